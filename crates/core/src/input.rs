@@ -1,0 +1,1 @@
+//! Bytes to decode, plain or deflated, with the guard against bombs.

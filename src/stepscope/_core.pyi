@@ -1,0 +1,89 @@
+"""The native core: bytes in, Arrow columns out. See crates/core."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, final
+
+DECODER_VERSION: int
+"""Raised whenever the same bytes would give other rows."""
+
+class CoreError(Exception):
+    """A decoder gave up. `args` is (kind, offset or None, what was seen)."""
+
+    kind: str  # not_this_format, damaged, limit, io, interrupted
+    offset: int | None
+    seen: str
+
+@final
+class Input:
+    """Bytes to decode: where they are and how they are packed. Opened lazily, read once or twice."""
+
+    @staticmethod
+    def file(path: str, offset: int = 0, length: int | None = None, codec: str = "plain") -> Input:
+        """A stretch of a file; codec is plain, gzip or deflate."""
+    @staticmethod
+    def bytes(data: bytes, codec: str = "plain") -> Input: ...
+    @staticmethod
+    def reader(file: BinaryIO) -> Input:
+        """Any Python object with read(n) -> bytes."""
+
+@final
+class Stream:
+    """A table as an Arrow stream; may be exported any number of times."""
+
+    rows: int
+    columns: list[str]
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Store:
+    """The tables decoded from one source, in memory or in a folder of Arrow IPC files.
+
+    Ids count from 0 within the store. Columns run_id, host_id and source_id are not in it.
+    """
+
+    facts: dict[str, Any]
+    """events_seen, events_stored, events_lost, events_repaired, events_capped, bytes_in (after
+    decompression), content_hash, origin_unix_ns (int or None), producer (str), start_ps, end_ps,
+    notes: [{slug, effect, events, first_offset, detail}], and `meta`: what the format tells beside
+    its events (str -> str)."""
+
+    def tables(self) -> dict[str, int]:
+        """Name and number of rows of every table that is there, `slice` and `marker` included."""
+    def stream(self, table: str, mapped: bool = True) -> Stream:
+        """The table as Arrow. mapped=False reads batch by batch and keeps nothing in memory."""
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """A small table as Python rows."""
+    def replace(self, table: str, columns: dict[str, Sequence[Any]]) -> None:
+        """Writes a small table anew (or a new one): columns of int, float, str or None; bool as bool."""
+    def assign_steps(self, begin_ps: Sequence[int], end_ps: Sequence[int], number: Sequence[int]) -> None:
+        """Fills slice.step: the step in whose half-open interval the slice starts. Sorted, disjoint."""
+    def update_facts(self, facts: dict[str, Any]) -> None: ...
+
+def decode(
+    format: str,
+    input: Input,
+    folder: str | None = None,
+    *,
+    needs: Sequence[str] | None = None,
+    options: dict[str, str] | None = None,
+    threads: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Store:
+    """Decodes `input` as `format` (chrome_trace, xplane, run_metadata, run_metadata_text, event_file,
+    graph, graph_text).
+
+    folder: where the tables go as Arrow IPC files; None keeps them in memory.
+    needs: what the caller will look at, of {"args", "nesting", "tables"}; None is everything. Columns
+    that are not needed hold NULL (or 0 where NULL is not allowed), which makes one question cheap.
+    progress: called with the number of packed bytes read, about ten times a second; its exceptions
+    (KeyboardInterrupt) stop the work.
+    """
+
+def build(folder: str | None = None) -> Store:
+    """An empty store to be filled with replace()."""
+
+def open(folder: str) -> Store:
+    """A store that decode() wrote."""
+
+def hash_file(path: str) -> str:
+    """The content hash decode() reports, of a whole file as stored."""

@@ -1,0 +1,259 @@
+-- The one schema. Every table and every column is described here and nowhere else: the reference
+-- pages, the completion of the prompt and the checks of the decoders are made from this file.
+--
+-- SCHEMA_VERSION 1
+-- history
+--   1  first version
+--
+-- Conventions
+--   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
+--   *_bytes  bytes
+--   id       a number unique over all sources opened or ingested together
+--   run_id, host_id, source_id stand in every table, so that any two tables join on them
+
+-- A training job, or any program that was recorded: what belongs together.
+CREATE TABLE run (
+  run_id VARCHAR NOT NULL,          -- name of the run, made of [a-z0-9._-]
+  name VARCHAR NOT NULL,            -- the name as found: folder, file or what the user said
+  path VARCHAR NOT NULL             -- where it was found
+);
+
+-- One act of recording on one host: one clock, one origin.
+CREATE TABLE capture (
+  capture_id BIGINT NOT NULL,       -- number of the capture
+  run_id VARCHAR NOT NULL,          -- run it belongs to
+  host_id VARCHAR NOT NULL,         -- host it was made on
+  source_id BIGINT NOT NULL,        -- source it was read from
+  producer VARCHAR NOT NULL,        -- what wrote it: tf_timeline, tf_profiler, jax, kineto, horovod, viztracer, step_stats, unknown
+  origin_unix_ns BIGINT,            -- Unix time of ts_ps = 0 in nanoseconds; NULL when the file does not tell
+  clock VARCHAR NOT NULL,           -- unix: comparable between captures; relative: only within this capture
+  dur_ps BIGINT NOT NULL            -- from the first to the last event
+);
+
+-- One file (or archive member) that was read, and how complete it was.
+CREATE TABLE source (
+  source_id BIGINT NOT NULL,        -- number of the source
+  run_id VARCHAR NOT NULL,          -- run it belongs to
+  host_id VARCHAR NOT NULL,         -- host it speaks of
+  path VARCHAR NOT NULL,            -- path as given; archive members after a !
+  format VARCHAR NOT NULL,          -- chrome_trace, xplane, run_metadata, event_file, graph
+  producer VARCHAR NOT NULL,        -- what wrote it, as in capture
+  bytes BIGINT NOT NULL,            -- size as stored
+  content_hash VARCHAR NOT NULL,    -- hash of the bytes as stored
+  decoder_version INTEGER NOT NULL, -- version of the decoder that read it
+  events_seen BIGINT NOT NULL,      -- events in the file, whole or damaged
+  events_stored BIGINT NOT NULL,    -- events that became rows
+  events_lost BIGINT NOT NULL,      -- events seen but not stored; source_note says why
+  events_repaired BIGINT NOT NULL,  -- events stored after a repair; source_note says which
+  events_capped BIGINT NOT NULL,    -- events the recorder itself dropped or cut, where it says so
+  complete BOOLEAN NOT NULL,        -- true when nothing was lost, cut or damaged
+  error VARCHAR                     -- why the file could not be read at all; NULL when it could
+);
+
+-- Something that was lost, repaired, capped or missing in a source, or that its recorder complained of.
+CREATE TABLE source_note (
+  source_id BIGINT NOT NULL,        -- source it speaks of
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  slug VARCHAR NOT NULL,            -- stable name; `stepscope docs SLUG` explains it
+  effect VARCHAR NOT NULL,          -- lost, repaired, capped, missing, recorder or info
+  events BIGINT NOT NULL,           -- events concerned
+  first_offset BIGINT,              -- byte offset (after decompression) of the first of them
+  detail VARCHAR NOT NULL           -- one sentence about this file
+);
+
+-- A machine.
+CREATE TABLE host (
+  host_id VARCHAR NOT NULL,         -- name made of [a-z0-9._-]
+  run_id VARCHAR NOT NULL,          -- run it took part in
+  name VARCHAR NOT NULL             -- name as found; 'unknown' when the file does not tell
+);
+
+-- A processor or accelerator.
+CREATE TABLE device (
+  id BIGINT NOT NULL,               -- number of the device
+  run_id VARCHAR NOT NULL,          -- run it was used in
+  host_id VARCHAR NOT NULL,         -- host it belongs to
+  source_id BIGINT NOT NULL,        -- source that names it
+  name VARCHAR NOT NULL,            -- name as found
+  kind VARCHAR NOT NULL,            -- cpu, gpu, tpu or unknown
+  args_json VARCHAR                 -- what else is known of it, as a JSON object
+);
+
+-- One row of a timeline, and what that row really is.
+CREATE TABLE track (
+  id BIGINT NOT NULL,               -- number of the track
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  device_id BIGINT,                 -- device it belongs to, when known
+  kind VARCHAR NOT NULL,            -- thread, device_stream, lane (packed for display), async, counter, derived, compiler or unknown
+  records VARCHAR NOT NULL,         -- execution: the work itself; dispatch: its launch; annotation: marks around it; unknown
+  process VARCHAR NOT NULL,         -- the process, device or group the row stands under
+  name VARCHAR NOT NULL,            -- the row's own name
+  origin VARCHAR NOT NULL,          -- the ids the file uses for it, such as 'pid 1 tid 0'
+  sort_index BIGINT                 -- place among the others, when the file says
+);
+
+-- An interval on a track. Slices of one track nest; each instant belongs to the innermost.
+CREATE TABLE slice (
+  id BIGINT NOT NULL,               -- number of the slice; order is by track, then time
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  track_id BIGINT NOT NULL,         -- track it lies on
+  name VARCHAR NOT NULL,            -- name as found
+  category VARCHAR,                 -- category as found
+  ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
+  dur_ps BIGINT NOT NULL,           -- duration with children
+  depth INTEGER NOT NULL,           -- 0 for a slice without a parent
+  parent_id BIGINT,                 -- innermost slice of the track that contains this one
+  self_ps BIGINT NOT NULL,          -- duration without what lies on top of it; sums to the track's busy time
+  step BIGINT,                      -- number of the step during which it started
+  op_name VARCHAR,                  -- op or graph node it executes
+  op_type VARCHAR,                  -- type of that op
+  correlation_id BIGINT,            -- links a launch with what it launched
+  args_json VARCHAR                 -- every named value of the slice, as a JSON object
+);
+
+-- A moment: instant, mark, object snapshot or sample.
+CREATE TABLE instant (
+  id BIGINT NOT NULL,               -- number of the instant
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  track_id BIGINT NOT NULL,         -- track it lies on
+  name VARCHAR NOT NULL,            -- name as found
+  category VARCHAR,                 -- category as found
+  kind VARCHAR NOT NULL,            -- instant, async, object_new, object_snapshot, object_delete, sample, mark, memory_dump, clock_sync, context or unknown
+  object_id VARCHAR,                -- id of the object or async sequence
+  ts_ps BIGINT NOT NULL,            -- when, from the capture's origin
+  args_json VARCHAR                 -- every named value, as a JSON object
+);
+
+-- A number over time. One row per series of a counter event.
+CREATE TABLE counter (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  track_id BIGINT NOT NULL,         -- track it lies on
+  name VARCHAR NOT NULL,            -- name of the counter
+  series VARCHAR NOT NULL,          -- name of the series within the counter
+  ts_ps BIGINT NOT NULL,            -- when, from the capture's origin
+  value DOUBLE                      -- the number; NULL when it was not one
+);
+
+-- One end or station of an arrow between slices.
+CREATE TABLE flow (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  flow_id BIGINT NOT NULL,          -- number of the arrow: equal for its stations, different between sources
+  phase VARCHAR NOT NULL,           -- start, step or end
+  track_id BIGINT NOT NULL,         -- track of this station
+  slice_id BIGINT,                  -- innermost slice there, if any
+  name VARCHAR NOT NULL,            -- name as found
+  category VARCHAR,                 -- category as found
+  ts_ps BIGINT NOT NULL,            -- when, from the capture's origin
+  args_json VARCHAR                 -- every named value, as a JSON object
+);
+
+-- One iteration of the program's loop on one host.
+CREATE TABLE step (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was recovered from
+  step BIGINT NOT NULL,             -- number of the step: the program's own where it is told, else counted from 0
+  name VARCHAR NOT NULL,            -- name of the marker
+  kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up or unknown
+  recovered_from VARCHAR NOT NULL,  -- marker, profiler_step, session_run, function_run, function_call, get_next, file or whole_capture
+  ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
+  dur_ps BIGINT NOT NULL,           -- duration
+  averaged BOOLEAN NOT NULL,        -- false when averages leave it out
+  reason VARCHAR NOT NULL           -- why it is of this kind
+);
+
+-- One execution of a node as StepStats records it.
+CREATE TABLE op_run (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  slice_id BIGINT NOT NULL,         -- the same execution as a slice
+  device_id BIGINT NOT NULL,        -- device it ran on
+  op_name VARCHAR NOT NULL,         -- node name
+  op_type VARCHAR,                  -- op type, from the label
+  scheduled_ps BIGINT,              -- when it was scheduled
+  start_ps BIGINT NOT NULL,         -- when the executor took it up
+  op_start_ps BIGINT,               -- when its kernel began
+  op_end_ps BIGINT,                 -- when its kernel ended
+  end_ps BIGINT NOT NULL,           -- when the executor was done with it
+  label VARCHAR,                    -- timeline_label as found
+  thread_id BIGINT,                 -- thread, where the recorder filled it in truly
+  temp_bytes BIGINT,                -- temporary memory
+  persistent_bytes BIGINT,          -- persistent memory
+  requested_bytes BIGINT,           -- all memory asked for during the op
+  peak_bytes BIGINT,                -- most held at once by the op
+  live_bytes BIGINT,                -- still held after the op
+  output_bytes BIGINT               -- requested size of its outputs
+);
+
+-- A movement of an allocator: positive bytes allocate, negative free.
+CREATE TABLE allocation (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  op_run_id BIGINT,                 -- execution that did it, when known
+  slice_id BIGINT,                  -- slice that did it, when known
+  allocator VARCHAR NOT NULL,       -- name of the allocator
+  ts_ps BIGINT NOT NULL,            -- when, from the capture's origin
+  delta_bytes BIGINT NOT NULL,      -- bytes allocated (positive) or freed (negative)
+  address UBIGINT                   -- address, when told
+);
+
+-- A tensor that an op put out.
+CREATE TABLE tensor (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  op_run_id BIGINT NOT NULL,        -- execution that made it
+  op_name VARCHAR NOT NULL,         -- node name
+  slot INTEGER NOT NULL,            -- which output
+  dtype VARCHAR NOT NULL,           -- element type, as DT_FLOAT
+  shape VARCHAR,                    -- shape as JSON, [64, 10]; NULL when unknown
+  requested_bytes BIGINT,           -- bytes asked for
+  allocated_bytes BIGINT,           -- bytes given
+  allocator VARCHAR,                -- name of the allocator
+  address UBIGINT                   -- address, when told
+);
+
+-- A node of a graph.
+CREATE TABLE node (
+  id BIGINT NOT NULL,               -- number of the node
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  graph VARCHAR NOT NULL,           -- which graph: graph, partition/<n>, function/<name>, ...
+  name VARCHAR NOT NULL,            -- name of the node
+  op_type VARCHAR NOT NULL,         -- op type
+  device VARCHAR NOT NULL,          -- device asked for or placed on
+  args_json VARCHAR                 -- small attributes, as a JSON object
+);
+
+-- A data or control edge between nodes of one graph.
+CREATE TABLE edge (
+  id BIGINT NOT NULL,               -- number of the edge
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  graph VARCHAR NOT NULL,           -- which graph
+  producer VARCHAR NOT NULL,        -- name of the node that produces
+  producer_slot INTEGER NOT NULL,   -- output number; -1 for a control edge
+  consumer VARCHAR NOT NULL,        -- name of the node that consumes
+  consumer_slot INTEGER NOT NULL    -- input number
+);

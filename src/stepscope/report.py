@@ -1,0 +1,94 @@
+"""What a report is made of: plain data, no drawing, no arithmetic left to do.
+
+`build(trace)` runs the analyses and findings of the library and puts them in order. Presenters turn a
+Report into text, HTML, Markdown or JSON and compute nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Unit = Literal["text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns"]
+"""What a value is: presenters choose its look by this. Raw values stay in the unit (ps, bytes, 0..1)."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a result: its SQL name, its unit and a heading for people."""
+
+    name: str
+    unit: Unit
+    title: str
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a result; `total` counts those that a limit left out as well."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Chart:
+    """How a table is better looked at: kind bar (one row a bar), line (x over y), strip (x, many y)."""
+
+    kind: Literal["bar", "stacked_bar", "line", "strip"]
+    x: str
+    y: tuple[str, ...]
+    title: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question with its answer: sentences first, then the rows that prove them."""
+
+    name: str
+    title: str
+    question: str
+    answer: tuple[str, ...]
+    table: Table | None
+    chart: Chart | None
+    sql: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem shown by the data."""
+
+    slug: str
+    severity: Literal["high", "medium", "low", "info"]
+    title: str
+    impact: str
+    action: str
+    evidence: Table
+    sql: str
+    weakened_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something lost, repaired, capped or missing, and the statements it weakens."""
+
+    slug: str
+    effect: str
+    path: str
+    events: int
+    detail: str
+    weakens: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a presenter needs."""
+
+    title: str
+    headline: tuple[str, ...]
+    sections: tuple[Section, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[Note, ...]
+    next_commands: tuple[str, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
