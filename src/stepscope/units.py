@@ -1,0 +1,120 @@
+"""Numbers for people: three significant digits, one scale for a whole column.
+
+Nothing here is used for machines: JSON and CSV carry the raw picoseconds, bytes and shares.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from stepscope.report import Unit
+
+NOTHING = "–"
+"""Shown where a value is NULL."""
+
+# Each kind of quantity has steps; a column uses the largest step that its largest value reaches.
+_STEPS: dict[str, tuple[tuple[int, str], ...]] = {
+    "ps": ((1, "ps"), (10**3, "ns"), (10**6, "µs"), (10**9, "ms"), (10**12, "s")),
+    "bytes": ((1, "B"), (2**10, "KiB"), (2**20, "MiB"), (2**30, "GiB"), (2**40, "TiB")),
+}
+_MOST_DECIMALS = 3
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How the values of one column are written: divisor, decimals and the symbol for the heading."""
+
+    unit: Unit
+    divisor: int
+    symbol: str
+    decimals: int
+
+    def cell(self, value: Any) -> str:
+        """`value` without its symbol, which belongs into the heading."""
+        if value is None:
+            return NOTHING
+        if isinstance(value, bool) or self.unit == "bool":
+            return "yes" if value else "no"
+        if self.unit == "unix_ns" and isinstance(value, int):
+            return _moment(value)
+        if not isinstance(value, (int, float, Decimal)) or self.unit == "text":
+            return str(value)
+        if not math.isfinite(value):
+            return str(value)
+        return _fixed(value, self.divisor, self.decimals)
+
+    def text(self, value: Any) -> str:
+        """`value` with its symbol: 12.3 ms."""
+        cell = self.cell(value)
+        plain = value is None or isinstance(value, (bool, str)) or not self.symbol
+        return cell if plain else f"{cell} {self.symbol}"
+
+
+def scale(unit: Unit, values: Iterable[Any]) -> Scale:
+    """The scale on which all of `values` can be read and compared: three digits for the largest,
+    and decimals for the smallest as far as three decimals go."""
+    sizes = [abs(v) for v in values if _is_number(v)]
+    largest = max(sizes, default=0)
+    smallest = min((s for s in sizes if s), default=largest)
+    if unit in ("int", "text", "bool", "unix_ns"):
+        return Scale(unit, 1, "", 0)
+    if unit == "ratio":  # a hundredth, so dividing by the divisor would lose digits: see _fixed
+        return Scale(unit, 0, "%", 1)
+    divisor, symbol = 1, ""
+    for step, name in _STEPS.get(unit, ()):
+        if largest >= step or not symbol:
+            divisor, symbol = step, name
+    if divisor == 1 and unit != "float":
+        return Scale(unit, 1, symbol, 0)
+    decimals = max(_decimals(largest / divisor, 3), _decimals(smallest / divisor, 2))
+    if all(isinstance(s, int) for s in sizes) and unit == "float":
+        decimals = 0
+    return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, decimals))
+
+
+def show(value: Any, unit: Unit) -> str:
+    """One value by itself: 12.3 ms, 4.00 GiB, 37.5 %, 1,234."""
+    if unit == "text" and not isinstance(value, str):
+        return NOTHING if value is None else str(value)
+    if _is_number(value) and unit == "float" and 0 < abs(value) < 10**-_MOST_DECIMALS:
+        return f"{float(value):.3g}"
+    return scale(unit, [value]).text(value)
+
+
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    """A number with its noun: 1 slice, 1,234 slices."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
+
+
+def _decimals(size: float | Decimal, digits: int) -> int:
+    """Decimals that show `digits` significant digits of `size`."""
+    if not size:
+        return 0
+    return max(0, digits - 1 - math.floor(math.log10(float(size)) + 1e-9))
+
+
+def _fixed(value: int | float | Decimal, divisor: int, decimals: int) -> str:
+    # Exact for integers of any size: a double holds no more than 15 digits.
+    exact = Decimal(value) * 100 if divisor == 0 else Decimal(value) / divisor
+    text = f"{exact:,.{decimals}f}"
+    if value and not any(digit in text for digit in "123456789"):
+        return f"{'>-' if value < 0 else '<'}{Decimal(1).scaleb(-decimals):f}"  # not zero, so not shown as zero
+    return text
+
+
+def _moment(unix_ns: int) -> str:
+    try:
+        whole = datetime.datetime.fromtimestamp(unix_ns // 10**9, datetime.timezone.utc)
+    except (OverflowError, ValueError, OSError):  # outside the calendar: the number is all there is to show
+        return str(unix_ns)
+    return whole.strftime("%Y-%m-%d %H:%M:%S UTC")
