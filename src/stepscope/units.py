@@ -14,7 +14,7 @@ from typing import Any
 
 from stepscope.report import Unit
 
-NOTHING = "–"
+NOTHING = "\N{EN DASH}"
 """Shown where a value is NULL."""
 
 # Each kind of quantity has steps; a column uses the largest step that its largest value reaches.
@@ -23,6 +23,7 @@ _STEPS: dict[str, tuple[tuple[int, str], ...]] = {
     "bytes": ((1, "B"), (2**10, "KiB"), (2**20, "MiB"), (2**30, "GiB"), (2**40, "TiB")),
 }
 _MOST_DECIMALS = 3
+_MOST_DIGITS = 5  # of the largest value: more of them are noise, not measurement
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Scale:
 
 
 def scale(unit: Unit, values: Iterable[Any]) -> Scale:
-    """The scale on which all of `values` can be read and compared: three digits for the largest,
-    and decimals for the smallest as far as three decimals go."""
+    """The scale on which all of `values` can be read and compared: three significant digits for the
+    largest, and more decimals for the smallest as long as the largest keeps to five digits."""
     sizes = [abs(v) for v in values if _is_number(v)]
     largest = max(sizes, default=0)
     smallest = min((s for s in sizes if s), default=largest)
@@ -67,14 +68,15 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
         return Scale(unit, 0, "%", 1)
     divisor, symbol = 1, ""
     for step, name in _STEPS.get(unit, ()):
-        if largest >= step or not symbol:
+        if not symbol or largest * 2000 >= step * 1999:  # 999.9 ns would be written as 1,000 ns
             divisor, symbol = step, name
     if divisor == 1 and unit != "float":
         return Scale(unit, 1, symbol, 0)
-    decimals = max(_decimals(largest / divisor, 3), _decimals(smallest / divisor, 2))
-    if all(isinstance(s, int) for s in sizes) and unit == "float":
-        decimals = 0
-    return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, decimals))
+    if unit == "float" and all(isinstance(size, int) for size in sizes):
+        return Scale(unit, 1, "", 0)
+    needed = _decimals(largest / divisor, 3)
+    wished = min(_decimals(smallest / divisor, 2), _decimals(largest / divisor, _MOST_DIGITS))
+    return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, max(needed, wished)))
 
 
 def show(value: Any, unit: Unit) -> str:
@@ -100,7 +102,8 @@ def _decimals(size: float | Decimal, digits: int) -> int:
     """Decimals that show `digits` significant digits of `size`."""
     if not size:
         return 0
-    return max(0, digits - 1 - math.floor(math.log10(float(size)) + 1e-9))
+    rounded = float(f"{float(size):.{digits}g}")  # 0.9999 is written 1.00 and has its digits there
+    return max(0, digits - 1 - math.floor(math.log10(rounded) + 1e-9))
 
 
 def _fixed(value: int | float | Decimal, divisor: int, decimals: int) -> str:
@@ -108,7 +111,8 @@ def _fixed(value: int | float | Decimal, divisor: int, decimals: int) -> str:
     exact = Decimal(value) * 100 if divisor == 0 else Decimal(value) / divisor
     text = f"{exact:,.{decimals}f}"
     if value and not any(digit in text for digit in "123456789"):
-        return f"{'>-' if value < 0 else '<'}{Decimal(1).scaleb(-decimals):f}"  # not zero, so not shown as zero
+        # It is not zero, so it is not shown as zero.
+        return f"{'>-' if value < 0 else '<'}{Decimal(1).scaleb(-decimals):f}"
     return text
 
 

@@ -1,0 +1,247 @@
+"""Rows of a query as table, JSON, CSV or Markdown, written while they arrive.
+
+JSON and CSV are for machines: exact, unescaped but for what the format asks. table and md are for
+people: hidden characters are shown, long cells are cut where a terminal has an edge.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import chain, islice
+from typing import Any, TextIO
+
+from stepscope.presenters.plain import plain, shorten
+
+FORMAT = 1
+"""Version of the JSON form: {"format": 1, "rows": [{column: value}, …]}."""
+
+Row = Sequence[Any]
+_MEASURED = 10_000
+"""Rows that decide the widths of a table; later ones may stand out, so that memory stays bounded."""
+_NARROWEST = 8
+"""Cells that a column of text keeps."""
+
+
+def distinct(columns: Sequence[str]) -> list[str]:
+    """Column names made distinct as DuckDB does it (a, a_1): JSON objects would lose the first."""
+    seen: set[str] = set()
+    names = []
+    for column in columns:
+        name, number = column, 0
+        while name in seen:
+            number += 1
+            name = f"{column}_{number}"
+        seen.add(name)
+        names.append(name)
+    return names
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def to_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+    """Writes {"format": 1, "rows": […]}, a row a line. Integers are exact whatever their size; NaN and
+    infinities are null; decimals are numbers, times are ISO 8601, blobs are hexadecimal."""
+    keys = [json.dumps(name) + ": " for name in distinct(columns)]
+    out.write(f'{{"format": {FORMAT}, "rows": [')
+    number = 0
+    for number, row in enumerate(rows, 1):
+        cells = ", ".join(key + json_value(value) for key, value in zip(keys, row, strict=True))
+        out.write(f"{',' if number > 1 else ''}\n{{{cells}}}")
+    out.write("\n]}\n" if number else "]}\n")
+    return number
+
+
+def json_value(value: Any) -> str:
+    """One value as JSON text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else "null"
+    if isinstance(value, Decimal):
+        return f"{value:f}" if value.is_finite() else "null"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(_text(k))}: {json_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(json_value, value)) + "]"
+    return json.dumps(_text(value))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).hex()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, (dict, list, tuple)):
+        return json_value(value)
+    return str(value)
+
+
+# --- CSV -----------------------------------------------------------------------------------------
+
+
+def to_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+    """Writes RFC 4180: a heading, lines that end in CR LF, quotes doubled. NULL is an empty field and the
+    empty string is \"\", so that the two stay apart."""
+    out.write(",".join(map(_csv_field, columns)) + "\r\n")
+    number = 0
+    for row in rows:
+        number += 1
+        # A line of nothing would be skipped by readers, so the NULL of a single column is quoted.
+        out.write((",".join(map(_csv_field, row)) or '""') + "\r\n")
+    return number
+
+
+def _csv_field(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    text = repr(value) if isinstance(value, float) else _text(value)
+    needs_quotes = not text or text[0] == " " or text[-1] == " " or any(c in text for c in ',"\r\n')
+    return '"' + text.replace('"', '""') + '"' if needs_quotes else text
+
+
+# --- table and Markdown --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a table shows: its rows, and the columns that found no room."""
+
+    rows: int
+    columns_left_out: int
+
+
+def to_table(
+    columns: Sequence[str],
+    rows: Iterable[Row],
+    out: TextIO,
+    *,
+    width: int | None = None,
+    most: int | None = None,
+    style: Callable[[str, str], str] | None = None,
+) -> Shown:
+    """Writes aligned columns. width: where the terminal ends; None cuts nothing. most: rows to write
+    before stopping. style(kind, text) colours a heading, a rule or a NULL.
+
+    Text gives way to a narrow terminal, numbers never do; columns without room are left out."""
+    rows = iter(rows) if most is None else islice(rows, most)
+    head = list(islice(rows, _MEASURED))
+    titles = [plain(column) for column in columns]
+    right = [_is_numeric(row[i] for row in head) for i in range(len(columns))]
+    texts = [[human(value) for value in row] for row in head]
+    widths = [max([cells(t), *(cells(row[i]) for row in texts)]) for i, t in enumerate(titles)]
+    if width is not None:
+        widths = fit(widths, width, [w if right[i] else _NARROWEST for i, w in enumerate(widths)])
+    paint = style or (lambda kind, text: text)
+
+    def write(texts: Sequence[str], kind: str, values: Row | None = None) -> None:
+        parts = []
+        for i, most_cells in enumerate(widths):
+            text = texts[i] if width is None else shorten_cells(texts[i], most_cells)
+            padding = " " * (most_cells - cells(text))
+            look = paint("null" if values is not None and values[i] is None else kind, text)
+            parts.append(padding + look if right[i] else look + padding)
+        out.write("  ".join(parts).rstrip() + "\n")
+
+    write(titles, "heading")
+    write(["─" * w for w in widths], "rule")
+    for row, values in zip(texts, head, strict=True):
+        write(row, "cell", values)
+    number = len(head)
+    for values in rows:
+        number += 1
+        write([human(value) for value in values], "cell", values)
+    return Shown(number, len(titles) - len(widths))
+
+
+def to_markdown(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+    """Writes a Markdown table; numbers stand right, everything that Markdown reads as markup is escaped."""
+    rows = iter(rows)
+    first = list(islice(rows, 1))
+    numeric = [bool(first) and _is_numeric([value]) for value in (first[0] if first else columns)]
+    out.write("| " + " | ".join(markdown(column) for column in columns) + " |\n")
+    out.write("|" + "|".join(" ---: " if right else " --- " for right in numeric) + "|\n")
+    number = 0
+    for row in chain(first, rows):
+        number += 1
+        out.write("| " + " | ".join(markdown(human(value)) for value in row) + " |\n")
+    return number
+
+
+_MARKUP = str.maketrans({c: "\\" + c for c in "\\`*{}[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+
+
+def markdown(text: str) -> str:
+    """`text` as Markdown that shows exactly it, on one line. Underscores inside words are left alone."""
+    escaped = plain(text).translate(_MARKUP)
+    if "_" not in escaped:
+        return escaped
+    marks = [
+        "\\_" if c == "_" and not (0 < i < len(escaped) - 1 and escaped[i - 1].isalnum()) else c
+        for i, c in enumerate(escaped)
+    ]
+    return "".join(marks)
+
+
+def human(value: Any) -> str:
+    """A value of a query for people: as it is, but floats with at most nine digits."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, float):
+        return f"{value:.9g}"
+    return plain(_text(value))
+
+
+def _is_numeric(values: Iterable[Any]) -> bool:
+    kinds = {type(value) for value in values if value is not None}
+    return bool(kinds) and kinds <= {int, float, Decimal}
+
+
+def cells(text: str) -> int:
+    """Columns that `text` takes on a terminal: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def shorten_cells(text: str, most: int) -> str:
+    """`text` cut in the middle to `most` columns."""
+    if cells(text) <= most:
+        return text
+    length = most
+    while length > 0 and cells(cut := shorten(text, length)) > most:
+        length -= 1
+    return cut if length > 0 else ""
+
+
+def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
+    """Widths of the columns that fit into `room` with two blanks between them: the widest give way
+    first, none below its least width; the columns at the end that still find no room are left out."""
+    least = [min(pair) for pair in zip(widths, least, strict=True)]
+    fitted = [max(least[i], min(w, room)) for i, w in enumerate(widths)]
+    while len(fitted) > 1 and sum(least[: len(fitted)]) + 2 * (len(fitted) - 1) > room:
+        fitted.pop()
+    excess = sum(fitted) + 2 * (len(fitted) - 1) - room
+    while excess > 0:
+        spare = [w - least[i] for i, w in enumerate(fitted)]
+        if not any(spare):
+            break
+        widest = max(w for i, w in enumerate(fitted) if spare[i])
+        fitted[next(i for i, w in enumerate(fitted) if w == widest and spare[i])] -= 1
+        excess -= 1
+    return fitted
