@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Unit = Literal["text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns"]
-"""What a value is: presenters choose its look by this. Raw values stay in the unit (ps, bytes, 0..1)."""
-
+from stepscope.units import Unit
 
 @dataclass(frozen=True)
 class Column:

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
-from stepscope.report import Unit
+Unit = Literal["text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns"]
+"""What a value is: presenters choose its look by this. Raw values stay in the unit (ps, bytes, 0..1)."""
 
 NOTHING = "\N{EN DASH}"
 """Shown where a value is NULL."""
