@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from stepscope.units import Unit
 
+
 @dataclass(frozen=True)
 class Column:
     """A column of a result: its SQL name, its unit and a heading for people."""
