@@ -1,0 +1,95 @@
+"""The schema as data: schema.sql read once, with what its comments say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its SQL type and what it means."""
+
+    name: str
+    type: str
+    nullable: bool
+    about: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: what one row is, and its columns in order."""
+
+    name: str
+    about: str
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """The column of that name; KeyError when there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All tables, in the order of the file."""
+
+    version: int
+    about: str
+    tables: tuple[Table, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tables, in order."""
+        return tuple(table.name for table in self.tables)
+
+    def table(self, name: str) -> Table:
+        """The table of that name; KeyError when there is none."""
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(name)
+
+
+_TABLE = re.compile(r"((?:^--[^\n]*\n)+)CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTALL)
+_COLUMN = re.compile(r"^  (\w+) (\w+)( NOT NULL)?,?\s*-- (.+)$")
+_VERSION = re.compile(r"^-- SCHEMA_VERSION (\d+)$", re.MULTILINE)
+
+
+def read(text: str) -> Schema:
+    """Reads a schema file. ValueError when a table or column has no comment or no version is told."""
+    version = _VERSION.search(text)
+    if version is None:
+        raise ValueError("no line '-- SCHEMA_VERSION n'")
+    tables = []
+    for comment, name, body in _TABLE.findall(text):
+        columns = []
+        for line in body.splitlines():
+            match = _COLUMN.match(line)
+            if match is None:
+                raise ValueError(f"table {name}: not 'name TYPE [NOT NULL], -- comment': {line!r}")
+            columns.append(Column(match[1], match[2], match[3] is None, match[4].strip()))
+        tables.append(Table(name, _prose(comment), tuple(columns)))
+    if len(tables) != text.count("CREATE TABLE"):
+        raise ValueError("a table without a comment above it")
+    head = text.split("CREATE TABLE", 1)[0].rsplit("\n\n", 1)[0]
+    return Schema(int(version[1]), _prose(head), tuple(tables))
+
+
+def _prose(comment: str) -> str:
+    return "\n".join(line.removeprefix("--").removeprefix(" ") for line in comment.strip().splitlines())
+
+
+@cache
+def schema() -> Schema:
+    """The schema of this version of stepscope."""
+    return read(resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8"))
