@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -24,7 +24,7 @@ _STEPS: dict[str, tuple[tuple[int, str], ...]] = {
     "bytes": ((1, "B"), (2**10, "KiB"), (2**20, "MiB"), (2**30, "GiB"), (2**40, "TiB")),
 }
 _MOST_DECIMALS = 3
-_MOST_DIGITS = 5  # of the largest value: more of them are noise, not measurement
+_MOST_DIGITS = 4  # of the largest value: more of them are noise, not measurement
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Scale:
 
 def scale(unit: Unit, values: Iterable[Any]) -> Scale:
     """The scale on which all of `values` can be read and compared: three significant digits for the
-    largest, and more decimals for the smallest as long as the largest keeps to five digits."""
+    largest, and more decimals for the smallest as long as the largest keeps to four digits."""
     sizes = [abs(v) for v in values if _is_number(v)]
     largest = max(sizes, default=0)
     smallest = min((s for s in sizes if s), default=largest)
@@ -76,8 +76,20 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
     if unit == "float" and all(isinstance(size, int) for size in sizes):
         return Scale(unit, 1, "", 0)
     needed = _decimals(largest / divisor, 3)
-    wished = min(_decimals(smallest / divisor, 2), _decimals(largest / divisor, _MOST_DIGITS))
+    wished = min(_decimals(smallest / divisor, 3), _decimals(largest / divisor, _MOST_DIGITS))
     return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, max(needed, wished)))
+
+
+def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]]) -> list[Scale]:
+    """The scales of a table's columns; columns of one kind share theirs, so that they can be compared."""
+    found = {
+        kind: scale(kind, [row[i] for row in rows for i, k in enumerate(kinds) if k == kind])
+        for kind in set(kinds)
+    }
+    return [
+        found[kind] if kind in _STEPS else scale(kind, [row[i] for row in rows])
+        for i, kind in enumerate(kinds)
+    ]
 
 
 def show(value: Any, unit: Unit) -> str:

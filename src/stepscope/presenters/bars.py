@@ -1,0 +1,73 @@
+"""Bars and curves made of characters. Lengths are drawing, not results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stepscope import units
+from stepscope.report import Chart, Table
+
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_LEVELS = "▁▂▃▄▅▆▇█"
+_STACK = (("low", "█"), ("medium", "▓"), ("dim", "░"))
+"""Style and character of the first, second and every later part of a stacked bar."""
+
+
+def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
+    """For each row, the parts of its bar as (style, characters); an empty style is the row's own.
+    All bars share one scale, which the largest fills."""
+    at = [_index(table, name) for name in chart.y]
+    sizes = [[_size(row[i]) for i in at] for row in table.rows]
+    if chart.kind == "bar":
+        sizes = [row[:1] for row in sizes]
+    largest = max((sum(row) for row in sizes), default=0.0) or 1.0
+    if chart.kind == "bar":
+        return [[("", _bar(row[0] / largest * width))] for row in sizes]
+    return [_stack([size / largest * width for size in row]) for row in sizes]
+
+
+def _bar(length: float) -> str:
+    eighths = round(length * 8)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (_EIGHTHS[rest] if rest else "") or ("▏" if length > 0 else "")
+
+
+def _stack(lengths: Sequence[float]) -> list[tuple[str, str]]:
+    parts = []
+    drawn, end = 0, 0.0
+    for i, length in enumerate(lengths):
+        end += length
+        style, character = _STACK[min(i, len(_STACK) - 1)]
+        parts.append((style, character * (round(end) - drawn)))
+        drawn = round(end)
+    return parts
+
+
+def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
+    """A curve of one line for each y of the chart, with a label that tells its range. Where there are
+    more points than characters, a character shows the largest of its points."""
+    drawn = []
+    for name in chart.y:
+        i = _index(table, name)
+        values = [_size(row[i]) for row in table.rows]
+        if len(values) < 3:
+            continue
+        column = table.columns[i]
+        label = f"0 to {units.show(max(values, key=float), column.unit)}"
+        label = f"{column.title}, {label}" if len(chart.y) > 1 else label
+        room = max(8, width - len(label) - 1)
+        at = [k * len(values) // min(room, len(values)) for k in range(min(room, len(values)))]
+        points = [max(values[a:b]) for a, b in zip(at, [*at[1:], len(values)], strict=True)]
+        largest = max(points) or 1.0
+        drawn.append(("".join(_LEVELS[round(p / largest * 7)] for p in points), label))
+    return drawn
+
+
+def _index(table: Table, name: str) -> int:
+    return next(i for i, column in enumerate(table.columns) if column.name == name)
+
+
+def _size(value: Any) -> float:
+    # Bars of what is unknown, not a number or negative have no length.
+    return float(value) if isinstance(value, (int, float)) and value > 0 else 0.0
