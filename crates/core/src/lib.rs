@@ -6,4 +6,6 @@
 pub mod columns;
 pub mod error;
 pub mod input;
+pub mod markers;
 pub mod store;
+pub mod wire;

@@ -1,0 +1,123 @@
+//! Names of slices that may delimit steps. Whether they do is decided where steps are recovered.
+
+/// True for a slice whose name says that it may be one step of the program's loop, by any of the
+/// ways frameworks have of saying so. A slice with a `step_num` is a candidate whatever its name.
+///
+/// * `ProfilerStep#7`: PyTorch's profiler.
+/// * `train`, `train_step`, `Step 7`, ...: marks of users (`Trace("train", step_num=7)`).
+/// * `SessionRun`: TF1. `FunctionRun`: every call of a tf.function, and nothing else in Keras 3.
+/// * `multi_step_on_iterator`, `train_function`, ...: Keras' own tf.functions by name.
+/// * `Profiled batch`: Keras' TensorBoard callback.
+/// * `IteratorGetNext…::DoCompute`: the op that hands over the next batch.
+/// * `PjitFunction(...)`, `pjit(...)`: JAX calls of a compiled function.
+pub fn marks_step(name: &str) -> bool {
+    matches!(name, "SessionRun" | "FunctionRun" | "Profiled batch")
+        || numbered(name, "ProfilerStep#")
+        || (name.starts_with("IteratorGetNext") && name.ends_with("::DoCompute"))
+        || PJIT.iter().any(|call| name.starts_with(call))
+        || loop_mark(name)
+}
+
+const PJIT: [&str; 2] = ["PjitFunction(", "PjRtCApiLoadedExecutable::Execute("];
+
+/// Marks of users and functions of Keras, whatever their capitals and the number behind them.
+const LOOP_MARKS: [&str; 16] = [
+    "train",
+    "training",
+    "train_step",
+    "training_step",
+    "train step",
+    "training step",
+    "step",
+    "eval",
+    "eval_step",
+    "test_step",
+    "predict_step",
+    "validation_step",
+    "train_function",
+    "test_function",
+    "predict_function",
+    "iteration",
+];
+
+/// What Keras 3 calls its tf.functions; `_on_data` and `_on_iterator` count the steps within.
+const KERAS_FUNCTIONS: [&str; 5] = [
+    "multi_step_on_iterator",
+    "one_step_on_iterator",
+    "one_step_on_data",
+    "one_step_on_data_distributed",
+    "one_test_step_on_data",
+];
+
+fn numbered(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix)
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn loop_mark(name: &str) -> bool {
+    // The longest mark with a number behind it fits well within this.
+    if name.len() > 48 {
+        return false;
+    }
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let bare = bare
+        .trim_end_matches([' ', '_', '#', ':', '=', '-', '/', '['])
+        .trim();
+    LOOP_MARKS
+        .iter()
+        .any(|mark| bare.eq_ignore_ascii_case(mark))
+        || KERAS_FUNCTIONS.contains(&bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marks_step;
+
+    #[test]
+    fn candidates() {
+        for name in [
+            "ProfilerStep#0",
+            "ProfilerStep#123",
+            "train",
+            "Train",
+            "train_step",
+            "Training Step 12",
+            "step_7",
+            "Step #7",
+            "SessionRun",
+            "FunctionRun",
+            "Profiled batch",
+            "multi_step_on_iterator",
+            "one_step_on_data",
+            "IteratorGetNext::DoCompute",
+            "IteratorGetNextAsOptional::DoCompute",
+            "IteratorGetNextOp::DoCompute",
+            "PjitFunction(<lambda>)",
+            "test_function",
+        ] {
+            assert!(marks_step(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn others() {
+        for name in [
+            "",
+            "ProfilerStep#",
+            "ProfilerStep#x",
+            "trainer",
+            "stepping",
+            "MatMul",
+            "EagerExecute",
+            "Iterator::Root::Prefetch",
+            "IteratorGetNext",
+            "ThreadpoolListener::Record",
+            "1234",
+            "#",
+            "ExecutorState::Process",
+            "StatefulPartitionedCall/train/MatMul:MatMul",
+        ] {
+            assert!(!marks_step(name), "{name}");
+        }
+    }
+}
