@@ -90,6 +90,23 @@ pub enum Cell<'a> {
 }
 
 impl Table {
+    /// Name of the table in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Device => "device",
+            Table::Track => "track",
+            Table::Instant => "instant",
+            Table::Counter => "counter",
+            Table::Flow => "flow",
+            Table::OpRun => "op_run",
+            Table::Allocation => "allocation",
+            Table::Tensor => "tensor",
+            Table::Node => "node",
+            Table::Edge => "edge",
+            Table::Marker => "marker",
+        }
+    }
+
     /// Name and type of each column, as stored for one source. Columns named `id` are added by the
     /// writer (the row number). Numbers of other rows (`track_id`, `slice_id`, ...) count from 0.
     pub fn columns(self) -> &'static [(&'static str, Type)] {

@@ -35,12 +35,20 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A failure at a byte offset.
     pub fn at(kind: Kind, offset: u64, seen: impl Into<String>) -> Self {
-        Error { kind, offset: Some(offset), seen: seen.into() }
+        Error {
+            kind,
+            offset: Some(offset),
+            seen: seen.into(),
+        }
     }
 
     /// A failure without a place.
     pub fn new(kind: Kind, seen: impl Into<String>) -> Self {
-        Error { kind, offset: None, seen: seen.into() }
+        Error {
+            kind,
+            offset: None,
+            seen: seen.into(),
+        }
     }
 }
 
@@ -57,6 +65,10 @@ impl std::error::Error for Error {}
 
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
-        Error::new(Kind::Io, error.to_string())
+        // Readers hand our own errors through `io::Error`; nothing of them is lost.
+        match error.downcast::<Error>() {
+            Ok(own) => own,
+            Err(error) => Error::new(Kind::Io, error.to_string()),
+        }
     }
 }

@@ -5,7 +5,39 @@
 
 pub mod columns;
 pub mod error;
+pub mod facts;
 pub mod input;
 pub mod markers;
+pub mod nesting;
+pub mod options;
+pub mod pool;
 pub mod store;
 pub mod wire;
+
+use error::{Error, Kind, Result};
+use input::Input;
+use options::Options;
+use store::{Store, Writer};
+
+/// Raised whenever the same bytes would give other rows.
+pub const DECODER_VERSION: u32 = 1;
+
+type Decoder = fn(&Input, &Options, &mut Writer) -> Result<()>;
+
+/// The decoders by the name of their format.
+const DECODERS: &[(&str, Decoder)] = &[];
+
+/// Decodes `input` as `format`.
+pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {
+    let Some((_, decoder)) = DECODERS.iter().find(|(name, _)| *name == format) else {
+        return Err(Error::new(
+            Kind::NotThisFormat,
+            format!("no decoder is called {format}"),
+        ));
+    };
+    let mut writer = Writer::new(options)?;
+    decoder(input, options, &mut writer)?;
+    writer.facts.content_hash = input.content_hash()?;
+    writer.facts.bytes_in = input.bytes_in();
+    writer.finish()
+}
