@@ -80,9 +80,11 @@ def render(
         *(w for s in report.headline for w in _wrap(s, width)),
         "",
     ]
-    commands = [paint("command", shorten_cells(plain(c), room)) for c in report.next_commands]
+    # Commands are there to be copied, so they are never cut; the terminal wraps them.
+    commands = [paint("command", plain(c)) for c in report.next_commands]
     tail = _beside(_Block("Next", "name", commands), gutter, paint) if commands else []
-    limit = None if everything or height is None else height - len(head) - len(tail) - 3
+    wrapped = sum((gutter + cells(plain(c)) - 1) // width for c in report.next_commands)
+    limit = None if everything or height is None else height - len(head) - len(tail) - wrapped - 3
 
     blocks = _blocks(report, room, paint, everything, brief=False)
     if limit is not None and _least(blocks) > limit:
@@ -126,7 +128,8 @@ def _least(blocks: Sequence[_Block]) -> int:
 
 
 def _share_out(blocks: Sequence[_Block], limit: int | None, everything: bool) -> bool:
-    """Gives tables their rows: the first a few, then each one more in turn as long as lines are left. True when lines are left for blanks between the blocks."""
+    """Gives tables their rows: the first a few, then each one more in turn as long as lines are left.
+    True when lines are left for blanks between the blocks."""
     most = max((len(b.rows) for b in blocks), default=0) if everything else _ROWS_AT_MOST
     tables = [block for block in blocks if block.rows]
     rounds = [(_ROWS_AT_FIRST, tables[:1]), *((rows, tables) for rows in range(1, most + 1))]

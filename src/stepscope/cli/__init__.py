@@ -1,0 +1,129 @@
+"""The command line. VERBS is the table of contents: one module a verb, in the order of the help.
+
+A verb's module has ABOUT (one line for the help), `parser()` and `run(options, console) -> exit code`. It
+imports what it needs inside `run`, so that the help loads neither engine nor core.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from stepscope.cli.arguments import WITH_VALUE
+from stepscope.cli.console import Console
+from stepscope.cli.failure import tell, tell_unexpected
+from stepscope.errors import NothingFound, StepscopeError
+
+VERBS = ("summary", "query", "ingest", "export", "report", "docs")
+"""In the order of a first day with stepscope; summary is the verb of a bare PATH."""
+
+OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command line and returns its exit code: 0 fine, 1 findings over a limit, 2 could not do the
+    work, 130 stopped by Ctrl-C. A closed pipe is no error."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    console = Console.of(_color(words))
+    try:
+        code = _run(words, console)
+        console.out.flush()
+        return code
+    except SystemExit as stop:  # argparse after --help
+        return stop.code if isinstance(stop.code, int) else OK
+    except BrokenPipeError:
+        # The reader has seen enough. What is still buffered must not raise once more at exit.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), console.out.fileno())
+        return OK
+    except KeyboardInterrupt:
+        console.say("stopped")
+        return INTERRUPTED
+    except StepscopeError as error:
+        tell(_with_hint(error, words), console)
+        return FAILED
+    except Exception as error:  # noqa: BLE001  the last line of defence: a sentence instead of a traceback
+        tell_unexpected(error, console)
+        return FAILED
+
+
+def verb_of(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The verb of a command line and the words that are left: summary unless the first word that is no
+    option names another. A path that is called like a verb is written ./query."""
+    skip = False
+    for i, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word in WITH_VALUE:
+            skip = True
+        elif word == "--":
+            break
+        elif not word.startswith("-") or word == "-":
+            if word in (*VERBS, "help"):
+                return word, [*words[:i], *words[i + 1 :]]
+            break
+    return "summary", list(words)
+
+
+def module_of(verb: str) -> ModuleType:
+    """The module of a verb."""
+    return importlib.import_module(f"stepscope.cli.{verb}")
+
+
+def help_text() -> str:
+    """What `stepscope --help` prints."""
+    verbs = "\n".join(f"  {verb:<9}{module_of(verb).ABOUT}" for verb in VERBS)
+    return f"""usage: stepscope PATH…            where the time went, why, and what to do
+       stepscope VERB … [--help]
+
+{verbs}
+
+PATH is a Chrome trace, .xplane.pb, RunMetadata, event file or graph, an archive or a folder of them at any
+depth, a lake, or - for standard input; several may be given. Results go to stdout, everything else to
+stderr. Exit codes: 0 fine, 1 findings over a limit, 2 could not do the work, 130 stopped by Ctrl-C.
+"""
+
+
+def _run(words: list[str], console: Console) -> int:
+    verb, rest = verb_of(words)
+    if verb == "help":
+        verb = rest[0] if rest and rest[0] in VERBS else "help"
+        rest = ["--help"]
+    if not words or verb == "help" or (verb == "summary" and words[0] in ("-h", "--help")):
+        (console.out if words else console.err).write(help_text())
+        return OK if words else FAILED
+    if words[0] in ("-V", "--version"):
+        from stepscope import __version__
+
+        console.out.write(f"stepscope {__version__}\n")
+        return OK
+    module = module_of(verb)
+    code: int = module.run(module.parser().parse_args(rest), console)
+    return code
+
+
+def _color(words: Sequence[str]) -> str:
+    # Needed before the command line is understood, because the mistakes in it are coloured, too.
+    for before, word in zip(["", *words], words, strict=False):
+        choice = (
+            word.partition("=")[2] if word.startswith("--color=") else word if before == "--color" else ""
+        )
+        if choice in ("always", "never"):
+            return choice
+    return "auto"
+
+
+def _with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
+    """Adds "did you mean" when a bare path that is not there looks like a verb."""
+    verb, rest = verb_of(words)
+    first = next((word for word in rest if not word.startswith("-")), "")
+    near = difflib.get_close_matches(first, VERBS, 1)
+    if isinstance(error, NothingFound) and verb == "summary" and near and not Path(first).exists():
+        error.todo = f"did you mean the verb {near[0]}? Else: {error.todo}"
+    return error

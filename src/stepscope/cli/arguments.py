@@ -1,0 +1,81 @@
+"""The command line as argparse sees it: shared options, one help layout, mistakes as UsageError."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from stepscope.errors import UsageError
+
+FORMATS = ("table", "json", "csv", "md")
+WITH_VALUE = ("--format", "--color", "-o", "--output", "--lake", "-f", "--file", "--run", "--host")
+"""Options whose value is the next argument: what follows them is neither verb nor path."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that raises UsageError and leaves printing to one place."""
+
+    def __init__(self, verb: str, about: str, usage: str, epilog: str = "") -> None:
+        super().__init__(
+            prog=f"stepscope {verb}",
+            usage=usage,
+            description=about,
+            epilog=epilog,
+            add_help=False,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self.add_argument("-h", "--help", action="help", help="show this and stop")
+
+    def error(self, message: str) -> NoReturn:
+        """Turns what argparse found into the error that users know."""
+        raise UsageError(
+            "This command line does not make sense",
+            seen=message,
+            todo=f"{self.prog} --help lists what there is",
+        )
+
+
+def add_paths(
+    parser: Parser, about: str = "recordings: files, folders at any depth, archives, lakes, or -"
+) -> None:
+    """PATH…, which means the same for every verb."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help=about)
+
+
+def add_reading(parser: Parser) -> None:
+    """How recordings are read."""
+    parser.add_argument("--lake", metavar="DIR", help="read this lake instead of paths")
+    parser.add_argument("--no-cache", action="store_true", help="answer from memory and keep nothing")
+
+
+def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
+    """How answers are shown."""
+    if formats:
+        parser.add_argument("--format", choices=formats, default=formats[0], help="form of the answer")
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colour; NO_COLOR and FORCE_COLOR count",
+    )
+
+
+def add_output(parser: Parser, about: str, required: bool = False) -> None:
+    """Where a file goes."""
+    parser.add_argument("-o", "--output", metavar="FILE", required=required, help=about)
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+
+
+def need_paths(options: argparse.Namespace, verb: str) -> None:
+    """UsageError when there is neither a path nor a lake, or both."""
+    if options.lake is not None and options.paths:
+        raise UsageError(
+            "Both paths and a lake are given",
+            seen=f"--lake {options.lake} and {' '.join(options.paths)}",
+            todo="give one of them; a lake can also be given as a path among others",
+        )
+    if options.lake is None and not options.paths:
+        name = "stepscope" if verb == "summary" else f"stepscope {verb}"
+        raise UsageError("There is no path to read", seen="no PATH and no --lake", todo=f"{name} PATH…")

@@ -1,0 +1,165 @@
+"""stepscope query PATH [SQL]: any question, from the command line, a file, a pipe or a prompt."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.console import Console
+from stepscope.cli.statements import statements
+from stepscope.errors import QueryError, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.engines import Result
+
+ABOUT = "ask with SQL; without SQL a prompt opens"
+EPILOG = """SQL may be an argument, a file (-f), piped in, or typed at the prompt. @NAME runs an analysis of
+the library: stepscope query PATH @op_types. Tables and columns: stepscope docs tables."""
+
+ROWS_ON_SCREEN = 200
+"""Rows of a table that a terminal is given; --all gives it all."""
+
+_SQL = re.compile(
+    r"\s*(@\w|(select|with|from|describe|show|summarize|values|table|explain|pivot|unpivot)\b|\()", re.I
+)
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("query", ABOUT, "stepscope query PATH… [SQL] [options]", EPILOG)
+    add_paths(parser, "recordings as everywhere; the last may be the SQL")
+    parser.add_argument("-f", "--file", metavar="FILE", help="read the SQL from FILE")
+    add_reading(parser)
+    add_showing(parser)
+    parser.add_argument(
+        "--all", action="store_true", help=f"all rows, not the first {ROWS_ON_SCREEN}, on a terminal"
+    )
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Runs the SQL or opens the prompt."""
+    sql = _take_sql(options)
+    need_paths(options, "query")
+    if sql is None and (sys.stdin.isatty() and "-" not in options.paths):
+        from stepscope.cli.prompt import converse
+
+        return converse(options, console)
+    if sql is None:
+        if "-" in options.paths:
+            raise UsageError(
+                "Standard input cannot be both the recording and the SQL",
+                seen="PATH is - and there is no SQL",
+                todo="give the SQL as an argument or with -f FILE",
+            )
+        sql = sys.stdin.read()
+    asked = statements(sql)
+    if not asked:
+        raise UsageError(
+            "There is no SQL to run", seen="nothing but blanks and comments", todo="stepscope docs tables"
+        )
+    from stepscope.cli.reading import opened
+
+    with opened(options, console) as (trace, bar):
+        for statement in asked:
+            result = trace.query(resolve(statement))
+            bar.stop()
+            show(result, console, options.format, everything=options.all)
+    return 0
+
+
+def _take_sql(options: argparse.Namespace) -> str | None:
+    """The SQL of the command line; a positional argument that is SQL is taken out of the paths."""
+    argument: str | None = None
+    if options.paths and (len(options.paths) > 1 or options.lake) and _looks_like_sql(options.paths[-1]):
+        argument = options.paths.pop()
+    if options.file is None:
+        return argument
+    if argument is not None:
+        raise UsageError(
+            "There is SQL twice", seen=f"an argument and -f {options.file}", todo="give one of them"
+        )
+    if options.file == "-":
+        return sys.stdin.read()
+    try:
+        return Path(options.file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            "The file with the SQL cannot be read",
+            seen=str(error),
+            todo="give -f a text file",
+            path=options.file,
+        ) from error
+
+
+def _looks_like_sql(word: str) -> bool:
+    if word.startswith("@"):
+        return True
+    has_blanks = any(c.isspace() for c in word)
+    try:
+        return bool(_SQL.match(word)) and has_blanks and not Path(word).exists()
+    except (OSError, ValueError):  # too long or too odd for a path: so it is SQL
+        return True
+
+
+def resolve(statement: str) -> str:
+    """The SQL of a statement: @NAME is an analysis or finding of the library."""
+    if not statement.startswith("@"):
+        return statement
+    from stepscope import library
+
+    name = statement[1:].strip()
+    try:
+        return library.sql(name)
+    except KeyError:
+        known = library.names("analysis") + library.names("finding")
+        near = difflib.get_close_matches(name, known, 3)
+        raise QueryError(
+            f"The library has no analysis called {name}",
+            seen=f"near it: {', '.join(near)}" if near else f"{len(known)} analyses and findings",
+            todo="stepscope docs analyses lists them",
+        ) from None
+
+
+def show(result: Result, console: Console, form: str, *, everything: bool = False) -> None:
+    """Writes a result while its rows arrive."""
+    from stepscope.presenters import rows as presenter
+
+    rows = _rows(result)
+    if form != "table":
+        write = {"json": presenter.to_json, "csv": presenter.to_csv, "md": presenter.to_markdown}[form]
+        write(result.columns, rows, console.out)
+        return
+    most = ROWS_ON_SCREEN if console.is_terminal and not everything else None
+    styles = {"heading": "1", "rule": "2", "null": "2"}
+
+    def style(kind: str, text: str) -> str:
+        return f"\x1b[{styles[kind]}m{text}\x1b[0m" if console.color and kind in styles else text
+
+    shown = presenter.to_table(
+        result.columns,
+        rows,
+        console.out,
+        width=console.width if console.is_terminal else None,
+        most=most,
+        style=style,
+    )
+    console.out.flush()
+    left_out = []
+    if most is not None and next(rows, None) is not None:
+        left_out.append(f"only the first {most:,} rows")
+    if shown.columns_left_out:
+        left_out.append(f"without {shown.columns_left_out} columns that found no room")
+    if left_out:
+        console.say(f"({', '.join(left_out)}; --all or --format csv gives all)")
+
+
+def _rows(result: Result) -> Iterator[tuple[Any, ...]]:
+    for batch in result.batches():
+        yield from batch

@@ -1,0 +1,50 @@
+"""stepscope PATH…: where the time went, why, what to do."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.console import Console
+
+ABOUT = "where the time went, why, what to do (the verb of a bare PATH)"
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("summary", ABOUT, "stepscope [summary] PATH… [options]")
+    add_paths(parser)
+    add_reading(parser)
+    add_showing(parser)
+    parser.add_argument("--all", action="store_true", help="everything, not just a screenful")
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the summary."""
+    need_paths(options, "summary")
+    from stepscope.cli.reading import opened
+    from stepscope.report import build
+
+    with opened(options, console) as (trace, _):
+        report = build(trace)
+    if options.format == "json":
+        from stepscope.presenters import json
+
+        console.out.write(json.render(report))
+    elif options.format == "md":
+        from stepscope.presenters import markdown
+
+        console.out.write(markdown.render(report))
+    elif options.format == "csv":
+        from stepscope.presenters import tidy
+
+        console.out.write(tidy.render(report))
+    else:
+        from stepscope.presenters import terminal
+
+        text = terminal.render(
+            report, width=console.width, height=console.height, color=console.color, everything=options.all
+        )
+        console.out.write(text)
+    return 0
