@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -14,11 +13,12 @@ Codec = Literal["plain", "gzip", "deflate"]
 
 @dataclass(frozen=True)
 class Bytes:
-    """Where the bytes of a source are. Plain data, so that it can be handed to another process.
+    """Where bytes are: plain data, so that it can be kept and handed to another process.
 
-    A stretch of a file that the core unpacks by itself is `path`, `offset`, `length` and `codec`. What it
-    cannot unpack (bzip2, xz, a member of a packed tar) is opened in Python: `unpack` names the layers from
-    the outside in, such as ("xz",) or ("tar", "a/b.json", "gzip").
+    The native core reads a stretch of a file by `path`, `offset`, `length` and `codec`. When `unpack` is
+    not empty it cannot: the bytes must be unpacked to the disk first (see spool.py). Its first element
+    says how the file itself is packed (plain, gzip, bz2, xz), the second, if any, names a member of the
+    archive that it is.
     """
 
     path: str
@@ -28,58 +28,54 @@ class Bytes:
     unpack: tuple[str, ...] = ()
 
     def input(self) -> Input:
-        """The bytes as the native core takes them."""
+        """The bytes as the native core takes them; ValueError when they must be unpacked first."""
+        if self.unpack:
+            raise ValueError(f"{self.path} must be unpacked first")
         from stepscope import _core
 
-        if not self.unpack:
-            return _core.Input.file(self.path, self.offset, self.length, self.codec)
-        from stepscope.sources.unpack import open_layers
-
-        return _core.Input.reader(open_layers(self))
+        return _core.Input.file(self.path, self.offset, self.length, self.codec)
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file, or one member of an archive, that will be decoded.
-
-    path       as shown to people; archive members after a !
-    name       base name without packing suffixes, as sniffers saw it
-    bytes      where to read it
-    size       bytes as stored
-    decoder    what the native core decodes it as
-    format     as in source.format
-    run_name, run_id, run_path   the run it belongs to: as found, as [a-z0-9._-]+, and where
-    host_name, host_id           the host it speaks of; unknown when its name does not tell
-    capture    what tells one recording of the run from the others: a date, or empty
-    step       number of the step, when the name tells one (timeline-15.json, run_meta_0005.pb)
-    rank       number of the process in a distributed job, when the name tells one
-    notes      what the search has to say of it: (slug, detail)
-    """
+    """One file, or one member of an archive, that will be decoded."""
 
     path: str
+    """As shown to people; archive members after a !"""
     name: str
+    """Base name without packing suffixes, as sniffers saw it."""
     bytes: Bytes
+    """Where to read it."""
     size: int
+    """Bytes as stored."""
     decoder: str
+    """What the native core decodes it as."""
     format: str
+    """As in source.format."""
     run_name: str = "run"
+    """The run it belongs to, as found."""
     run_id: str = "run"
+    """The run as [a-z0-9._-]+."""
     run_path: str = ""
+    """Where the run was found."""
     host_name: str = "unknown"
+    """The host it speaks of, or rank-3; unknown when its name does not tell."""
     host_id: str = "unknown"
+    """The host as [a-z0-9._-]+."""
     capture: str = ""
+    """What tells one recording of the run from the others: a date, or empty."""
     step: int | None = None
+    """Number of the step, when the name tells one (timeline-15.json, run_meta_0005.pb)."""
     rank: int | None = None
-    notes: tuple[tuple[str, str], ...] = field(default=())
+    """Number of the process in a distributed job, when the name tells one."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """What the search has to say of it: (slug, detail)."""
     identity: tuple[str, int, int, int] | None = None
-    """Absolute path, size, mtime_ns and inode of the outer file: unchanged identity, unchanged bytes."""
-    content_hash: str | None = None
-    """Hash of the bytes as stored, when the cache already knows it."""
-
-    @property
-    def outer(self) -> Path:
-        """The file on disk that holds the bytes."""
-        return Path(self.bytes.path)
+    """Absolute path, size, mtime_ns and inode of the file on disk: same identity, same bytes."""
+    member: str = ""
+    """Name within the archive, when the file on disk is one."""
+    spooled: Bytes | None = None
+    """Where the bytes have already been unpacked to, when they had to be."""
 
 
 @dataclass(frozen=True)

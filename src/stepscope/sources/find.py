@@ -1,0 +1,275 @@
+"""From paths to sources: search, recognise, group into runs and hosts, leave out what is there twice."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
+from stepscope.sources import names
+from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
+from stepscope.sources.same_capture import choose
+from stepscope.sources.source import Skipped, Source
+from stepscope.sources.spool import Spool, from_pipe, is_pipe
+
+LAKE_MARK = "stepscope-lake.json"
+"""A folder with this file is a lake; it is opened as one and never searched."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What lies under some paths."""
+
+    sources: tuple[Source, ...]
+    """What to read, in an order that does not depend on the order of the paths."""
+    skipped: tuple[Skipped, ...]
+    """What is not read, and why."""
+    seen: tuple[tuple[str, int], ...]
+    """How many files of each kind are no recordings."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file on disk to be looked at. `root` is the path that led to it; None when it was itself named."""
+
+    path: Path
+    shown: str
+    root: Path | None
+    run_name: str = ""
+    lasting: bool = True
+
+
+def find(
+    paths: Sequence[str],
+    recognise: Recognise,
+    spool: Spool,
+    *,
+    memory: Memory | None = None,
+    run: str | None = None,
+    host: str | None = None,
+) -> Found:
+    """Finds the recordings under the paths.
+
+    UsageError for a path that does not exist; NothingFound, saying what was seen, when there is none;
+    LimitReached or UnreadableSource when that is so because the only archive is a bomb or damaged.
+    """
+    if not paths:
+        raise UsageError(
+            "No path was given.",
+            seen="an empty list of paths",
+            todo="name a file, a folder, an archive, or - for standard input",
+        )
+    seen: Counter[str] = Counter()
+    skipped: list[Skipped] = []
+    sources: list[tuple[Source, str]] = []
+    explicit: set[str] = set()
+    for file in _once(_files(paths, recognise, spool, seen)):
+        found = _look(file, recognise, spool, memory or NoMemory())
+        skipped.extend(found.skipped)
+        for item in found.items:
+            if not item.decoder:
+                seen[item.kind] += 1
+                continue
+            source, folder = _source(file, item, run, host)
+            sources.append((source, folder))
+            if file.root is None and not item.member:
+                explicit.add(source.path)
+    if not sources:
+        raise _nothing(paths, seen, skipped)
+    by_folder: dict[str, list[Source]] = defaultdict(list)
+    for source, folder in sources:
+        by_folder[folder].append(source)
+    chosen: list[Source] = []
+    for _, members in sorted(by_folder.items()):
+        kept, left_out = choose(sorted(members, key=lambda one: one.path), frozenset(explicit))
+        chosen.extend(kept)
+        skipped.extend(left_out)
+    named = sorted(_with_slugs(chosen), key=_order)
+    return Found(
+        tuple(named),
+        tuple(sorted(skipped, key=lambda one: (one.path, one.slug))),
+        tuple(sorted(seen.items())),
+    )
+
+
+def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str]) -> Iterator[_File]:
+    for given in paths:
+        if given == "-":
+            yield _File(from_pipe(sys.stdin.buffer, spool, "-"), "-", None, "stdin", lasting=False)
+        elif re.match(r"[a-z][a-z0-9+.-]+://", given):
+            from stepscope.sources.remote import fetch
+
+            def wanted(head: bytes, name: str) -> bool:
+                return recognise(head, name) is not None
+
+            for path, shown, name in fetch(given, spool, seen, wanted):
+                yield _File(path, shown, None, name, lasting=False)
+        elif Path(given).is_dir():
+            for path in _walk(Path(given), seen):
+                yield _File(path, str(path), Path(given))
+        elif is_regular(Path(given)):
+            yield _File(Path(given), given, None)
+        elif Path(given).exists() and is_pipe(given):
+            with Path(given).open("rb") as stream:
+                yield _File(from_pipe(stream, spool, given), given, None, "stdin", lasting=False)
+        else:
+            raise UsageError(
+                f"There is no file or folder {given}.",
+                seen=f"nothing of that name in {Path(given).absolute().parent}",
+                todo="check the spelling; a pattern such as *.json is for the shell to expand",
+                path=given,
+            )
+
+
+def _walk(root: Path, seen: Counter[str]) -> Iterator[Path]:
+    """Plain files under a folder, sorted; linked folders once; hidden ones and lakes not at all."""
+    visited: set[tuple[int, int]] = set()
+    for folder, inner, files in os.walk(root, followlinks=True):
+        status = Path(folder).stat()
+        if (status.st_dev, status.st_ino) in visited:
+            inner.clear()
+            continue
+        visited.add((status.st_dev, status.st_ino))
+        if LAKE_MARK in files:
+            seen["stepscope lake (give its own path)"] += 1
+            inner.clear()
+            continue
+        hidden = [name for name in inner if name.startswith(".")]
+        if hidden:
+            seen["hidden folder (not entered)"] += len(hidden)
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if is_regular(path):
+                yield path
+            else:
+                seen["dead link, pipe or device"] += 1
+
+
+def _once(files: Iterable[_File]) -> list[_File]:
+    """Each file on disk once; the one that was named explicitly stays."""
+    found: dict[str, _File] = {}
+    for file in files:
+        key = os.path.realpath(file.path)
+        known = found.get(key)
+        if known is None or (file.root is None, known.shown) > (known.root is None, file.shown):
+            found[key] = file
+    return list(found.values())
+
+
+def _look(file: _File, recognise: Recognise, spool: Spool, memory: Memory) -> Look:
+    if not file.lasting:
+        return look(file.path, file.shown, recognise, spool)
+    try:
+        key = identity(file.path)
+    except OSError as error:
+        return Look((), (Skipped(file.shown, "no-access", error.strerror or str(error)),))
+    known = memory.recall(key)
+    if known is None:
+        known = look(file.path, file.shown, recognise, spool)
+        memory.remember(key, known)
+    return known
+
+
+def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple[Source, str]:
+    """The source, and the folder (real or within the archive) whose files it is compared with."""
+    absolute = Path(os.path.abspath(file.path))  # noqa: PTH100 - links keep the name the user gave
+    home = PurePosixPath(absolute.parent)
+    if item.member:
+        home = home / (names.stem(absolute.name) or "archive") / PurePosixPath(item.member).parent
+    run_name, run_path, capture = _run(file, item, home)
+    in_profile = names.profile_folder(home) is not None
+    step, rank = names.step(item.name), names.rank(item.name)
+    host_name = host or names.host(item.name, in_profile)
+    if host_name is None:
+        host_name = "unknown" if rank is None else f"rank-{rank}"
+    source = Source(
+        path=f"{file.shown}!{item.member}" if item.member else file.shown,
+        name="-" if file.shown == "-" and not item.member else item.name,
+        bytes=item.bytes,
+        size=item.size,
+        decoder=item.decoder,
+        format=item.kind,
+        run_name=run or run_name,
+        run_path="" if run else run_path,
+        host_name=host_name,
+        capture=capture,
+        step=step,
+        rank=rank,
+        identity=identity(file.path) if file.lasting else None,
+        member=item.member,
+        spooled=item.spooled,
+    )
+    return source, str(home)
+
+
+def _run(file: _File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
+    """Name of the run, where it lies, and the capture within it."""
+    if file.run_name:
+        inner = PurePosixPath(item.member).parent
+        name = file.run_name if inner == PurePosixPath(".") else f"{file.run_name}/{inner}"
+        return name, file.shown, ""
+    profile = names.profile_folder(home)
+    folder, capture = profile or (home, "")
+    if file.root is None and not item.member:
+        if profile or item.decoder == "xplane":
+            return folder.name or "run", str(folder), capture
+        return names.stem(file.path.name) or folder.name or "run", str(folder), capture
+    root = PurePosixPath(os.path.abspath(file.root or file.path.parent))  # noqa: PTH100
+    if folder != root and folder.is_relative_to(root):
+        return str(folder.relative_to(root)), str(folder), capture
+    return folder.name or "run", str(folder), capture
+
+
+def _with_slugs(sources: list[Source]) -> list[Source]:
+    runs = names.unique_slugs(((one.run_name, one.run_path) for one in sources), "run")
+    hosts = names.unique_slugs(((one.host_name, "") for one in sources), "host")
+    result = []
+    for one in sources:
+        run_name, run_id = runs[one.run_name, one.run_path]
+        host_name, host_id = hosts[one.host_name, ""]
+        result.append(replace(one, run_name=run_name, run_id=run_id, host_name=host_name, host_id=host_id))
+    return result
+
+
+def _order(source: Source) -> tuple[object, ...]:
+    place = source.identity[0] if source.identity else source.path
+    return (
+        source.run_id,
+        source.host_id,
+        source.capture,
+        -1 if source.step is None else source.step,
+        source.name,
+        place,
+        source.member,
+    )
+
+
+def _nothing(
+    paths: Sequence[str], seen: Counter[str], skipped: list[Skipped]
+) -> NothingFound | LimitReached | UnreadableSource:
+    where = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more paths" if len(paths) > 3 else "")
+    counts = ", ".join(f"{count} x {kind}" for kind, count in sorted(seen.items(), key=lambda kv: -kv[1]))
+    troubles = "; ".join(f"{one.path}: {one.detail}" for one in skipped[:3])
+    told = "; ".join(text for text in (counts, troubles) if text) or "no files at all"
+    for slug, error in (("limit-reached", LimitReached), ("damaged-archive", UnreadableSource)):
+        first = next((one for one in skipped if one.slug == slug), None)
+        if first is not None and not seen:
+            return error(
+                f"Nothing could be read from {where}.",
+                seen=told,
+                todo="unpack it by hand if you trust it, and give the files in it",
+                path=first.path,
+            )
+    return NothingFound(
+        f"No recording was found under {where}.",
+        seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs",
+        todo="give the folder where the recording was written (TensorBoard keeps it under plugins/profile/), "
+        "or make a recording first",
+        path=paths[0] if len(paths) == 1 else None,
+    )

@@ -1,0 +1,126 @@
+"""The unpacked beginning of a file, and what it is when it is no recording."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from stepscope.sources.names import packless
+
+HEAD_BYTES = 65536
+_BLOCK_BYTES = 4 << 20
+_STEP_BYTES = 16384
+
+_MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
+_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
+
+
+def packing(head: bytes) -> str | None:
+    """gzip, bz2 or xz, by the first bytes; None when the bytes are not packed."""
+    return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+
+
+def unpacked(file: BinaryIO, packing: str) -> BinaryIO:
+    """A stream of what is packed in `file`."""
+    if packing == "gzip":
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    if packing == "bz2":
+        return cast("BinaryIO", bz2.BZ2File(file))
+    return cast("BinaryIO", lzma.LZMAFile(file))
+
+
+@dataclass(frozen=True)
+class Peek:
+    """The beginning of a stream: the bytes taken from it, how they are packed, and what they unpack to."""
+
+    taken: bytes
+    packing: str | None
+    head: bytes
+
+
+def peek(stream: BinaryIO) -> Peek:
+    """Reads as much of a stream as sniffing needs, and no byte twice."""
+    taken = _read(stream, HEAD_BYTES)
+    found = packing(taken)
+    if found is None:
+        return Peek(taken, None, taken)
+    if found != "gzip":
+        # bzip2 and xz give nothing before the end of a block, which may be megabytes long.
+        taken += _read(stream, _BLOCK_BYTES)
+    return Peek(taken, found, _read(unpacked(io.BytesIO(taken), found), HEAD_BYTES))
+
+
+def _read(stream: BinaryIO, most: int) -> bytes:
+    pieces: list[bytes] = []
+    left = most
+    while left > 0:
+        try:
+            piece = stream.read(min(left, _STEP_BYTES))
+        except _BROKEN:
+            # What can be read before the damage is enough to recognise a file; decoding it will tell more.
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def is_zip(head: bytes) -> bool:
+    """True for the first bytes of a zip archive, an empty one included."""
+    return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+def is_tar(head: bytes) -> bool:
+    """True for the first block of a tar archive with a POSIX or GNU header."""
+    return len(head) >= 512 and head[257:262] == b"ustar"
+
+
+_KINDS = (
+    (b"\x89PNG", "image"),
+    (b"\xff\xd8\xff", "image"),
+    (b"PAR1", "Parquet file"),
+    (b"ARROW1", "Arrow file"),
+    (b"\x7fELF", "program"),
+    (b"\x28\xb5\x2f\xfd", "zstd-packed file (unpack it first)"),
+    (b"7z\xbc\xaf", "7-Zip archive (unpack it first)"),
+    (b"Rar!", "RAR archive (unpack it first)"),
+    (b"\x80\x04", "pickle"),
+)
+_SUFFIXES = (
+    ((".py", ".sh", ".ipynb"), "source code"),
+    ((".index", ".meta", ".ckpt"), "checkpoint file"),
+    ((".hlo.pb", ".hlo", ".hlo_proto.pb"), "HLO module"),
+    ((".csv", ".tsv"), "table of text"),
+    ((".h5", ".keras", ".npz", ".npy"), "array or model file"),
+)
+
+
+def kind(head: bytes, name: str) -> str:
+    """What a file that is no recording seems to be, for the list of what was seen."""
+    if not head:
+        return "empty file"
+    if head[8:12] == b"DUCK":
+        return "DuckDB database"
+    for magic, found in _KINDS:
+        if head.startswith(magic):
+            return found
+    lower = packless(name).lower()
+    for suffixes, found in _SUFFIXES:
+        if lower.endswith(suffixes):
+            return found
+    if ".data-0" in lower or lower == "checkpoint":
+        return "checkpoint file"
+    if head.lstrip()[:1] in (b"{", b"["):
+        return "JSON file without trace events"
+    try:
+        head[:4096].decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(head[:4096]) - 3:
+            return "binary file"
+    return "binary file" if b"\x00" in head[:4096] else "text file"

@@ -1,0 +1,63 @@
+"""How far a packed file may expand before it is taken for a bomb.
+
+Real recordings pack about 13:1; a JSON made to expand reaches 344:1 and zeros 1,029:1.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import BinaryIO
+
+from stepscope.errors import LimitReached
+
+RATIO = 200
+"""Unpacked bytes per packed byte beyond which unpacking stops."""
+FREE_BYTES = 64 << 20
+"""Unpacked bytes during which the ratio does not count: small files may be very regular."""
+DISK_BYTES = 64 << 30
+"""Never write more than this when something must be unpacked to the disk."""
+MEMBERS = 1_000_000
+"""Members of one archive that are looked at."""
+
+_CHUNK = 1 << 20
+
+
+def too_far(unpacked: int, packed: int) -> bool:
+    """True when `packed` bytes have become suspiciously many."""
+    return unpacked > FREE_BYTES and unpacked > RATIO * max(packed, 1)
+
+
+def disk_limit(folder: str) -> int:
+    """Most bytes that unpacking may write into a folder now."""
+    return min(DISK_BYTES, int(shutil.disk_usage(folder).free * 0.8))
+
+
+def bomb(path: str, unpacked: int, packed: int) -> LimitReached:
+    """The error for a file that expands too far."""
+    return LimitReached(
+        "A packed file expands far more than recordings do, so reading it was stopped.",
+        seen=f"{unpacked:,} bytes unpacked from {packed:,} packed ones",
+        todo="unpack it by hand if you trust it, and give the unpacked file",
+        path=path,
+    )
+
+
+def copy(source: BinaryIO, target: BinaryIO, *, path: str, packed: int, most: int) -> int:
+    """Copies an unpacking stream to a file under the limits; returns the bytes written.
+
+    LimitReached when it expands too far or would write more than `most` bytes.
+    """
+    done = 0
+    while chunk := source.read(_CHUNK):
+        done += len(chunk)
+        if too_far(done, packed):
+            raise bomb(path, done, packed)
+        if done > most:
+            raise LimitReached(
+                "Unpacking a file would fill the disk, so it was stopped.",
+                seen=f"more than {most:,} bytes, the most that may be written here now",
+                todo="set TMPDIR to a folder with more space, or unpack the file by hand",
+                path=path,
+            )
+        target.write(chunk)
+    return done

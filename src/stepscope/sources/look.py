@@ -1,0 +1,141 @@
+"""What one file on disk holds: one recording, the members of an archive, or something else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from stepscope.errors import LimitReached
+from stepscope.sources.archive import Member, members
+from stepscope.sources.head import is_tar, is_zip, kind, peek
+from stepscope.sources.names import packless
+from stepscope.sources.source import Bytes, Skipped
+from stepscope.sources.spool import Spool
+
+
+class Recognised(Protocol):
+    """What a recogniser says of a head: see stepscope.formats."""
+
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def DECODER(self) -> str: ...
+
+
+Recognise = Callable[[bytes, str], "Recognised | None"]
+Identity = tuple[str, int, int, int]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A file or archive member: a recording when `decoder` is not empty, else something of a `kind`."""
+
+    member: str
+    name: str
+    kind: str
+    decoder: str
+    size: int
+    bytes: Bytes
+    spooled: Bytes | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was seen in one file on disk."""
+
+    items: tuple[Item, ...]
+    skipped: tuple[Skipped, ...]
+
+
+class Memory(Protocol):
+    """Remembers looks by the identity of the file, so that an unchanged file is not read again."""
+
+    def recall(self, identity: Identity) -> Look | None:
+        """What was seen in the file the last time, if it is the same file still."""
+
+    def remember(self, identity: Identity, look: Look) -> None:
+        """Keeps what was seen."""
+
+
+class NoMemory:
+    """Remembers nothing."""
+
+    def recall(self, identity: Identity) -> Look | None:
+        """Nothing."""
+        return None
+
+    def remember(self, identity: Identity, look: Look) -> None:
+        """Forgets it."""
+
+
+def identity(path: Path) -> Identity:
+    """Absolute path, size, mtime in ns and inode."""
+    status = path.stat()
+    return str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def is_regular(path: Path) -> bool:
+    """True for a plain file or a link to one; False for devices, pipes, sockets and dead links."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - follows links, raises for dead ones
+    except OSError:
+        return False
+
+
+def look(path: Path, shown: str, recognise: Recognise, spool: Spool) -> Look:
+    """Opens a file and says what it holds. An unreadable file is a Skipped, not an error."""
+    try:
+        with path.open("rb") as file:
+            start = peek(file)
+    except OSError as error:
+        return Look((), (Skipped(shown, "no-access", error.strerror or str(error)),))
+    size = path.stat().st_size
+    if is_zip(start.taken) or is_tar(start.head):
+        return _archive(path, shown, start.packing, recognise, spool)
+    name = packless(PurePosixPath(shown).name)
+    if start.packing in ("bz2", "xz"):
+        place = Bytes(str(path), unpack=(start.packing,))
+    else:
+        place = Bytes(str(path), codec="gzip" if start.packing else "plain")
+    return Look((_item("", name, start.head, size, place, recognise),), ())
+
+
+def _item(member: str, name: str, head: bytes, size: int, place: Bytes, recognise: Recognise) -> Item:
+    found = recognise(head, name)
+    if found is None:
+        return Item(member, name, kind(head, name), "", size, place)
+    return Item(member, name, found.NAME, found.DECODER, size, place)
+
+
+def _archive(path: Path, shown: str, packing: str | None, recognise: Recognise, spool: Spool) -> Look:
+    items: list[Item] = []
+    skipped: list[Skipped] = []
+    packed = path.stat().st_size
+    for found in members(path, shown, packing):
+        if isinstance(found, Skipped):
+            skipped.append(found)
+            continue
+        inner = f"{shown}!{found.name}"
+        if is_zip(found.peek.taken) or is_tar(found.peek.head):
+            skipped.append(Skipped(inner, "nested-archive", "an archive within an archive; unpack the outer"))
+            continue
+        item = _item_of(found, path, packing, recognise)
+        if item.decoder and found.place is None:
+            try:
+                kept = spool.keep(found.peek, found.rest, shown=inner, packed=packed)
+            except LimitReached as error:
+                skipped.append(Skipped(inner, "limit-reached", error.seen))
+                continue
+            item = replace(item, spooled=kept)
+        items.append(item)
+    return Look(tuple(items), tuple(skipped))
+
+
+def _item_of(found: Member, path: Path, packing: str | None, recognise: Recognise) -> Item:
+    place = found.place or Bytes(str(path), unpack=(packing or "plain", found.name))
+    name = packless(PurePosixPath(found.name).name)
+    return _item(found.name, name, found.peek.head, found.size, place, recognise)

@@ -1,0 +1,121 @@
+"""What names tell: the step, the rank, the host, and the run a file belongs to."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+PACKINGS = (".gz", ".gzip", ".bz2", ".xz")
+ARCHIVES = (".tar", ".tgz", ".tbz2", ".txz", ".zip")
+
+_STEP = (
+    re.compile(r"(?<![a-z])step[-_]?(\d{1,9})(?!\d)", re.IGNORECASE),
+    re.compile(r"(?:timeline|run_?meta(?:data)?)[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
+)
+_RANK = re.compile(r"(?<![a-z])(?:rank|worker|replica)[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profile-empty)?$")
+_TORCH = re.compile(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
+_HOST_FILE = re.compile(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
+_SLUG = re.compile(r"[^a-z0-9._-]+")
+
+
+def packless(name: str) -> str:
+    """The name without the suffixes of packings: x.json.gz is x.json."""
+    while name.lower().endswith(PACKINGS):
+        name = name[: name.rindex(".")]
+    return name
+
+
+def step(name: str) -> int | None:
+    """The number of the step: 15 for timeline-15.json, 5 for run_meta_0005.pb."""
+    for pattern in _STEP:
+        if match := pattern.search(name):
+            return int(match[1])
+    return None
+
+
+def rank(name: str) -> int | None:
+    """The number of the process: 3 for rank-3.json."""
+    match = _RANK.search(name)
+    return int(match[1]) if match else None
+
+
+def host(name: str, in_profile: bool) -> str | None:
+    """The host, as event files, TensorBoard's profile folders and torch's handler write it."""
+    if match := _EVENTS.match(name) or _TORCH.match(name):
+        return match[1]
+    if in_profile or name.endswith(".xplane.pb"):
+        match = _HOST_FILE.match(name)
+        if match and match[1] != "perfetto_trace":
+            return match[1]
+    return None
+
+
+def stem(name: str) -> str:
+    """What is left of a file name without suffixes, step and rank; may be empty."""
+    name = packless(name)
+    for suffix in (".xplane.pb", ".trace.json", ".pt.trace.json", *ARCHIVES):
+        name = name.removesuffix(suffix)
+    name = re.sub(r"\.(json|pb|pbtxt|txt|trace|ctf|events?)$", "", name, flags=re.IGNORECASE)
+    for pattern in (*_STEP, _RANK):
+        if match := pattern.search(name):
+            word = re.sub(r"[-_.]?\d+$", "", match[0])
+            keep = "" if pattern in (_STEP[0], _RANK) else word
+            name = name[: match.start()] + keep + name[match.end() :]
+    return name.strip("-_. ")
+
+
+def profile_folder(folder: PurePosixPath) -> tuple[PurePosixPath, str] | None:
+    """The run's folder and the capture's date of .../plugins/profile/<date>; None for other folders."""
+    parts = folder.parts
+    for at in range(len(parts) - 2):
+        if parts[at] == "plugins" and parts[at + 1] == "profile":
+            return PurePosixPath(*parts[:at]), parts[at + 2]
+    return None
+
+
+def slug(name: str, prefix: str) -> str:
+    """A name made of [a-z0-9._-] beginning with a letter, as partitions of a lake need it."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    plain = _SLUG.sub("-", plain).strip("-._")
+    if not plain:
+        plain = _digest(name)
+    if not plain[0].isalpha():
+        plain = f"{prefix}-{plain}"
+    return plain if len(plain) <= 100 else f"{plain[:93]}-{_digest(name)[:6]}"
+
+
+def unique_slugs(keys: Iterable[tuple[str, str]], prefix: str) -> dict[tuple[str, str], tuple[str, str]]:
+    """Name and slug for each (name, path), different for different keys whatever their order.
+
+    Names that clash get the folders above them, as many as tell them apart, then a digest of the path.
+    """
+    todo = sorted(set(keys))
+    result: dict[tuple[str, str], tuple[str, str]] = {}
+    for extra in range(5):
+        names = {key: _longer(*key, extra) for key in todo}
+        slugs = {key: slug(name, prefix) for key, name in names.items()}
+        taken = list(slugs.values()) + [found[1] for found in result.values()]
+        for key in [key for key in todo if taken.count(slugs[key]) == 1]:
+            result[key] = (names[key], slugs[key])
+            todo.remove(key)
+    for key in todo:
+        result[key] = (key[0], f"{slug(key[0], prefix)[:90]}-{_digest(repr(key))[:8]}")
+    return result
+
+
+def _longer(name: str, path: str, extra: int) -> str:
+    if extra == 0:
+        return name
+    above = PurePosixPath(path).parts
+    depth = len(PurePosixPath(name).parts)
+    # The last parts of the path are the name itself where the run is a folder.
+    end = len(above) - depth if "/".join(above).endswith(name) else len(above)
+    return "/".join((*above[max(0, end - extra) : end], name)).lstrip("/")
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
