@@ -1,0 +1,251 @@
+"""The SQL library: base views, analyses and findings, each one documented SELECT in a file.
+
+A file begins with a header of comments, then has one SELECT:
+
+    -- Title, a few words
+    --
+    -- question: what is answered, in one sentence
+    -- reads: slice, track_place
+    -- notes: what must be known to read the numbers right
+    -- weakened_by: lost, capped
+    -- chart: bar x=op_type y=self_ps
+    -- columns:
+    --   op_type | text | Op type | type of the op, or the name where a recording knows no types
+    SELECT ...
+
+A line that begins with `--   ` continues the key above, one with `--     ` the line above. `question`, `reads` and `columns` are always
+there; `weakened_by` names the effects and slugs of source notes that make the answer doubtful. A finding
+has `severity`, `impact` and `action` too; the last two are templates whose {column} is filled from
+the finding's first row. Columns have a unit: text, int, float, bool, ps, bytes, ratio or unix_ns.
+
+Files whose name begins with `_` are private: building stones that may change at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal
+
+Kind = Literal["base", "analysis", "finding"]
+
+UNITS = ("text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns")
+EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")
+
+_FOLDERS: dict[Kind, str] = {"base": "base", "analysis": "analyses", "finding": "findings"}
+_KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that must be there, those that may
+    "base": (("question", "reads", "columns"), ("notes",)),
+    "analysis": (("question", "reads", "columns"), ("notes", "weakened_by", "chart")),
+    "finding": (("question", "reads", "columns", "severity", "impact", "action"), ("notes", "weakened_by")),
+}
+_HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
+_PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
+
+
+class HeaderError(ValueError):
+    """A file of the library that does not follow the grammar. Found by the tests, not by users."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of an entry: SQL name, unit, heading for people, meaning."""
+
+    name: str
+    unit: str
+    title: str
+    about: str
+
+
+@dataclass(frozen=True)
+class ChartHint:
+    """How the rows are better looked at: bar, stacked_bar, line or strip."""
+
+    kind: str
+    x: str
+    y: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of the library. `sql` is the SELECT without header; `reads` are tables and views."""
+
+    name: str
+    kind: Kind
+    title: str
+    question: str
+    reads: tuple[str, ...]
+    columns: tuple[Field, ...]
+    sql: str
+    notes: str = ""
+    weakened_by: tuple[str, ...] = ()
+    chart: ChartHint | None = None
+    severity: str = ""
+    impact: str = ""
+    action: str = ""
+
+    @property
+    def private(self) -> bool:
+        """True for a building stone that may change at any time."""
+        return self.name.startswith("_")
+
+    @property
+    def slug(self) -> str:
+        """The name with hyphens: how a finding is called outside SQL."""
+        return self.name.replace("_", "-")
+
+
+def names(kind: Kind | None = None) -> tuple[str, ...]:
+    """Names of the entries of a kind, or of all, in alphabetical order within their kind."""
+    return tuple(name for name, found in _files().items() if kind in (None, found[0]))
+
+
+def entry(name: str) -> Entry:
+    """The entry called `name` (a finding also by its slug). KeyError when there is none."""
+    name = name if name in _files() else name.replace("-", "_")
+    kind, path = _files()[name]
+    return _read(kind, path)
+
+
+def sql(name: str) -> str:
+    """The SELECT of an entry."""
+    return entry(name).sql
+
+
+def entries(kind: Kind | None = None) -> tuple[Entry, ...]:
+    """All entries of a kind, or of all kinds."""
+    return tuple(entry(name) for name in names(kind))
+
+
+@lru_cache(maxsize=1)
+def views() -> tuple[Entry, ...]:
+    """The base views in an order in which each one comes after those that it reads."""
+    waiting = {found.name: found for found in entries("base")}
+    ordered: list[Entry] = []
+    while waiting:
+        ready = [e for e in waiting.values() if not any(read in waiting for read in e.reads)]
+        if not ready:
+            raise HeaderError(f"base views read each other in a circle: {', '.join(sorted(waiting))}")
+        for found in ready:
+            ordered.append(waiting.pop(found.name))
+    return tuple(ordered)
+
+
+def tables_of(name: str) -> frozenset[str]:
+    """The tables of the schema that an entry reads, itself or through views."""
+    base = set(names("base"))
+    found: set[str] = set()
+    open_names = list(entry(name).reads)
+    while open_names:
+        read = open_names.pop()
+        if read in base:
+            open_names.extend(entry(read).reads)
+        else:
+            found.add(read)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, tuple[Kind, Path]]:
+    here = Path(__file__).parent
+    found: dict[str, tuple[Kind, Path]] = {}
+    for kind, folder in _FOLDERS.items():
+        for path in sorted((here / folder).glob("*.sql")):
+            if path.stem in found:
+                raise HeaderError(f"{path.name}: a second entry of that name")
+            found[path.stem] = (kind, path)
+    return found
+
+
+@cache
+def _read(kind: Kind, path: Path) -> Entry:
+    return parse(kind, path.stem, path.read_text(encoding="utf-8"))
+
+
+def parse(kind: Kind, name: str, text: str) -> Entry:
+    """The entry in the text of a file. HeaderError, with the line, when the text breaks the grammar."""
+    lines = text.splitlines()
+    size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    title, keys = _header(name, lines[:size])
+    must, may = _KEYS[kind]
+    if missing := [key for key in must if not keys.get(key)]:
+        raise HeaderError(f"{name}: the header lacks {', '.join(missing)}")
+    if extra := [key for key in keys if key not in must + may]:
+        raise HeaderError(f"{name}: the header has {', '.join(extra)}, which a {kind} does not")
+    body = "\n".join(lines[size:]).strip()
+    if not body.startswith(("SELECT", "WITH")) or ";" in body:
+        raise HeaderError(f"{name}: after the header comes one SELECT, without a semicolon")
+    columns = tuple(_field(name, line) for line in keys["columns"])
+    found = Entry(
+        name=name,
+        kind=kind,
+        title=title,
+        question=" ".join(keys["question"]),
+        reads=_list(keys["reads"]),
+        columns=columns,
+        sql=body,
+        notes=" ".join(keys.get("notes", [])),
+        weakened_by=_list(keys.get("weakened_by", [])),
+        chart=_chart(name, " ".join(keys["chart"]), columns) if "chart" in keys else None,
+        severity=" ".join(keys.get("severity", [])),
+        impact=" ".join(keys.get("impact", [])),
+        action=" ".join(keys.get("action", [])),
+    )
+    _check(found)
+    return found
+
+
+def _header(name: str, lines: list[str]) -> tuple[str, dict[str, list[str]]]:
+    if len(lines) < 3 or not lines[0].startswith("-- ") or lines[1] != "--":
+        raise HeaderError(f"{name}: the header begins with a title and an empty comment")
+    keys: dict[str, list[str]] = {}
+    current: list[str] = []
+    for number, line in enumerate(lines[2:], 3):
+        if line.startswith("--   "):
+            if not keys:
+                raise HeaderError(f"{name}, line {number}: nothing to continue")
+            if line.startswith("--     ") and current:
+                current[-1] += " " + line[5:].strip()
+            else:
+                current.append(line[5:].strip())
+            continue
+        found = _HEADING.fullmatch(line)
+        if not found or found[1] in keys:
+            raise HeaderError(f"{name}, line {number}: neither `-- key: text` (once) nor a continuation")
+        current = keys[found[1]] = [found[2]] if found[2] else []
+    return lines[0][3:].strip(), keys
+
+
+def _list(lines: list[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for part in " ".join(lines).split(",") if part.strip())
+
+
+def _field(name: str, line: str) -> Field:
+    parts = [part.strip() for part in line.split("|")]
+    if len(parts) != 4 or not all(parts) or parts[1] not in UNITS:
+        raise HeaderError(f"{name}: a column is `name | unit | heading | meaning`, not `{line}`")
+    return Field(*parts)
+
+
+def _chart(name: str, text: str, columns: tuple[Field, ...]) -> ChartHint:
+    known = {field.name for field in columns}
+    found = re.fullmatch(r"(bar|stacked_bar|line|strip) x=(\w+) y=(\w+(?:,\w+)*)", text)
+    if not found or not {found[2], *found[3].split(",")} <= known:
+        raise HeaderError(f"{name}: a chart is `kind x=column y=column,column`, not `{text}`")
+    return ChartHint(found[1], found[2], tuple(found[3].split(",")))
+
+
+def _check(found: Entry) -> None:
+    known = [field.name for field in found.columns]
+    if len(set(known)) != len(known):
+        raise HeaderError(f"{found.name}: a column is described twice")
+    if unknown := [w for w in found.weakened_by if not re.fullmatch(r"[a-z]+(-[a-z]+)*", w)]:
+        raise HeaderError(f"{found.name}: weakened_by names effects and slugs, not {unknown}")
+    if found.kind != "finding":
+        return
+    if known[:2] != ["severity", "impact_ps"]:
+        raise HeaderError(f"{found.name}: the first columns of a finding are severity and impact_ps")
+    used = set(_PLACEHOLDER.findall(found.impact + found.action))
+    if not used <= set(known):
+        raise HeaderError(f"{found.name}: {sorted(used - set(known))} in a template is no column")

@@ -1,0 +1,37 @@
+-- Completeness
+--
+-- question: What of each source was read, and what was lost, repaired, capped or missing?
+-- reads: source, source_note
+-- notes: One row for each note of a source, and one for each source without notes.
+-- columns:
+--   path | text | Source | path as given
+--   format | text | Format | format of the source
+--   complete | bool | Complete | true when nothing was lost, cut or damaged
+--   events_seen | int | Seen | events in the file
+--   events_stored | int | Stored | events that became rows
+--   events_lost | int | Lost | events seen but not stored
+--   events_repaired | int | Repaired | events stored after a repair
+--   events_capped | int | Capped | events that the recorder itself dropped or cut
+--   slug | text | Note | what happened; `stepscope docs` explains it
+--   effect | text | Effect | lost, repaired, capped, missing, recorder or info
+--   events | int | Events | events concerned
+--   first_offset | int | At byte | byte offset of the first of them
+--   detail | text | Detail | one sentence about this file
+SELECT
+  o.path,
+  o.format,
+  o.complete,
+  o.events_seen,
+  o.events_stored,
+  o.events_lost,
+  o.events_repaired,
+  o.events_capped,
+  n.slug,
+  COALESCE(n.effect, CASE WHEN o.error IS NULL THEN NULL ELSE 'lost' END) AS effect,
+  n.events,
+  n.first_offset,
+  COALESCE(n.detail, o.error) AS detail
+FROM source AS o
+LEFT JOIN source_note AS n ON n.source_id = o.source_id
+ORDER BY
+  o.path NULLS LAST, n.effect NULLS LAST, n.slug NULLS LAST, n.first_offset NULLS LAST, n.detail NULLS LAST, o.source_id NULLS LAST

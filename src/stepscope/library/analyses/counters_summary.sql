@@ -1,0 +1,26 @@
+-- Counters
+--
+-- question: Between which values does each counter move?
+-- reads: counter
+-- weakened_by: lost, capped, truncated
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   name | text | Counter | name of the counter
+--   series | text | Series | name of the series within it
+--   samples | int | Samples | values recorded
+--   min_value | float | Least | smallest value
+--   mean_value | float | Mean | mean of the samples, not weighted by time
+--   max_value | float | Most | largest value
+SELECT
+  c.run_id,
+  c.host_id,
+  c.name,
+  c.series,
+  COUNT(*) AS samples,
+  MIN(c.value) AS min_value,
+  SUM(c.value) / COUNT(c.value) AS mean_value,
+  MAX(c.value) AS max_value
+FROM counter AS c
+GROUP BY c.run_id, c.host_id, c.name, c.series
+ORDER BY c.run_id NULLS LAST, c.host_id NULLS LAST, c.name NULLS LAST, c.series NULLS LAST

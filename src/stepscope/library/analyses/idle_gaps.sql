@@ -1,0 +1,97 @@
+-- Longest idle gaps
+--
+-- question: When was a device idle longest, what came next, and what did the host wait for meanwhile?
+-- reads: device_gap, slice, wait_slice
+-- notes: The 20 longest gaps of each device within the window. cause is the wait that covers most of the
+--   gap on the same host, when one covers at least half of it; NULL when no known wait does.
+-- weakened_by: lost, capped, truncated, missing
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   place | text | Place | device or host
+--   device | text | Device | device that was idle
+--   begin_ps | ps | Begin | start of the gap, from the capture's origin
+--   idle_ps | ps | Idle | its length
+--   next_name | text | Ended by | slice that ended it; NULL at the window's end
+--   next_step | int | In step | step in which that slice started
+--   cause | text | Cause | name of the wait that covers most of it
+WITH ranked AS (
+  SELECT
+    g.run_id,
+    g.host_id,
+    g.source_id,
+    g.place,
+    g.device,
+    g.begin_ps,
+    g.idle_ps,
+    g.next_slice_id,
+    ROW_NUMBER() OVER (
+      PARTITION BY g.source_id, g.place, g.device
+      ORDER BY g.idle_ps DESC NULLS LAST, g.begin_ps NULLS LAST
+    ) AS place_in_list
+  FROM device_gap AS g
+),
+
+longest AS (
+  SELECT r.run_id, r.host_id, r.source_id, r.place, r.device, r.begin_ps, r.idle_ps, r.next_slice_id
+  FROM ranked AS r
+  WHERE r.place_in_list <= 20
+),
+
+shared AS (
+  SELECT
+    l.source_id,
+    l.place,
+    l.device,
+    l.begin_ps,
+    l.idle_ps,
+    w.name AS wait_name,
+    w.slice_id,
+    CASE WHEN w.end_ps < l.begin_ps + l.idle_ps THEN w.end_ps ELSE l.begin_ps + l.idle_ps END
+    - CASE WHEN w.ts_ps > l.begin_ps THEN w.ts_ps ELSE l.begin_ps END AS shared_ps
+  FROM longest AS l
+  INNER JOIN wait_slice AS w
+    ON w.source_id = l.source_id AND w.ts_ps < l.begin_ps + l.idle_ps AND w.end_ps > l.begin_ps
+  WHERE w.place <> 'device'
+),
+
+causes AS (
+  SELECT
+    o.source_id,
+    o.place,
+    o.device,
+    o.begin_ps,
+    o.wait_name,
+    o.idle_ps,
+    o.shared_ps,
+    ROW_NUMBER() OVER (
+      PARTITION BY o.source_id, o.place, o.device, o.begin_ps
+      ORDER BY o.shared_ps DESC NULLS LAST, o.slice_id NULLS LAST
+    ) AS weight
+  FROM shared AS o
+)
+
+SELECT
+  l.run_id,
+  l.host_id,
+  l.source_id,
+  l.place,
+  l.device,
+  l.begin_ps,
+  l.idle_ps,
+  s.name AS next_name,
+  s.step AS next_step,
+  c.wait_name AS cause
+FROM longest AS l
+LEFT JOIN slice AS s ON s.id = l.next_slice_id
+LEFT JOIN causes AS c
+  ON
+    c.source_id = l.source_id
+    AND c.place = l.place
+    AND c.device = l.device
+    AND c.begin_ps = l.begin_ps
+    AND c.weight = 1
+    AND c.shared_ps * 2 >= l.idle_ps
+ORDER BY
+  l.idle_ps DESC NULLS LAST, l.source_id NULLS LAST, l.place NULLS LAST, l.device NULLS LAST, l.begin_ps NULLS LAST

@@ -1,0 +1,50 @@
+-- Launches against execution
+--
+-- question: How long after its launch does work begin on the device, and how long does each take?
+-- reads: slice, track_place
+-- notes: A launch and what it launched share a correlation id within a source. lag is from the start of
+--   the launch to the start of the work; it is long when the device has a queue to work off, short when
+--   the device waits for launches. Launches of several works count once for each.
+-- weakened_by: lost, capped, truncated, missing
+-- chart: bar x=launch y=work_ps
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   launch | text | Launch | name of the launching slice
+--   launches | int | Count | pairs of launch and work
+--   launch_ps | ps | Launching | durations of the launches, added up
+--   work_ps | ps | Executing | durations of what they launched, added up
+--   mean_lag_ps | ps | Mean lag | mean time from launch to start
+--   max_lag_ps | ps | Longest lag | longest time from launch to start
+WITH placed AS (
+  SELECT s.id, s.run_id, s.host_id, s.source_id, s.correlation_id, s.name, s.ts_ps, s.dur_ps, p.place
+  FROM slice AS s
+  INNER JOIN track_place AS p ON p.track_id = s.track_id
+  WHERE s.correlation_id IS NOT NULL AND p.place <> 'none'
+),
+
+pairs AS (
+  SELECT
+    a.run_id,
+    a.host_id,
+    a.name AS launch,
+    a.dur_ps AS launch_dur_ps,
+    b.dur_ps AS work_dur_ps,
+    b.ts_ps - a.ts_ps AS lag_ps
+  FROM placed AS a
+  INNER JOIN placed AS b ON b.source_id = a.source_id AND b.correlation_id = a.correlation_id
+  WHERE a.place <> 'device' AND b.place = 'device'
+)
+
+SELECT
+  p.run_id,
+  p.host_id,
+  p.launch,
+  COUNT(*) AS launches,
+  CAST(SUM(p.launch_dur_ps) AS BIGINT) AS launch_ps,
+  CAST(SUM(p.work_dur_ps) AS BIGINT) AS work_ps,
+  CAST(FLOOR(CAST(SUM(p.lag_ps) AS DOUBLE) / COUNT(*)) AS BIGINT) AS mean_lag_ps,
+  MAX(p.lag_ps) AS max_lag_ps
+FROM pairs AS p
+GROUP BY p.run_id, p.host_id, p.launch
+ORDER BY work_ps DESC NULLS LAST, p.run_id NULLS LAST, p.host_id NULLS LAST, p.launch NULLS LAST

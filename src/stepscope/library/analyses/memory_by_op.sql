@@ -1,0 +1,29 @@
+-- Memory by op
+--
+-- question: Which ops ask for memory, and which still hold it after they are done?
+-- reads: op_run
+-- notes: As StepStats records it: temporary and persistent memory, outputs, and what an allocator still
+--   held after the op. Figures of several executions are added up but for the peak, which is the largest.
+-- weakened_by: lost, capped, truncated
+-- chart: bar x=op_name y=all_output_bytes
+-- columns:
+--   op_name | text | Op | node name
+--   op_type | text | Op type | type of the op
+--   runs | int | Runs | executions
+--   all_output_bytes | bytes | Outputs | requested size of the outputs
+--   all_temp_bytes | bytes | Temporary | temporary memory
+--   all_persistent_bytes | bytes | Persistent | persistent memory
+--   highest_bytes | bytes | Peak | most held at once by one execution
+--   all_live_bytes | bytes | Still held | held after the op
+SELECT
+  r.op_name,
+  r.op_type,
+  COUNT(*) AS runs,
+  CAST(SUM(COALESCE(r.output_bytes, 0)) AS BIGINT) AS all_output_bytes,
+  CAST(SUM(COALESCE(r.temp_bytes, 0)) AS BIGINT) AS all_temp_bytes,
+  CAST(SUM(COALESCE(r.persistent_bytes, 0)) AS BIGINT) AS all_persistent_bytes,
+  MAX(COALESCE(r.peak_bytes, 0)) AS highest_bytes,
+  CAST(SUM(COALESCE(r.live_bytes, 0)) AS BIGINT) AS all_live_bytes
+FROM op_run AS r
+GROUP BY r.op_name, r.op_type
+ORDER BY all_output_bytes DESC NULLS LAST, r.op_name NULLS LAST, r.op_type NULLS LAST

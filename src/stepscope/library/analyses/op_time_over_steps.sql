@@ -1,0 +1,55 @@
+-- Op types over steps
+--
+-- question: How does the time of each type of op change from step to step?
+-- reads: op_slice, step
+-- notes: The ten types with most self time over all steps. An op belongs to the step in which it
+--   starts. Steps in which a type does not occur have no row.
+-- weakened_by: lost, capped, truncated, missing
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   step | int | Step | number of the step
+--   place | text | Place | device, host or launch, as in track_place
+--   op_type | text | Op type | type of the op
+--   slices | int | Count | slices in the step
+--   self_ps | ps | Self | self times in the step, added up
+WITH stepped AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.source_id,
+    o.step,
+    o.place,
+    o.op_type,
+    COUNT(*) AS number,
+    SUM(o.self_ps) AS sum_self_ps
+  FROM op_slice AS o
+  WHERE o.step IS NOT NULL
+  GROUP BY o.run_id, o.host_id, o.source_id, o.step, o.place, o.op_type
+),
+
+types AS (
+  SELECT
+    t.place,
+    t.op_type,
+    ROW_NUMBER() OVER (ORDER BY SUM(t.sum_self_ps) DESC NULLS LAST, t.place NULLS LAST, t.op_type NULLS LAST) AS rank_of_type
+  FROM stepped AS t
+  GROUP BY t.place, t.op_type
+)
+
+SELECT
+  t.run_id,
+  t.host_id,
+  t.source_id,
+  t.step,
+  t.place,
+  t.op_type,
+  t.number AS slices,
+  CAST(t.sum_self_ps AS BIGINT) AS self_ps
+FROM stepped AS t
+INNER JOIN types AS y ON y.place = t.place AND y.op_type = t.op_type
+INNER JOIN step AS s ON s.source_id = t.source_id AND s.step = t.step
+WHERE y.rank_of_type <= 10
+ORDER BY
+  t.source_id NULLS LAST, s.ts_ps NULLS LAST, y.rank_of_type NULLS LAST, t.step NULLS LAST

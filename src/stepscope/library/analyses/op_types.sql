@@ -1,0 +1,55 @@
+-- Time by op type
+--
+-- question: Which types of op take the time?
+-- reads: op_sum
+-- notes: Self time ranks, because ops nest: adding up durations with children would count the inner ones
+--   twice. The share is of all self time on the same kind of place: work of devices, work of the host,
+--   and launches are never mixed. Waits are ops whose time is waiting, not work. All slices of the
+--   capture count, those outside of steps as well.
+-- weakened_by: lost, capped, truncated, missing
+-- chart: bar x=op_type y=self_ps
+-- columns:
+--   place | text | Place | device, host or launch, as in track_place
+--   op_type | text | Op type | type of the op, or its name where a recording knows no types
+--   class | text | Class | compute, copy, collective, compile, python or wait
+--   self_ps | ps | Self | self times, added up
+--   share | ratio | Share | part of all self time on that kind of place
+--   total_ps | ps | Total | durations with children, added up
+--   slices | int | Count | how many slices
+--   mean_ps | ps | Mean | mean duration
+--   min_ps | ps | Shortest | shortest duration
+--   max_ps | ps | Longest | longest duration
+WITH types AS (
+  SELECT
+    o.place,
+    o.op_type,
+    MAX(o.class) AS last_class,
+    SUM(o.sum_self_ps) AS own_ps,
+    SUM(o.sum_dur_ps) AS dur_ps,
+    SUM(o.slices) AS number,
+    MIN(o.min_dur_ps) AS least_ps,
+    MAX(o.max_dur_ps) AS most_ps
+  FROM op_sum AS o
+  GROUP BY o.place, o.op_type
+),
+
+places AS (
+  SELECT t.place, SUM(t.own_ps) AS place_ps
+  FROM types AS t
+  GROUP BY t.place
+)
+
+SELECT
+  t.place,
+  t.op_type,
+  t.last_class AS class,
+  CAST(t.own_ps AS BIGINT) AS self_ps,
+  CAST(t.own_ps AS DOUBLE) / NULLIF(p.place_ps, 0) AS share,
+  CAST(t.dur_ps AS BIGINT) AS total_ps,
+  CAST(t.number AS BIGINT) AS slices,
+  CAST(FLOOR(CAST(t.dur_ps AS DOUBLE) / t.number) AS BIGINT) AS mean_ps,
+  t.least_ps AS min_ps,
+  t.most_ps AS max_ps
+FROM types AS t
+INNER JOIN places AS p ON p.place = t.place
+ORDER BY t.place NULLS LAST, t.own_ps DESC NULLS LAST, t.op_type NULLS LAST

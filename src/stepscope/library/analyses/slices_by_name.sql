@@ -1,0 +1,39 @@
+-- Slices by name
+--
+-- question: What are total, mean, shortest and longest duration of the slices of each name?
+-- reads: slice
+-- notes: The question to ask of any trace, whatever wrote it: every slice counts, marks and waits as
+--   well. Durations include children, so names that nest count the same time more than once; self_ps
+--   does not.
+-- weakened_by: lost, capped, truncated
+-- chart: bar x=name y=total_ps
+-- columns:
+--   name | text | Name | name as found
+--   total_ps | ps | Total | durations with children, added up
+--   mean_ps | ps | Mean | mean duration
+--   min_ps | ps | Shortest | shortest duration
+--   max_ps | ps | Longest | longest duration
+--   slices | int | Count | how many slices
+--   self_ps | ps | Self | self times, added up
+WITH named AS (
+  SELECT
+    s.name,
+    SUM(s.dur_ps) AS sum_dur_ps,
+    SUM(s.self_ps) AS sum_self_ps,
+    MIN(s.dur_ps) AS min_ps,
+    MAX(s.dur_ps) AS max_ps,
+    COUNT(*) AS slices
+  FROM slice AS s
+  GROUP BY s.name
+)
+
+SELECT
+  n.name,
+  CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
+  CAST(FLOOR(CAST(n.sum_dur_ps AS DOUBLE) / n.slices) AS BIGINT) AS mean_ps,
+  n.min_ps,
+  n.max_ps,
+  n.slices,
+  CAST(n.sum_self_ps AS BIGINT) AS self_ps
+FROM named AS n
+ORDER BY n.sum_dur_ps DESC NULLS LAST, n.name NULLS LAST

@@ -1,0 +1,35 @@
+-- Steps, one by one
+--
+-- question: How long did each step take, what kind is it, and how long did it wait for input?
+-- reads: step, step_wait
+-- weakened_by: lost, capped, truncated, missing
+-- chart: line x=step y=dur_ps,input_wait_ps
+-- columns:
+--   run_id | text | Run | name of the run
+--   host_id | text | Host | name of the host
+--   source_id | int | Source | source it was recovered from
+--   step | int | Step | number of the step
+--   name | text | Mark | name of the marker
+--   kind | text | Kind | train, eval, compile, warm_up or unknown
+--   averaged | bool | Averaged | false when averages leave it out
+--   ts_ps | ps | Start | start, from the capture's origin
+--   dur_ps | ps | Duration | duration
+--   input_wait_ps | ps | Input wait | time in which some thread waited for input
+--   recovered_from | text | Told by | where the step comes from
+--   reason | text | Reason | why it is of this kind
+SELECT
+  s.run_id,
+  s.host_id,
+  s.source_id,
+  s.step,
+  s.name,
+  s.kind,
+  s.averaged,
+  s.ts_ps,
+  s.dur_ps,
+  COALESCE(w.waited_ps, 0) AS input_wait_ps,
+  s.recovered_from,
+  s.reason
+FROM step AS s
+LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'input'
+ORDER BY s.run_id NULLS LAST, s.host_id NULLS LAST, s.source_id NULLS LAST, s.ts_ps NULLS LAST, s.id NULLS LAST

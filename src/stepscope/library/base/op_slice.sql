@@ -1,0 +1,100 @@
+-- Slices that stand for ops
+--
+-- question: Which slices are ops, kernels, copies or waits of ops, and of which class?
+-- reads: slice, track_place
+-- notes: On device streams every slice counts but marks and waits between streams. On threads and
+--   lanes a slice counts when the recording names its op, or, in recordings that know no ops
+--   (Horovod, VizTracer, unknown writers), always. Python frames, framework internals, launches of
+--   the CUDA runtime and marks do not count. Slices nest: add up self_ps, not dur_ps.
+-- columns:
+--   slice_id | int | Slice | number of the slice
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   track_id | int | Track | track it lies on
+--   place | text | Place | device, host or launch, as in track_place
+--   device | text | Device | device it ran on or was launched from
+--   device_kind | text | Device kind | cpu, gpu, tpu or unknown
+--   step | int | Step | step during which it started
+--   op | text | Op | name of the op, or of the slice where the op is not told
+--   op_type | text | Op type | type of the op, or the op where no type is told
+--   class | text | Class | compute, copy, collective, compile, python or wait
+--   ts_ps | ps | Start | start, from the capture's origin
+--   end_ps | ps | End | end, from the capture's origin
+--   dur_ps | ps | Duration | duration with children
+--   self_ps | ps | Self time | duration without what lies on top of it
+WITH named AS (
+  SELECT
+    s.id AS slice_id,
+    s.run_id,
+    s.host_id,
+    s.source_id,
+    s.track_id,
+    s.step,
+    COALESCE(s.op_name, s.name) AS op,
+    COALESCE(s.op_type, s.op_name, s.name) AS type_or_name,
+    COALESCE(s.category, '') AS category,
+    CASE WHEN s.op_name IS NULL AND s.op_type IS NULL THEN 0 ELSE 1 END AS names_op,
+    CASE
+      WHEN s.op_type IS NULL THEN CASE
+        WHEN s.name LIKE 'Memcpy%' OR s.name LIKE 'Memset%' OR s.name LIKE 'MEMCPY%' THEN 'copy'
+        WHEN s.category IN ('gpu_memcpy', 'gpu_memset') THEN 'copy'
+        WHEN s.name LIKE 'nccl%' OR s.name LIKE 'rccl%' OR s.name LIKE 'all-reduce%' THEN 'collective'
+        WHEN s.name LIKE 'all-gather%' OR s.name LIKE 'reduce-scatter%' OR s.name LIKE 'all-to-all%' THEN 'collective'
+        WHEN s.name LIKE 'collective-permute%' OR s.name LIKE '%ALLREDUCE' THEN 'collective'
+        WHEN s.name LIKE '%ALLGATHER' OR s.name LIKE '%BROADCAST' THEN 'collective'
+        WHEN s.name LIKE 'IteratorGetNext%' OR s.name LIKE 'infeed%' OR s.name LIKE 'recv-done%' THEN 'wait'
+        WHEN s.name LIKE 'WAIT_FOR_%' OR s.name LIKE 'NEGOTIATE_%' OR s.name = 'QUEUE' THEN 'wait'
+        WHEN s.name LIKE '%xla_compile' OR s.name LIKE 'XlaCompile%' THEN 'compile'
+        ELSE 'compute'
+      END
+      WHEN s.op_type LIKE 'IteratorGetNext%' OR s.op_type IN (
+        '_Recv', '_HostRecv', 'Recv', 'RecvTensor', 'QueueDequeueV2', 'QueueDequeueManyV2',
+        'QueueDequeueUpToV2', 'QueueDequeueMany', 'QueueDequeue', 'QueueDequeueUpTo', 'infeed', 'recv-done',
+        'OptionalGetValue', 'CollectiveBcastRecv', 'CollectiveBcastRecvV2', 'send-done', 'BarrierTakeMany'
+      ) THEN 'wait'
+      WHEN s.op_type LIKE 'MEMCPY%' OR s.op_type LIKE 'Memcpy%' OR s.op_type LIKE 'Memset%' THEN 'copy'
+      WHEN s.op_type IN ('copy', 'copy-start', 'copy-done', '_Send', '_HostSend', 'CopyHost', 'Copy') THEN 'copy'
+      WHEN s.op_type LIKE 'Nccl%' OR s.op_type LIKE 'Horovod%' OR s.op_type LIKE 'Collective%' THEN 'collective'
+      WHEN s.op_type LIKE 'all-reduce%' OR s.op_type LIKE 'all-gather%' OR s.op_type LIKE 'all-to-all%' THEN 'collective'
+      WHEN s.op_type LIKE 'reduce-scatter%' OR s.op_type LIKE 'collective-permute%' THEN 'collective'
+      WHEN s.op_type LIKE '%XlaCompile' OR s.name LIKE '%xla_compile' OR s.op_name LIKE '%xla_compile' THEN 'compile'
+      WHEN s.op_type IN ('EagerPyFunc', 'PyFunc', 'PyFuncStateless') THEN 'python'
+      ELSE 'compute'
+    END AS class,
+    s.ts_ps,
+    s.ts_ps + s.dur_ps AS end_ps,
+    s.dur_ps,
+    s.self_ps
+  FROM slice AS s
+)
+
+SELECT
+  n.slice_id,
+  n.run_id,
+  n.host_id,
+  n.source_id,
+  n.track_id,
+  p.place,
+  p.device,
+  p.device_kind,
+  n.step,
+  n.op,
+  n.type_or_name AS op_type,
+  n.class,
+  n.ts_ps,
+  n.end_ps,
+  n.dur_ps,
+  n.self_ps
+FROM named AS n
+INNER JOIN track_place AS p ON p.track_id = n.track_id
+WHERE
+  (p.place = 'device' AND n.category NOT IN ('gpu_user_annotation', 'user_annotation', 'cuda_sync', 'overhead'))
+  OR (
+    p.place IN ('host', 'launch')
+    AND (
+      n.names_op = 1
+      OR n.category IN ('cpu_op', 'Op')
+      OR (p.producer IN ('horovod', 'viztracer', 'unknown') AND n.category NOT IN ('user_annotation', 'python_function'))
+    )
+  )

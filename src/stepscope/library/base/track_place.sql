@@ -1,0 +1,57 @@
+-- What the rows of a timeline stand for
+--
+-- question: Which rows hold work, on which device, and which only show launches or marks?
+-- reads: track, device, source
+-- notes: A row named stream:all repeats what the streams of its device hold, so it is left out
+--   wherever that device has other streams.
+-- columns:
+--   track_id | int | Track | number of the track
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   producer | text | Producer | what wrote the source
+--   place | text | Place | device: work of an accelerator; host: work of a processor; launch: rows that show
+--     launches; none: marks, counters, and rows derived from others, never added up
+--   device | text | Device | name of the device, or of the process where no device is known
+--   device_kind | text | Device kind | cpu, gpu, tpu or unknown
+--   track_kind | text | Track kind | kind of the track
+--   track_name | text | Row | the row's own name
+WITH streams AS (
+  SELECT
+    t.source_id,
+    t.device_id,
+    t.process,
+    SUM(CASE WHEN t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%' THEN 0 ELSE 1 END) AS single
+  FROM track AS t
+  WHERE t.kind = 'device_stream'
+  GROUP BY t.source_id, t.device_id, t.process
+),
+
+devices AS (
+  SELECT s.source_id, s.device_id, SUM(s.single) AS streams
+  FROM streams AS s
+  GROUP BY s.source_id, s.device_id
+)
+
+SELECT
+  t.id AS track_id,
+  t.run_id,
+  t.host_id,
+  t.source_id,
+  o.producer,
+  CASE
+    WHEN t.kind IN ('async', 'counter', 'derived', 'compiler') OR t.records = 'annotation' THEN 'none'
+    WHEN t.kind = 'device_stream' AND (t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%') AND e.streams > 0
+      THEN 'none'
+    WHEN t.kind = 'device_stream' THEN 'device'
+    WHEN t.records = 'dispatch' THEN 'launch'
+    ELSE 'host'
+  END AS place,
+  COALESCE(d.name, t.process) AS device,
+  COALESCE(d.kind, 'unknown') AS device_kind,
+  t.kind AS track_kind,
+  t.name AS track_name
+FROM track AS t
+INNER JOIN source AS o ON o.source_id = t.source_id
+LEFT JOIN device AS d ON d.id = t.device_id
+LEFT JOIN devices AS e ON e.source_id = t.source_id AND e.device_id = t.device_id

@@ -1,0 +1,37 @@
+-- Op slices that are work, within the window
+--
+-- question: When was something really at work?
+-- reads: op_slice, step_window
+-- notes: Waits and launches are no work. Slices are cut at the edges of the window of step_window.
+-- columns:
+--   slice_id | int | Slice | number of the slice
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   track_id | int | Track | track it lies on
+--   place | text | Place | device or host
+--   device | text | Device | device it ran on
+--   device_kind | text | Device kind | cpu, gpu, tpu or unknown
+--   class | text | Class | compute, copy, collective, compile or python
+--   from_ps | ps | From | start, or the start of the window
+--   to_ps | ps | To | end, or the end of the window
+SELECT
+  o.slice_id,
+  o.run_id,
+  o.host_id,
+  o.source_id,
+  o.track_id,
+  o.place,
+  o.device,
+  o.device_kind,
+  o.class,
+  CASE WHEN o.ts_ps < w.begin_ps THEN w.begin_ps ELSE o.ts_ps END AS from_ps,
+  CASE WHEN o.end_ps > w.until_ps THEN w.until_ps ELSE o.end_ps END AS to_ps
+FROM op_slice AS o
+INNER JOIN step_window AS w ON w.source_id = o.source_id
+WHERE
+  o.class <> 'wait'
+  AND o.place <> 'launch'
+  AND o.dur_ps > 0
+  AND o.ts_ps < w.until_ps
+  AND o.end_ps > w.begin_ps
