@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from stepscope import units
+from stepscope.presenters.axis import ceiling, size
 from stepscope.report import Chart, Table
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEVELS = "▁▂▃▄▅▆▇█"
+_ABOVE = "▲"
 _STACK = (("low", "█"), ("medium", "▓"), ("dim", "░"))
 """Style and character of the first, second and every later part of a stacked bar."""
 
@@ -18,7 +19,7 @@ def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
     """For each row, the parts of its bar as (style, characters); an empty style is the row's own.
     All bars share one scale, which the largest fills."""
     at = [_index(table, name) for name in chart.y]
-    sizes = [[_size(row[i]) for i in at] for row in table.rows]
+    sizes = [[size(row[i]) for i in at] for row in table.rows]
     if chart.kind == "bar":
         sizes = [row[:1] for row in sizes]
     largest = max((sum(row) for row in sizes), default=0.0) or 1.0
@@ -50,24 +51,23 @@ def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
     drawn = []
     for name in chart.y:
         i = _index(table, name)
-        values = [_size(row[i]) for row in table.rows]
+        unit = table.columns[i].unit
+        values = [size(row[i]) for row in table.rows]
         if len(values) < 3:
             continue
-        column = table.columns[i]
-        label = f"0 to {units.show(max(values, key=float), column.unit)}"
-        label = f"{column.title}, {label}" if len(chart.y) > 1 else label
-        room = max(8, width - len(label) - 1)
-        at = [k * len(values) // min(room, len(values)) for k in range(min(room, len(values)))]
+        top, largest = ceiling(values), max(values)
+        label = f"0 to {units.show(top, unit)}"
+        if largest > top:
+            label += f", {_ABOVE} up to {units.show(largest, unit)}"
+        if len(chart.y) > 1:
+            label = f"{table.columns[i].title}: {label}"
+        room = min(len(values), max(8, width - len(label) - 1))
+        at = [k * len(values) // room for k in range(room)]
         points = [max(values[a:b]) for a, b in zip(at, [*at[1:], len(values)], strict=True)]
-        largest = max(points) or 1.0
-        drawn.append(("".join(_LEVELS[round(p / largest * 7)] for p in points), label))
+        curve = "".join(_ABOVE if p > top else _LEVELS[round(p / (top or 1.0) * 7)] for p in points)
+        drawn.append((curve, label))
     return drawn
 
 
 def _index(table: Table, name: str) -> int:
     return next(i for i, column in enumerate(table.columns) if column.name == name)
-
-
-def _size(value: Any) -> float:
-    # Bars of what is unknown, not a number or negative have no length.
-    return float(value) if isinstance(value, (int, float)) and value > 0 else 0.0

@@ -1,0 +1,173 @@
+"""The report as one HTML file: no network, no server, nothing but itself.
+
+Names in a recording may hold anything, so every string is escaped where it enters the page, and the page's
+own policy (Content-Security-Policy) allows the two inline blocks below by their hashes and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from decimal import Decimal
+from functools import cache
+from html import escape
+from importlib import resources
+from typing import Any
+
+import stepscope
+from stepscope import units
+from stepscope.presenters.charts import draw
+from stepscope.presenters.plain import block, plain
+from stepscope.report import Finding, Note, Report, Section, Table
+
+EXTENSION = ".html"
+_CELL, _HOVER = 160, 2000
+"""Characters of a text that stand in a cell, and that appear when the mouse rests on it."""
+
+
+def render(report: Report) -> str:
+    """The whole page."""
+    css, js = _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(css)}; script-src {_hash(js)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    )
+    title = _text(report.title, 200)
+    links = "".join(f'<a href="#s{i}">{_text(s.title, 60)}</a>' for i, s in enumerate(report.sections))
+    headline = "".join(f'<p class="headline">{_text(line)}</p>' for line in report.headline)
+    findings = "".join(_finding(finding) for finding in report.findings)
+    sections = "".join(_section(i, section) for i, section in enumerate(report.sections))
+    commands = "\n".join(plain(command) for command in report.next_commands)
+    following = f"<section><h2>Next</h2><pre>{escape(commands)}</pre></section>\n" if commands else ""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="stepscope {stepscope.__version__}">
+<title>{title}</title>
+<style>{css}</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+{headline}
+<nav aria-label="Sections">{links}</nav>
+</header>
+<main>
+{findings}{_notes(report.notes)}{sections}{following}</main>
+<footer class="quiet">Made by stepscope {stepscope.__version__}. This file is complete: it needs neither network
+nor server. Rest the mouse on a mark for its value; click a heading to sort.</footer>
+<script>{js}</script>
+</body>
+</html>
+"""
+
+
+def _finding(finding: Finding) -> str:
+    weak = ""
+    if finding.weakened_by:
+        weak = f'<p class="quiet">Weakened by: {_text(", ".join(finding.weakened_by))}</p>'
+    evidence = (
+        f"<details><summary>Evidence</summary>{_table(finding.evidence)}</details>"
+        if finding.evidence.rows
+        else ""
+    )
+    severity = escape(finding.severity)
+    return (
+        f'<article class="finding {severity}"><p class="severity">{severity}</p>'
+        f"<h3>{_text(finding.title)}</h3><p>{_text(finding.impact)}</p>"
+        f'<p class="todo">{_text(finding.action)}</p>{weak}{evidence}{_sql(finding.sql)}</article>\n'
+    )
+
+
+def _notes(notes: tuple[Note, ...]) -> str:
+    if not notes:
+        return ""
+    items = []
+    for note in notes:
+        weakens = f" <strong>Weakens:</strong> {_text(', '.join(note.weakens))}." if note.weakens else ""
+        items.append(
+            f"<li><strong>{_text(note.effect)}</strong> {_text(note.detail.rstrip('.'))} "
+            f'<span class="quiet">({_text(note.slug)}, {_text(note.path, 300)})</span>.{weakens}</li>'
+        )
+    return f'<div class="notes"><h2>What is missing or was mended</h2><ul>{"".join(items)}</ul></div>\n'
+
+
+def _section(number: int, section: Section) -> str:
+    answer = "".join(f"<p>{_text(sentence)}</p>" for sentence in section.answer)
+    chart = table = ""
+    if section.table is not None and section.table.rows:
+        chart = draw(section.table, section.chart) if section.chart is not None else ""
+        table = _table(section.table)
+    return (
+        f'<section id="s{number}"><h2>{_text(section.title)}</h2>'
+        f'<p class="quiet">{_text(section.question)}</p>'
+        f"{answer}{chart}{table}{_sql(section.sql)}</section>\n"
+    )
+
+
+def _table(table: Table) -> str:
+    scales = units.scales([column.unit for column in table.columns], table.rows)
+    right = [column.unit not in ("text", "bool") for column in table.columns]
+    titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
+    heads = "".join(
+        f'<th{_class(n)} title="{_text(c.about or c.title, 400)}">{_text(title, 80)}</th>'
+        for c, title, n in zip(table.columns, titles, right, strict=True)
+    )
+    rows = "".join(
+        "<tr>"
+        + "".join(_cell(s.cell(v), v, n) for s, v, n in zip(scales, row, right, strict=True))
+        + "</tr>\n"
+        for row in table.rows
+    )
+    left_out = table.total - len(table.rows)
+    more = (
+        f'<p class="quiet">{units.count(left_out, "row")} left out; the query below has them</p>'
+        if left_out > 0
+        else ""
+    )
+    head = f"<thead><tr>{heads}</tr></thead>"
+    return f'<div class="scroll"><table>{head}<tbody>\n{rows}</tbody></table></div>{more}'
+
+
+def _cell(text: str, value: Any, right: bool) -> str:
+    shown = plain(text, _CELL)
+    hover = ""
+    if len(text) > _CELL:
+        note = "" if len(text) <= _HOVER else f" ({len(text):,} characters)"
+        hover = f' title="{escape(plain(text[:_HOVER]))}{note}"'
+    raw = "" if value is None else f' data-value="{escape(_sortable(value, shown))}"'
+    return f"<td{_class(right)}{raw}{hover}>{escape(shown)}</td>"
+
+
+def _sortable(value: Any, shown: str) -> str:
+    return str(value) if isinstance(value, (int, float, Decimal)) else shown.lower()
+
+
+def _class(right: bool) -> str:
+    return ' class="n"' if right else ""
+
+
+def _sql(sql: str) -> str:
+    return (
+        f"<details><summary>SQL</summary><pre><code>{escape(block(sql.strip()))}</code></pre></details>"
+        if sql.strip()
+        else ""
+    )
+
+
+def _text(text: str, most: int | None = None) -> str:
+    return escape(plain(text, most))
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8").strip()
+
+
+def _hash(block: str) -> str:
+    digest = hashlib.sha256(block.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
