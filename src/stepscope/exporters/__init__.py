@@ -1,0 +1,156 @@
+"""Hands a trace on: one module per kind of file, found by listing this folder.
+
+An exporter is a module with
+
+    EXTENSIONS   the endings it writes, such as (".ndjson", ".jsonl")
+    TEXT         whether it writes lines, from beginning to end: they may go to stdout, or be packed (.gz)
+    DEFAULT      the table it writes when none is named; None when it writes all of them
+    write(trace, out, table) -> Written     writes `out`: a file that is not there yet, or a pipe
+
+`write` below chooses by the ending, and sees to it that a file appears whole or not at all. Exporters
+compute nothing: they give rows another form.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from stepscope.errors import UsageError
+from stepscope.exporters.packing import Gzip
+from stepscope.exporters.staging import Sink, pumped, staged
+
+if TYPE_CHECKING:
+    from stepscope.trace import Trace
+
+EVENTS = "event"
+"""Name of the flat table that exporters of lines write: every slice, instant, counter and flow, one a row."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: rows by table, and what the reader must know of it (one sentence each)."""
+
+    path: str
+    rows: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+
+class Exporter(Protocol):
+    """What a module of this package offers."""
+
+    @property
+    def EXTENSIONS(self) -> tuple[str, ...]:
+        """Endings of file names, with their dots."""
+
+    @property
+    def TEXT(self) -> bool:
+        """Whether it may be written to stdout."""
+
+    @property
+    def DEFAULT(self) -> str | None:
+        """The table that is written when none is named; None for all."""
+
+    def write(self, trace: Trace, out: Path, table: str | None) -> Written:
+        """Writes `out`. OutputError when that fails."""
+
+
+@cache
+def exporters() -> dict[str, Exporter]:
+    """The exporters by ending. Endings of text may be followed by .gz."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    return {
+        extension: cast("Exporter", module)
+        for module in modules
+        if hasattr(module, "EXTENSIONS")
+        for extension in module.EXTENSIONS
+    }
+
+
+def choose(name: str) -> tuple[Exporter, bool]:
+    """The exporter for a file name or an ending (".csv", "csv"), and whether to pack what it writes.
+
+    UsageError when there is none.
+    """
+    packed = name.lower().endswith(".gz")
+    lower = name.lower().removesuffix(".gz")
+    if name.endswith("/"):
+        lower = ".parquet"
+    elif "." not in lower:
+        lower = "." + lower
+    for extension, exporter in exporters().items():
+        if lower.endswith(extension) and (exporter.TEXT or not packed):
+            return exporter, packed
+    raise UsageError(
+        f"No exporter writes {name!r}.",
+        seen=f"endings known: {', '.join(sorted(exporters()))}; text also with .gz",
+        todo="choose one of these endings; a folder (with / at its end) takes one Parquet file per table",
+        slug="unknown-ending",
+    )
+
+
+def write(
+    trace: Trace,
+    out: str | PathLike[str],
+    *,
+    table: str | None = None,
+    force: bool = False,
+    format: str | None = None,
+) -> Written:
+    """Writes a trace to `out`; "-" is stdout, and then `format` (an ending) says what to write.
+
+    table: one table of the schema (or `event`) instead of the exporter's default. force: replace what is
+    there. UsageError for an unknown ending or table, OutputError when the file is there already or cannot
+    be written; then nothing is left behind. BrokenPipeError when the reader of stdout has gone.
+    """
+    name = fspath(out)
+    text = ", ".join(sorted(extension for extension, one in exporters().items() if one.TEXT))
+    if name == "-" and format is None:
+        raise UsageError(
+            "Nothing says what to write to stdout.",
+            seen="no format and the file name '-'",
+            todo=f"name one of the text formats: {text}",
+            slug="no-format",
+        )
+    exporter, packed = choose(format or name)
+    known = (*trace.schema.names, EVENTS)
+    if table is not None and table not in known:
+        raise UsageError(
+            f"There is no table {table!r}.",
+            seen=f"tables: {', '.join(known)}",
+            todo="choose one of them; `stepscope docs tables` explains them",
+            slug="unknown-table",
+        )
+    if name != "-":
+        with staged(Path(name), force=force) as part:
+            if not packed:
+                return replace(exporter.write(trace, part, table), path=name)
+            with part.open("wb") as file, _pipe(file, packed) as pipe:
+                return replace(exporter.write(trace, pipe, table), path=name)
+    if not exporter.TEXT:
+        raise UsageError(
+            f"{format} is not text and is not written to stdout.",
+            seen="the file name '-'",
+            todo=f"name a file, or one of the text formats: {text}",
+            slug="not-text",
+        )
+    sys.stdout.flush()
+    with _pipe(sys.stdout.buffer, packed) as pipe:
+        written = replace(exporter.write(trace, pipe, table), path=name)
+    sys.stdout.buffer.flush()
+    return written
+
+
+@contextlib.contextmanager
+def _pipe(sink: Sink, packed: bool) -> Iterator[Path]:
+    with contextlib.ExitStack() as stack:
+        yield stack.enter_context(pumped(stack.enter_context(Gzip(sink)) if packed else sink))

@@ -1,0 +1,135 @@
+"""Where each source stands on the one time line of a merged file.
+
+Captures that know the time of day are laid out by it. The others cannot be: no fact says when they began,
+so they follow one another, after all that is known, and a note says so.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stepscope.trace import Trace
+
+_LONG_PS = 100 * 86_400 * 10**12
+"""Picoseconds count 106 days in an int64; files that span more are hard on every reader, ours included."""
+
+_ENDINGS = re.compile(r"(\.(json|pb|pbtxt|xplane|trace|pt|zip|tar|tgz|gz|bz2|xz))+$")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A source in the merged file: shift_ps is added to its ts_ps; label tells it from the others."""
+
+    source_id: int
+    run_id: str
+    host_id: str
+    path: str
+    label: str
+    known: bool
+    shift_ps: int
+    start_ps: int
+    end_ps: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All places in the order of their sources. base_unix_ns: Unix time of 0, when one capture knows it."""
+
+    places: tuple[Place, ...]
+    base_unix_ns: int | None
+    notes: tuple[str, ...]
+
+
+_SPANS = """
+SELECT source_id, min(start_ps) AS start_ps, max(end_ps) AS end_ps
+FROM (
+  SELECT source_id, min(ts_ps) AS start_ps, max(ts_ps + dur_ps) AS end_ps FROM slice GROUP BY source_id
+  UNION ALL SELECT source_id, min(ts_ps), max(ts_ps) FROM instant GROUP BY source_id
+  UNION ALL SELECT source_id, min(ts_ps), max(ts_ps) FROM counter GROUP BY source_id
+  UNION ALL SELECT source_id, min(ts_ps), max(ts_ps) FROM flow GROUP BY source_id
+) AS part
+GROUP BY source_id
+"""
+
+
+def lay_out(trace: Trace) -> Layout:
+    """Places the sources of a trace that hold events. Queries four tables for their first and last moment."""
+    spans = {row[0]: (row[1], row[2]) for row in trace.query(_SPANS).rows()}
+    origins: dict[int, int] = dict(
+        trace.query(
+            "SELECT source_id, min(origin_unix_ns) FROM capture"
+            " WHERE clock = 'unix' AND origin_unix_ns IS NOT NULL GROUP BY source_id"
+        ).rows()
+    )
+    rows = trace.query("SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id").rows()
+    rows = [row for row in rows if row[0] in spans]
+    base = min((origins[row[0]] for row in rows if row[0] in origins), default=None)
+    shifts: dict[int, int] = {}
+    if base is not None:
+        shifts = {row[0]: (origins[row[0]] - base) * 1000 for row in rows if row[0] in origins}
+    end = max((spans[source][1] + shift for source, shift in shifts.items()), default=None)
+    loose: list[int] = []
+    for source, *_ in rows:
+        if source not in shifts:
+            loose.append(source)
+            shifts[source] = 0 if end is None else end - spans[source][0]
+            end = spans[source][1] + shifts[source]
+    labels = distinguish([row[3] for row in rows])
+    places = tuple(
+        Place(source, run, host, path, label, source not in loose, shifts[source], *spans[source])
+        for (source, run, host, path), label in zip(rows, labels, strict=True)
+    )
+    return Layout(places, base, tuple(_notes(places)))
+
+
+def _notes(places: tuple[Place, ...]) -> list[str]:
+    notes = []
+    loose = [place for place in places if not place.known]
+    if loose and len(places) > 1:
+        where = ", ".join(
+            f"{place.label} at {(place.start_ps + place.shift_ps) / 1e12:.6g} s" for place in loose[:5]
+        )
+        more = f" and {len(loose) - 5} more" if len(loose) > 5 else ""
+        notes.append(
+            f"{len(loose)} of {len(places)} recordings do not tell the time of day, so they could not be"
+            f" aligned: they follow one another ({where}{more}). Compare times within each, not between them."
+        )
+    if places:
+        start = min(place.start_ps + place.shift_ps for place in places)
+        end = max(place.end_ps + place.shift_ps for place in places)
+        if end - start > _LONG_PS:
+            notes.append(
+                f"The recordings lie {(end - start) / 86_400e12:.0f} days apart. Viewers round times on such"
+                " a scale; export them one by one to look at details."
+            )
+    return notes
+
+
+def distinguish(paths: list[str]) -> list[str]:
+    """Short labels that differ where the paths do: what is left without common beginnings and endings."""
+    if len(paths) == 1:
+        return [posixpath.basename(paths[0].rstrip("/")) or paths[0]]
+    parts = [path.replace("!", "/").strip("/").split("/") for path in paths]
+    shortest = min((len(part) for part in parts), default=0)
+    head = 0
+    while head < shortest - 1 and len({part[head] for part in parts}) == 1:
+        head += 1
+    tail = 0
+    while tail < shortest - 1 - head and len({part[-1 - tail] for part in parts}) == 1:
+        tail += 1
+    labels = ["/".join(part[head : len(part) - tail]) for part in parts]
+    stems = [_ENDINGS.sub("", label) for label in labels]
+    if len(set(stems)) == len(set(labels)) and all(stems):
+        labels = stems
+    count = Counter(labels)
+    seen: Counter[str] = Counter()
+    unique = []
+    for label in labels:
+        seen[label] += 1
+        unique.append(label if count[label] == 1 else f"{label} #{seen[label]}")
+    return unique

@@ -1,0 +1,71 @@
+"""A DuckDB database: all tables of the schema with their comments, and the whole library as views.
+
+It needs no stepscope to be read: `duckdb trace.duckdb "FROM ops"` answers as `stepscope query` does.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope import library
+from stepscope.exporters import Written
+from stepscope.exporters.parquet import write_folder
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from stepscope.trace import Trace
+
+EXTENSIONS = (".duckdb",)
+TEXT = False
+DEFAULT = None
+
+
+def write(trace: Trace, out: Path, table: str | None) -> Written:
+    """Writes the database by way of Parquet files beside it, which are removed again."""
+    import duckdb
+
+    tables = (table,) if table else trace.schema.names
+    with tempfile.TemporaryDirectory(prefix=".part-", dir=out.parent) as folder:
+        parts = Path(folder) / "tables"
+        rows = write_folder(trace, parts, tables)
+        with duckdb.connect(str(out)) as database:
+            for name in tables:
+                _fill(database, trace, name, parts / f"{name}.parquet")
+            if table is None:
+                _views(database)
+    return Written(str(out), rows)
+
+
+def _fill(database: DuckDBPyConnection, trace: Trace, name: str, part: Path) -> None:
+    source = f"SELECT * FROM read_parquet({_quote(str(part))})"
+    known = next((one for one in trace.schema.tables if one.name == name), None)
+    if known is None:  # the flat events, whose types follow from their SELECT
+        from stepscope.exporters.events import COLUMNS
+
+        database.execute(f"CREATE TABLE {name} AS {source}")
+        abouts = COLUMNS
+    else:
+        columns = ", ".join(
+            f"{column.name} {column.type}{'' if column.nullable else ' NOT NULL'}" for column in known.columns
+        )
+        database.execute(f"CREATE TABLE {name} ({columns})")
+        database.execute(f"INSERT INTO {name} BY NAME {source}")
+        database.execute(f"COMMENT ON TABLE {name} IS {_quote(known.about)}")
+        abouts = {column.name: column.about for column in known.columns}
+    for column, about in abouts.items():
+        database.execute(f"COMMENT ON COLUMN {name}.{column} IS {_quote(about)}")
+
+
+def _views(database: DuckDBPyConnection) -> None:
+    for entry in (*library.views(), *library.entries("analysis"), *library.entries("finding")):
+        database.execute(f"CREATE VIEW {entry.name} AS {entry.sql}")
+        database.execute(f"COMMENT ON VIEW {entry.name} IS {_quote(entry.question)}")
+        for field in entry.columns:
+            database.execute(f"COMMENT ON COLUMN {entry.name}.{field.name} IS {_quote(field.about)}")
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,163 @@
+"""Every slice, instant, counter and flow as one flat row: what warehouses and spreadsheets load.
+
+Column names begin as those of the trace event format (and of the table that people flatten it to: index,
+ph, cat, name, pid, tid, ts, dur, arg_name, arg_op), with the same units: ts and dur are microseconds. The
+exact picoseconds stand beside them. Each column has one type in every row. One row of each kind comes
+first, since warehouses guess types from the first lines and would otherwise see only NULLs in some.
+"""
+
+from __future__ import annotations
+
+COLUMNS = {
+    "index": "number of the row in this file",
+    "kind": "slice, instant, counter or flow",
+    "ph": "phase, as in a Chrome trace",
+    "cat": "category",
+    "name": "name as found; of counters with their series",
+    "pid": "number of the process, device or group; unique over all sources",
+    "tid": "number of the track; unique over all sources",
+    "ts": "start in microseconds: Unix time where the recording knows it (clock = unix)",
+    "dur": "duration in microseconds; NULL for what is no slice",
+    "arg_name": "op or graph node",
+    "arg_op": "type of the op",
+    "id": "number of the arrow, or id of the object",
+    "value": "value of the counter",
+    "step": "step during which a slice started",
+    "depth": "nesting on the track, 0 outermost",
+    "ts_ps": "start in picoseconds from the origin of the capture",
+    "dur_ps": "duration in picoseconds",
+    "self_ps": "duration without what lies on top",
+    "clock": "unix: comparable between sources; relative: only within one",
+    "run_id": "run",
+    "host_id": "host",
+    "source": "file it was read from",
+    "process": "process, device or group of the track",
+    "track": "the track's own name",
+    "track_kind": "what the track really is",
+    "args_json": "every named value, as a JSON object",
+}
+"""The columns in order, and what they mean."""
+
+
+def sql() -> str:
+    """The SELECT that gives the rows. `args_json` stays text: objects of many shapes load nowhere."""
+    return f"""
+WITH track_number AS (
+  SELECT source_id, process, row_number() OVER (ORDER BY source_id, min(id)) AS pid
+  FROM track GROUP BY source_id, process
+),
+clocks AS (
+  SELECT source_id, min(clock) AS clock, min(CASE WHEN clock = 'unix' THEN origin_unix_ns END) AS origin_ns
+  FROM capture GROUP BY source_id
+),
+spot AS (
+  SELECT t.id, n.pid, (SELECT max(pid) FROM track_number) + row_number() OVER (ORDER BY t.id) AS tid,
+    s.path AS source, t.process, t.name AS track, t.kind AS track_kind,
+    coalesce(c.clock, 'relative') AS clock, coalesce(c.origin_ns, 0)::HUGEINT * 1000 AS origin_ps
+  FROM track AS t
+  JOIN track_number AS n ON n.source_id = t.source_id AND n.process = t.process
+  JOIN source AS s ON s.source_id = t.source_id
+  LEFT JOIN clocks AS c ON c.source_id = t.source_id
+),
+first AS (
+  SELECT (SELECT id FROM slice ORDER BY (step IS NULL)::INT + (category IS NULL)::INT
+      + (op_name IS NULL)::INT + (args_json IS NULL)::INT, id LIMIT 1) AS slice,
+    (SELECT min(id) FROM instant) AS instant, (SELECT min(id) FROM flow) AS flow,
+    (SELECT min(id) FROM counter WHERE value IS NOT NULL) AS counter
+)
+SELECT row_number() OVER () AS index, * FROM (
+  {_slices("slice.id IN (SELECT slice FROM first)")}
+  UNION ALL {_counters("counter.id IN (SELECT counter FROM first)")}
+  UNION ALL {_flows("flow.id IN (SELECT flow FROM first)")}
+  UNION ALL {_instants("instant.id IN (SELECT instant FROM first)")}
+  UNION ALL {_slices("slice.id <> (SELECT slice FROM first)")}
+  UNION ALL {_counters("coalesce(counter.id <> (SELECT counter FROM first), true)")}
+  UNION ALL {_flows("flow.id <> (SELECT flow FROM first)")}
+  UNION ALL {_instants("instant.id <> (SELECT instant FROM first)")}
+) AS event
+"""
+
+
+def _us(ps: str) -> str:
+    # DECIMAL, because a double of Unix microseconds has steps of a quarter.
+    return f"(({ps})::DECIMAL(31, 0) * 0.000001::DECIMAL(7, 6))"
+
+
+def _select(table: str, where: str, **values: str) -> str:
+    given = {
+        "cat": f"{table}.category",
+        "name": f"{table}.name",
+        "pid": "spot.pid",
+        "tid": "spot.tid",
+        "ts": _us(f"{table}.ts_ps + spot.origin_ps"),
+        "dur": "NULL::DECIMAL(38, 6)",
+        "arg_name": "NULL::VARCHAR",
+        "arg_op": "NULL::VARCHAR",
+        "id": "NULL::VARCHAR",
+        "value": "NULL::DOUBLE",
+        "step": "NULL::BIGINT",
+        "depth": "NULL::INTEGER",
+        "ts_ps": f"{table}.ts_ps",
+        "dur_ps": "NULL::BIGINT",
+        "self_ps": "NULL::BIGINT",
+        "clock": "spot.clock",
+        "run_id": f"{table}.run_id",
+        "host_id": f"{table}.host_id",
+        "source": "spot.source",
+        "process": "spot.process",
+        "track": "spot.track",
+        "track_kind": "spot.track_kind",
+        "args_json": f"{table}.args_json",
+        "kind": f"'{table}'",
+        **values,
+    }
+    columns = ", ".join(f"{given[name]} AS {name}" for name in COLUMNS if name != "index")
+    return f"SELECT {columns} FROM {table} JOIN spot ON spot.id = {table}.track_id WHERE {where}"
+
+
+def _slices(where: str) -> str:
+    return _select(
+        "slice",
+        where,
+        ph="'X'",
+        dur=_us("slice.dur_ps"),
+        arg_name="slice.op_name",
+        arg_op="slice.op_type",
+        step="slice.step",
+        depth="slice.depth",
+        dur_ps="slice.dur_ps",
+        self_ps="slice.self_ps",
+    )
+
+
+def _counters(where: str) -> str:
+    return _select(
+        "counter",
+        where,
+        ph="'C'",
+        cat="NULL::VARCHAR",
+        name="CASE WHEN counter.series = counter.name THEN counter.name"
+        " ELSE concat(counter.name, '/', counter.series) END",
+        value="CASE WHEN isfinite(counter.value) THEN counter.value END",
+        args_json="NULL::VARCHAR",
+    )
+
+
+def _flows(where: str) -> str:
+    return _select(
+        "flow",
+        where,
+        ph="CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END",
+        id="flow.flow_id::VARCHAR",
+    )
+
+
+def _instants(where: str) -> str:
+    return _select("instant", where, ph=PHASES, id="instant.object_id")
+
+
+PHASES = """CASE instant.kind
+  WHEN 'async' THEN 'n' WHEN 'object_new' THEN 'N' WHEN 'object_snapshot' THEN 'O'
+  WHEN 'object_delete' THEN 'D' WHEN 'sample' THEN 'P' WHEN 'mark' THEN 'R'
+  WHEN 'memory_dump' THEN 'v' WHEN 'clock_sync' THEN 'c' ELSE 'i' END"""
+"""Phase of an instant in a Chrome trace."""

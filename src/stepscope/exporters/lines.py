@@ -1,0 +1,23 @@
+"""Lines for other programs: the flat events, or any one table, as NDJSON or CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.exporters import EVENTS, Written, events
+
+if TYPE_CHECKING:
+    from stepscope.trace import Trace
+
+
+def write_lines(trace: Trace, out: Path, table: str | None, options: str) -> Written:
+    """Writes one table with DuckDB's COPY."""
+    name = table or EVENTS
+    rows = trace.copy(rows_of(name), str(out), options + ", USE_TMP_FILE false")
+    return Written(str(out), {name: rows})
+
+
+def rows_of(table: str) -> str:
+    """The SELECT that gives a table of the schema, or the flat events."""
+    return events.sql() if table == EVENTS else f"SELECT * FROM {table}"

@@ -1,0 +1,120 @@
+"""Files that appear whole or not at all, and pipes for what the engine writes but Python still packs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from stepscope.errors import OutputError
+
+
+class Sink(Protocol):
+    """Where bytes go."""
+
+    def write(self, data: bytes, /) -> object:
+        """Takes all of `data`."""
+
+
+@contextlib.contextmanager
+def staged(out: Path, *, force: bool) -> Iterator[Path]:
+    """A name beside `out` to write to; renamed to `out` at the end, removed when something goes wrong.
+
+    OutputError when `out` is there and force is not set, when it is a folder that holds anything but
+    Parquet files, or when the disk refuses.
+    """
+    folder = out.parent
+    if not folder.is_dir():
+        raise OutputError(
+            f"{out} cannot be written.",
+            seen=f"there is no folder {folder}",
+            todo="make the folder first, or choose another place",
+            slug="no-folder",
+            path=str(out),
+        )
+    _refuse_to_replace(out, force)
+    part = folder / f".part-{os.getpid()}-{out.name}"
+    try:
+        yield part
+        _refuse_to_replace(out, force)  # somebody may have been quicker
+        if part.is_dir() and out.is_dir():
+            shutil.rmtree(out)
+        part.replace(out)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write(out, error) from error
+    finally:
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            part.unlink(missing_ok=True)
+
+
+def _refuse_to_replace(out: Path, force: bool) -> None:
+    if not (out.exists() or out.is_symlink()):
+        return
+    if not force:
+        raise OutputError(
+            f"{out} is there already.",
+            seen="a file or folder of that name",
+            todo="choose another name, or say --force to replace it",
+            slug="output-exists",
+            path=str(out),
+        )
+    if out.is_dir() and any(one.suffix != ".parquet" for one in out.iterdir()):
+        raise OutputError(
+            f"{out} is a folder that holds more than Parquet files, so it is not replaced.",
+            seen=", ".join(sorted(one.name for one in out.iterdir() if one.suffix != ".parquet")[:5]),
+            todo="choose another name, or remove the folder yourself",
+            slug="output-exists",
+            path=str(out),
+        )
+
+
+def cannot_write(out: Path, error: Exception) -> OutputError:
+    """The error for a file that the system would not let us write."""
+    return OutputError(
+        f"{out} cannot be written.",
+        seen=str(error).splitlines()[0],
+        todo="free space or choose another place; nothing was left behind",
+        slug="cannot-write",
+        path=str(out),
+    )
+
+
+@contextlib.contextmanager
+def pumped(sink: Sink) -> Iterator[Path]:
+    """A named pipe; what is written to it goes to `sink`, from a thread. Errors of the sink come out here."""
+    failed: list[BaseException] = []
+
+    def pump() -> None:
+        with pipe.open("rb", buffering=0) as source:
+            try:
+                while piece := source.read(1 << 20):
+                    sink.write(piece)
+            except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
+                failed.append(error)
+
+    with tempfile.TemporaryDirectory(prefix="stepscope-") as folder:
+        pipe = Path(folder) / "pipe"
+        os.mkfifo(pipe, 0o600)
+        thread = threading.Thread(target=pump, name="stepscope-pump", daemon=True)
+        thread.start()
+        try:
+            yield pipe
+        except Exception as error:
+            if failed:  # the writer only felt the pipe break
+                raise failed[0] from error
+            raise
+        finally:
+            # Whoever never opened the pipe has left the pump waiting; this opens and closes it.
+            os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))
+            thread.join()
+        if failed:
+            raise failed[0]
