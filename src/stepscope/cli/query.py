@@ -6,7 +6,7 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,12 +129,25 @@ def resolve(statement: str) -> str:
 
 def show(result: Result, console: Console, form: str, *, everything: bool = False) -> None:
     """Writes a result while its rows arrive."""
+    rows = (row for batch in result.batches() for row in batch)
+    write_rows(result.columns, rows, console, form, everything=everything)
+
+
+def write_rows(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    console: Console,
+    form: str,
+    *,
+    everything: bool = False,
+) -> None:
+    """Writes rows in a form; what a terminal is not given is said."""
     from stepscope.presenters import rows as presenter
 
-    rows = _rows(result)
+    rows = iter(rows)
     if form != "table":
         write = {"json": presenter.to_json, "csv": presenter.to_csv, "md": presenter.to_markdown}[form]
-        write(result.columns, rows, console.out)
+        write(columns, rows, console.out)
         return
     most = ROWS_ON_SCREEN if console.is_terminal and not everything else None
     styles = {"heading": "1", "rule": "2", "null": "2"}
@@ -142,24 +155,13 @@ def show(result: Result, console: Console, form: str, *, everything: bool = Fals
     def style(kind: str, text: str) -> str:
         return f"\x1b[{styles[kind]}m{text}\x1b[0m" if console.color and kind in styles else text
 
-    shown = presenter.to_table(
-        result.columns,
-        rows,
-        console.out,
-        width=console.width if console.is_terminal else None,
-        most=most,
-        style=style,
-    )
+    width = console.width if console.is_terminal else None
+    shown = presenter.to_table(columns, rows, console.out, width=width, most=most, style=style)
     console.out.flush()
     left_out = []
     if most is not None and next(rows, None) is not None:
-        left_out.append(f"only the first {most:,} rows")
+        left_out.append(f"only the first {most:,} rows; --all shows the rest")
     if shown.columns_left_out:
-        left_out.append(f"without {shown.columns_left_out} columns that found no room")
+        left_out.append(f"{shown.columns_left_out} columns found no room; --format csv has them")
     if left_out:
-        console.say(f"({', '.join(left_out)}; --all or --format csv gives all)")
-
-
-def _rows(result: Result) -> Iterator[tuple[Any, ...]]:
-    for batch in result.batches():
-        yield from batch
+        console.say(f"({'. '.join(left_out)})")

@@ -58,8 +58,8 @@ def render(report: Report) -> str:
 </header>
 <main>
 {findings}{_notes(report.notes)}{sections}{following}</main>
-<footer class="quiet">Made by stepscope {stepscope.__version__}. This file is complete: it needs neither network
-nor server. Rest the mouse on a mark for its value; click a heading to sort.</footer>
+<footer class="quiet">Made by stepscope {stepscope.__version__}. This file is complete: it needs neither
+network nor server. Rest the mouse on a mark for its value; click a heading to sort.</footer>
 <script>{js}</script>
 </body>
 </html>

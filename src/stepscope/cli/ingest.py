@@ -1,0 +1,69 @@
+"""stepscope ingest SRC… --lake DIR: builds or extends a lake of many runs."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepscope import units
+from stepscope.cli.arguments import Parser, add_paths, add_showing
+from stepscope.cli.console import Console
+from stepscope.cli.query import write_rows
+from stepscope.errors import UsageError
+
+ABOUT = "build or extend a lake of many runs, hosts and steps"
+EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any path.
+Ingesting the same bytes again changes nothing; a source that cannot be read is listed with its error."""
+
+COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("ingest", ABOUT, "stepscope ingest PATH… --lake DIR [options]", EPILOG)
+    add_paths(parser)
+    parser.add_argument("--lake", metavar="DIR", help="the lake; made when it is not there")
+    parser.add_argument("--run", metavar="NAME", help="name of the run, instead of the one found")
+    parser.add_argument("--host", metavar="NAME", help="name of the host, instead of the one found")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Ingests and says what was read, stored and lost."""
+    if options.lake is None:
+        raise UsageError(
+            "Nothing says where the lake is", seen="no --lake", todo="--lake DIR makes or extends one"
+        )
+    if not options.paths:
+        raise UsageError("There is no path to read", seen="no PATH", todo="stepscope ingest PATH… --lake DIR")
+    from stepscope import trace
+    from stepscope.cli.progress import bar
+
+    with bar(console) as shown:
+        done = trace.ingest(
+            options.paths, options.lake, run=options.run, host=options.host, progress=shown.update
+        )
+    rows = [
+        (
+            d.run_id,
+            d.host_id,
+            d.path,
+            d.format,
+            d.bytes,
+            d.events_seen,
+            d.events_stored,
+            d.events_lost,
+            d.error,
+        )
+        for d in done
+    ]
+    write_rows(COLUMNS, rows, console, options.format)
+    console.out.flush()
+    failed = sum(one.error is not None for one in done)
+    stored = sum(one.events_stored for one in done)
+    lost = sum(one.events_lost for one in done)
+    console.say(
+        f"{units.count(len(done) - failed, 'source')} in {options.lake}: {units.count(stored, 'event')} stored, "
+        f"{lost:,} lost" + (f"; {units.count(failed, 'source')} could not be read" if failed else "")
+    )
+    return 2 if done and failed == len(done) else 0

@@ -1,0 +1,206 @@
+"""The prompt of `stepscope query PATH`: history, completion, statements of several lines, dot commands.
+
+A mistake costs nothing: errors are told and the prompt stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.cli.arguments import FORMATS
+from stepscope.cli.console import Console
+from stepscope.cli.failure import tell
+from stepscope.cli.query import resolve, show
+from stepscope.cli.reading import opened
+from stepscope.cli.statements import is_blank, split, statements
+from stepscope.errors import StepscopeError, UsageError
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+    from stepscope.cli.progress import Bar
+    from stepscope.trace import Trace
+
+COMMANDS = {
+    ".tables": "the tables and views, a line each",
+    ".schema": ".schema [TABLE]: the columns and what they mean",
+    ".analyses": "the named questions; @NAME; runs one",
+    ".mode": f".mode {'|'.join(FORMATS)}: form of the answers",
+    ".read": ".read FILE: runs the SQL in a file",
+    ".help": "this list",
+    ".quit": "leaves; so does Ctrl-D",
+}
+
+
+def converse(options: argparse.Namespace, console: Console) -> int:
+    """Reads and answers until the user leaves."""
+    with opened(options, console) as (trace, bar):
+        talk = Conversation(trace, console, options.format, bar, everything=options.all)
+        console.say(f"stepscope query: {_named(trace)}. SQL ends with ; and .help lists the rest.")
+        session = _session(trace, console)
+        while True:
+            try:
+                text = session.prompt()
+            except KeyboardInterrupt:  # Ctrl-C drops the line, as in a shell
+                continue
+            except EOFError:
+                return 0
+            if not talk.answer(text):
+                return 0
+
+
+class Conversation:
+    """What the prompt does with a text, apart from the terminal it was typed at."""
+
+    def __init__(
+        self, trace: Trace, console: Console, mode: str, bar: Bar, *, everything: bool = False
+    ) -> None:
+        self.trace = trace
+        self.console = console
+        self.mode = mode
+        self._bar = bar
+        self._everything = everything
+
+    def answer(self, text: str) -> bool:
+        """Runs a dot command or statements; False when the user wants to leave."""
+        text = text.strip()
+        if text in (".quit", ".exit", "exit", "quit", "exit;", "quit;"):
+            return False
+        try:
+            if text.startswith("."):
+                self._command(text)
+            else:
+                self._run(text)
+        except StepscopeError as error:
+            self._bar.stop()
+            tell(error, self.console)
+        except KeyboardInterrupt:
+            self._bar.stop()
+            self.trace.interrupt()
+            self.console.say("stopped")
+        return True
+
+    def _run(self, text: str) -> None:
+        for statement in statements(text):
+            result = self.trace.query(resolve(statement))
+            self._bar.stop()
+            show(result, self.console, self.mode, everything=self._everything)
+            self.console.out.flush()
+
+    def _command(self, text: str) -> None:
+        try:
+            name, *words = shlex.split(text.rstrip(";"))
+        except ValueError as error:
+            raise UsageError(
+                "The command cannot be read", seen=str(error), todo="close the quotes"
+            ) from error
+        if name == ".help":
+            for command, about in COMMANDS.items():
+                self.console.out.write(f"  {command:<10} {about}\n")
+        elif name in (".tables", ".analyses"):
+            self._list(("tables", "views") if name == ".tables" else ("analyses", "findings"))
+        elif name == ".schema":
+            self._schema(words)
+        elif name == ".mode":
+            self._set_mode(words)
+        elif name == ".read":
+            self._read(words)
+        else:
+            raise UsageError(f"There is no command {name}", seen=", ".join(COMMANDS), todo=".help lists them")
+        self.console.out.flush()
+
+    def _list(self, chapters: tuple[str, ...]) -> None:
+        from stepscope import reference
+
+        for entry in reference.entries():
+            if entry.chapter in chapters:
+                self.console.out.write(f"  {entry.name:<24} {entry.line}\n")
+
+    def _schema(self, words: list[str]) -> None:
+        from stepscope import reference
+        from stepscope.presenters.pages import render
+
+        text = reference.look_up(words[0]) if words else reference.chapter("tables")
+        self.console.out.write(render(text, width=self.console.width, color=self.console.color))
+
+    def _set_mode(self, words: list[str]) -> None:
+        if len(words) != 1 or words[0] not in FORMATS:
+            raise UsageError(
+                "There is no such form", seen=" ".join(words) or "nothing", todo=f".mode {'|'.join(FORMATS)}"
+            )
+        self.mode = words[0]
+
+    def _read(self, words: list[str]) -> None:
+        if len(words) != 1:
+            raise UsageError("There is no file to read", seen=" ".join(words) or "nothing", todo=".read FILE")
+        try:
+            text = Path(words[0]).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                "The file cannot be read", seen=str(error), todo="give a text file", path=words[0]
+            ) from error
+        self._run(text)
+
+
+def is_complete(text: str) -> bool:
+    """True when Enter should run the text: a dot command, nothing at all, or statements up to a semicolon."""
+    return text.lstrip().startswith(".") or is_blank(text) or is_blank(split(text)[1])
+
+
+def history_file() -> Path:
+    """Where the prompt keeps what was typed: the user's folder for state."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return base / "stepscope" / "history"
+
+
+def _session(trace: Trace, console: Console) -> PromptSession[str]:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.filters import Condition
+    from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    from stepscope.cli.completion import SqlCompleter
+
+    keys = KeyBindings()
+
+    @keys.add("enter", filter=Condition(lambda: not session.default_buffer.complete_state))
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if is_complete(buffer.document.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    history: History
+    try:
+        history_file().parent.mkdir(parents=True, exist_ok=True)
+        history = FileHistory(str(history_file()))
+    except OSError as error:
+        console.say(f"history is not kept: {error}")
+        history = InMemoryHistory()
+    session: PromptSession[str] = PromptSession(
+        "stepscope> ",
+        multiline=True,
+        prompt_continuation="      ...> ",
+        history=history,
+        completer=SqlCompleter(trace.schema),
+        complete_while_typing=False,
+        enable_history_search=True,
+        key_bindings=keys,
+    )
+    return session
+
+
+def _named(trace: Trace) -> str:
+    names = [source.path for source in trace.sources]
+    return names[0] if len(names) == 1 else f"{len(names)} sources"

@@ -1,0 +1,159 @@
+"""The reference: every table, analysis, finding and message as a page of Markdown.
+
+`stepscope docs` prints these pages and docs/reference/ holds them; both come from the schema, the library
+and the messages, so that neither can say something else than the code does.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stepscope import library
+from stepscope.errors import UsageError
+from stepscope.lake.schema import Table, schema
+from stepscope.messages import ERRORS, NOTES, Message
+
+CHAPTERS = ("tables", "views", "analyses", "findings", "messages")
+"""Each is a page of docs/reference/."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that can be looked up: its name, a line about it, and its text in Markdown."""
+
+    chapter: str
+    name: str
+    line: str
+    text: str
+
+
+def entries() -> tuple[Entry, ...]:
+    """Everything, chapter by chapter."""
+    return (
+        *(Entry("tables", table.name, _first_line(table.about), _table(table)) for table in schema().tables),
+        *_library("views", "base"),
+        *_library("analyses", "analysis"),
+        *_library("findings", "finding"),
+        *(Entry("messages", slug, m.title, _message(m, "error")) for slug, m in sorted(ERRORS.items())),
+        *(Entry("messages", slug, m.title, _message(m, "note")) for slug, m in sorted(NOTES.items())),
+    )
+
+
+def chapter(name: str) -> str:
+    """A whole page of the reference."""
+    title, about = _ABOUT[name]
+    parts = [f"# {title}", about]
+    for entry in entries():
+        if entry.chapter == name:
+            parts.append(f"## {entry.name}\n\n{entry.text}")
+    return "\n\n".join(parts) + "\n"
+
+
+def contents() -> str:
+    """The list of everything that can be looked up, a line each."""
+    parts = ["# Reference", "`stepscope docs NAME` explains any of these."]
+    for name in CHAPTERS:
+        found = [entry for entry in entries() if entry.chapter == name]
+        lines = "\n".join(f"- [`{e.name}`]({name}.md#{e.name}) {e.line}" for e in found)
+        parts.append(f"## [{_ABOUT[name][0]}]({name}.md)\n\n{lines or 'none yet'}")
+    return "\n\n".join(parts) + "\n"
+
+
+def look_up(name: str) -> str:
+    """The page about a name: a chapter, or whatever is called so. UsageError when nothing is."""
+    if name in CHAPTERS:
+        return chapter(name)
+    wanted = name.removeprefix("@").removeprefix(".")
+    same = (wanted, wanted.replace("-", "_"), wanted.replace("_", "-"))
+    found = [entry for entry in entries() if entry.name in same]
+    if found:
+        return "\n".join(f"# {entry.name}\n\n{entry.text}\n" for entry in found)
+    table, _, column = wanted.partition(".")
+    if column and table in schema().names and column in schema().table(table).names:
+        about = schema().table(table).column(column)
+        return f"# {wanted}\n\n{about.type}{'' if about.nullable else ', never NULL'}: {about.about}\n"
+    known = [entry.name for entry in entries()]
+    near = difflib.get_close_matches(wanted, known, 3)
+    raise UsageError(
+        f"There is nothing called {name}",
+        seen=f"near it: {', '.join(near)}"
+        if near
+        else f"{len(known)} tables, analyses, findings and messages",
+        todo="stepscope docs lists them all",
+    )
+
+
+_ABOUT = {
+    "tables": (
+        "Tables",
+        "What `stepscope query` can read. Names that end in `_ps` are integer picoseconds, in `_bytes` "
+        "bytes, in `_unix_ns` nanoseconds of Unix time.",
+    ),
+    "views": ("Views", "Building stones over the tables, usable like tables in `stepscope query`."),
+    "analyses": ("Analyses", "Named questions: `stepscope query PATH @NAME` answers them."),
+    "findings": (
+        "Findings",
+        "Questions that have rows only when something is wrong. The summary shows them with their action.",
+    ),
+    "messages": (
+        "Messages",
+        "Errors stop a command; notes stand beside a source of which something was lost, repaired, capped or "
+        "missing.",
+    ),
+}
+
+
+def _table(table: Table) -> str:
+    rows = (
+        (f"`{column.name}`", column.type + ("" if column.nullable else ", not NULL"), _cell(column.about))
+        for column in table.columns
+    )
+    return f"{table.about}\n\n{_markdown_table(('column', 'type', 'meaning'), rows)}"
+
+
+def _library(title: str, kind: library.Kind) -> list[Entry]:
+    found = []
+    for entry in library.entries(kind):
+        if entry.private:
+            continue
+        name = entry.slug if kind == "finding" else entry.name
+        found.append(Entry(title, name, entry.question, _library_entry(entry)))
+    return found
+
+
+def _library_entry(entry: library.Entry) -> str:
+    rows = ((f"`{f.name}`", f.unit, _cell(f.about)) for f in entry.columns)
+    facts = [
+        f"- severity: {entry.severity}" if entry.severity else "",
+        f"- impact: {_cell(entry.impact)}" if entry.impact else "",
+        f"- to do: {_cell(entry.action)}" if entry.action else "",
+        f"- reads: {', '.join(f'`{name}`' for name in entry.reads)}",
+        f"- weakened by: {', '.join(entry.weakened_by)}" if entry.weakened_by else "",
+    ]
+    parts = [
+        f"*{entry.title}.* {entry.question}",
+        entry.notes,
+        "\n".join(fact for fact in facts if fact),
+        _markdown_table(("column", "unit", "meaning"), rows),
+        f"```sql\n{entry.sql}\n```",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _message(message: Message, kind: str) -> str:
+    return f"*{message.title}* ({kind}). {message.explanation}\n\nTo do: {message.todo}"
+
+
+def _markdown_table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [f"| {' | '.join(titles)} |", "|" + " --- |" * len(titles)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _first_line(text: str) -> str:
+    return text.split("\n", 1)[0]
