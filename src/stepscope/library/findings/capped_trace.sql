@@ -1,0 +1,42 @@
+-- The recorder dropped events
+--
+-- question: Which recordings were capped by the tool that made them?
+-- reads: source, source_note, step
+-- severity: high
+-- impact: The recorder of {path} dropped or cut {capped} events: what it left out is in no number here.
+-- action: Record fewer steps, or raise the recorder's limit. A shorter complete recording tells more than a
+--   long one with holes.
+-- columns:
+--   severity | text | Severity | high
+--   impact_ps | ps | In doubt | length of the source's steps
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | number of the source
+--   path | text | Source | path as given
+--   capped | int | Capped | events that the recorder itself dropped or cut
+WITH spans AS (
+  SELECT s.source_id, SUM(s.dur_ps) AS sum_ps
+  FROM step AS s
+  GROUP BY s.source_id
+),
+
+told AS (
+  SELECT n.source_id, SUM(n.events) AS number
+  FROM source_note AS n
+  WHERE n.effect = 'capped'
+  GROUP BY n.source_id
+)
+
+SELECT
+  'high' AS severity,
+  CAST(COALESCE(p.sum_ps, 0) AS BIGINT) AS impact_ps,
+  o.run_id,
+  o.host_id,
+  o.source_id,
+  o.path,
+  CAST(CASE WHEN o.events_capped > 0 THEN o.events_capped ELSE COALESCE(t.number, 0) END AS BIGINT) AS capped
+FROM source AS o
+LEFT JOIN told AS t ON t.source_id = o.source_id
+LEFT JOIN spans AS p ON p.source_id = o.source_id
+WHERE o.events_capped > 0 OR t.source_id IS NOT NULL
+ORDER BY o.events_capped DESC NULLS LAST, o.path NULLS LAST, o.source_id NULLS LAST

@@ -1,0 +1,70 @@
+-- Collectives look parallel, but share one network
+--
+-- question: Do collective ops of one host overlap on several rows?
+-- reads: op_slice
+-- severity: medium from 20 % of their time overlapping
+-- impact: Collectives on {device} overlap for {impact_ps} ({overlap_share} of their time), on
+--   {rows_drawn} rows. They share one background thread and one network, so overlapping does not make
+--   them faster.
+-- action: Judge communication by the time in which any collective runs, {union_ps}, not by the number
+--   of rows. Fuse small tensors (HOROVOD_FUSION_THRESHOLD, XLA's all-reduce combiner) or reduce what is
+--   sent before looking for more parallelism.
+-- weakened_by: lost, capped, truncated
+-- columns:
+--   severity | text | Severity | medium
+--   impact_ps | ps | Counted twice | time of collectives that others cover
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   device | text | Device | device of the rows
+--   rows_drawn | int | Rows | rows that hold collectives
+--   overlap_share | ratio | Overlapping | part of their time that others cover
+--   union_ps | ps | Any running | time in which at least one runs
+WITH ordered AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.source_id,
+    o.device,
+    o.track_id,
+    o.ts_ps,
+    o.end_ps,
+    MAX(o.end_ps) OVER (
+      PARTITION BY o.source_id, o.device
+      ORDER BY o.ts_ps NULLS LAST, o.slice_id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS covered_ps
+  FROM op_slice AS o
+  WHERE o.class = 'collective'
+),
+
+devices AS (
+  SELECT
+    r.run_id,
+    r.host_id,
+    r.source_id,
+    r.device,
+    COUNT(DISTINCT r.track_id) AS rows_drawn,
+    SUM(r.end_ps - r.ts_ps) AS sum_ps,
+    SUM(CASE
+      WHEN r.covered_ps IS NULL OR r.covered_ps <= r.ts_ps THEN r.end_ps - r.ts_ps
+      WHEN r.covered_ps >= r.end_ps THEN 0
+      ELSE r.end_ps - r.covered_ps
+    END) AS any_ps
+  FROM ordered AS r
+  GROUP BY r.run_id, r.host_id, r.source_id, r.device
+)
+
+SELECT
+  'medium' AS severity,
+  CAST(d.sum_ps - d.any_ps AS BIGINT) AS impact_ps,
+  d.run_id,
+  d.host_id,
+  d.source_id,
+  d.device,
+  d.rows_drawn,
+  CAST(d.sum_ps - d.any_ps AS DOUBLE) / NULLIF(d.sum_ps, 0) AS overlap_share,
+  CAST(d.any_ps AS BIGINT) AS union_ps
+FROM devices AS d
+WHERE d.rows_drawn > 1 AND (d.sum_ps - d.any_ps) * 5 >= d.sum_ps AND d.sum_ps > 0
+ORDER BY impact_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST

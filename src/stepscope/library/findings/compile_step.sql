@@ -1,0 +1,50 @@
+-- The only step recorded is a compile or warm-up step
+--
+-- question: Does a source hold no step but such as compile, trace or warm up?
+-- reads: step
+-- severity: high
+-- impact: {steps} recorded on {host_id} in {impact_ps}, none of an ordinary kind: {reason}. Times of ops in
+--   it do not speak for the others.
+-- action: Record a later step, after everything was compiled: the tenth, say, or several with
+--   ProfilerHook(save_steps=...) or tf.profiler.experimental.start after a few steps.
+-- weakened_by: lost, capped, truncated
+-- columns:
+--   severity | text | Severity | high
+--   impact_ps | ps | Recorded | durations of these steps, added up
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   steps | int | Steps | steps recorded
+--   reason | text | Reason | why the first of them is of its kind
+WITH sources AS (
+  SELECT
+    s.run_id,
+    s.host_id,
+    s.source_id,
+    COUNT(*) AS steps,
+    SUM(s.dur_ps) AS sum_dur_ps,
+    SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
+    MIN(s.reason) AS first_reason
+  FROM step AS s
+  WHERE s.recovered_from <> 'whole_capture'
+  GROUP BY s.run_id, s.host_id, s.source_id
+),
+
+runs AS (
+  SELECT r.run_id, r.host_id, SUM(r.kept) AS run_kept
+  FROM sources AS r
+  GROUP BY r.run_id, r.host_id
+)
+
+SELECT
+  'high' AS severity,
+  CAST(s.sum_dur_ps AS BIGINT) AS impact_ps,
+  s.run_id,
+  s.host_id,
+  s.source_id,
+  s.steps,
+  s.first_reason AS reason
+FROM sources AS s
+INNER JOIN runs AS r ON r.run_id = s.run_id AND r.host_id = s.host_id
+WHERE r.run_kept = 0
+ORDER BY s.sum_dur_ps DESC NULLS LAST, s.source_id NULLS LAST

@@ -1,0 +1,41 @@
+-- Copies take much of an accelerator's time
+--
+-- question: How much of the work of an accelerator is copying?
+-- reads: op_sum
+-- severity: high from 50 % of its work, medium from 25 %, low from 10 %
+-- impact: {device} spends {copy_share} of its work on copies, {impact_ps} in {copies} of them.
+-- action: Keep data on the device between ops, overlap copies with compute (prefetch_to_device), use pinned
+--   memory, send smaller types. `transfers` lists the copies with their bytes.
+-- weakened_by: lost, capped, truncated
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Copying | self times of the copies, added up
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   device | text | Device | name of the device
+--   copies | int | Copies | how many
+--   copy_share | ratio | Share | copies as part of the device's work
+WITH devices AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.device,
+    SUM(o.sum_self_ps) AS all_ps,
+    SUM(CASE WHEN o.class = 'copy' THEN o.sum_self_ps ELSE 0 END) AS copy_ps,
+    SUM(CASE WHEN o.class = 'copy' THEN o.slices ELSE 0 END) AS number
+  FROM op_sum AS o
+  WHERE o.place = 'device' AND o.class <> 'wait'
+  GROUP BY o.run_id, o.host_id, o.device
+)
+
+SELECT
+  CASE WHEN d.copy_ps * 2 >= d.all_ps THEN 'high' WHEN d.copy_ps * 4 >= d.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(d.copy_ps AS BIGINT) AS impact_ps,
+  d.run_id,
+  d.host_id,
+  d.device,
+  CAST(d.number AS BIGINT) AS copies,
+  CAST(d.copy_ps AS DOUBLE) / NULLIF(d.all_ps, 0) AS copy_share
+FROM devices AS d
+WHERE d.copy_ps * 10 >= d.all_ps AND d.copy_ps > 0
+ORDER BY d.copy_ps DESC NULLS LAST, d.run_id NULLS LAST, d.host_id NULLS LAST, d.device NULLS LAST

@@ -1,0 +1,36 @@
+-- Too few steps to speak for the job
+--
+-- question: Does a run hold fewer than three steps that averages include?
+-- reads: step
+-- severity: low
+-- impact: Only {steps} of {host_id} can be averaged. Steps differ: one says nothing of the spread, and it may be an
+--   unusual one.
+-- action: Record at least ten steps in a row after the warm-up, or save a timeline every few steps with
+--   ProfilerHook and give stepscope the whole folder.
+-- weakened_by: lost, truncated
+-- columns:
+--   severity | text | Severity | low
+--   impact_ps | ps | Recorded | durations of these steps, added up
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   steps | text | Steps | how many, in words
+WITH hosts AS (
+  SELECT
+    s.run_id,
+    s.host_id,
+    SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
+    SUM(CASE WHEN s.averaged THEN s.dur_ps ELSE 0 END) AS kept_ps
+  FROM step AS s
+  WHERE s.recovered_from <> 'whole_capture'
+  GROUP BY s.run_id, s.host_id
+)
+
+SELECT
+  'low' AS severity,
+  CAST(h.kept_ps AS BIGINT) AS impact_ps,
+  h.run_id,
+  h.host_id,
+  CASE WHEN h.kept = 1 THEN 'one step' ELSE 'two steps' END AS steps
+FROM hosts AS h
+WHERE h.kept IN (1, 2)
+ORDER BY h.run_id NULLS LAST, h.host_id NULLS LAST

@@ -1,0 +1,40 @@
+-- The host blocks on the accelerator
+--
+-- question: How much of the steps does a host spend in calls that block until the device is done?
+-- reads: step, step_wait
+-- severity: medium from 25 % of the steps, low from 10 %
+-- impact: {host_id} blocks on its device for {sync_share} of the steps, {impact_ps} in {waits} calls. While
+--   it blocks it launches nothing, so the device runs dry afterwards.
+-- action: Read results less often: no .numpy(), .item() or print of tensors in each step, log every hundredth
+--   one. Copy with non_blocking=True from pinned memory.
+-- weakened_by: lost, capped, truncated, no-steps
+-- columns:
+--   severity | text | Severity | medium or low
+--   impact_ps | ps | Blocked | union of these calls within the steps
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host that blocks
+--   waits | int | Calls | calls that block
+--   sync_share | ratio | Share of steps | blocking as part of the steps
+WITH blocked AS (
+  SELECT
+    s.run_id,
+    s.host_id,
+    SUM(s.dur_ps) AS all_ps,
+    SUM(COALESCE(w.waited_ps, 0)) AS wait_ps,
+    SUM(COALESCE(w.waits, 0)) AS number
+  FROM step AS s
+  LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'device'
+  WHERE s.averaged
+  GROUP BY s.run_id, s.host_id
+)
+
+SELECT
+  CASE WHEN b.wait_ps * 4 >= b.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(b.wait_ps AS BIGINT) AS impact_ps,
+  b.run_id,
+  b.host_id,
+  CAST(b.number AS BIGINT) AS waits,
+  CAST(b.wait_ps AS DOUBLE) / NULLIF(b.all_ps, 0) AS sync_share
+FROM blocked AS b
+WHERE b.wait_ps * 10 >= b.all_ps AND b.wait_ps > 0
+ORDER BY b.wait_ps DESC NULLS LAST, b.run_id NULLS LAST, b.host_id NULLS LAST

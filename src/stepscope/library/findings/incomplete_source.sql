@@ -1,0 +1,38 @@
+-- A source is not complete
+--
+-- question: In which sources were events lost, or which could not be read at all?
+-- reads: source, step
+-- severity: high when a source could not be read or lost a tenth of its events, else medium
+-- impact: {path} lost {events_lost} of {events_seen} events. {what}
+-- action: Copy or record the file again; `completeness` tells what happened at which byte. Counts and totals
+--   of this source are lower bounds.
+-- columns:
+--   severity | text | Severity | high or medium
+--   impact_ps | ps | In doubt | length of the source's steps
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | number of the source
+--   path | text | Source | path as given
+--   events_seen | int | Seen | events in the file
+--   events_lost | int | Lost | events seen but not stored
+--   what | text | What | why it could not be read, or what that means
+WITH spans AS (
+  SELECT s.source_id, SUM(s.dur_ps) AS sum_ps
+  FROM step AS s
+  GROUP BY s.source_id
+)
+
+SELECT
+  CASE WHEN o.error IS NOT NULL OR o.events_lost * 10 >= o.events_seen THEN 'high' ELSE 'medium' END AS severity,
+  CAST(COALESCE(p.sum_ps, 0) AS BIGINT) AS impact_ps,
+  o.run_id,
+  o.host_id,
+  o.source_id,
+  o.path,
+  o.events_seen,
+  o.events_lost,
+  COALESCE(o.error, 'What could be read was kept, the rest is unknown.') AS what
+FROM source AS o
+LEFT JOIN spans AS p ON p.source_id = o.source_id
+WHERE o.error IS NOT NULL OR NOT o.complete AND (o.events_lost > 0 OR o.events_capped = 0)
+ORDER BY o.events_lost DESC NULLS LAST, o.path NULLS LAST, o.source_id NULLS LAST

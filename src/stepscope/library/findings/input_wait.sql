@@ -1,0 +1,81 @@
+-- Steps wait for input
+--
+-- question: How much of the steps do hosts spend waiting for the next batch?
+-- reads: step, step_wait, device_gap, step_window
+-- severity: high from 30 % of the steps, medium from 10 %; low where a device is recorded and is idle less
+--   than that, because the wait then hides behind the device's work
+-- impact: {wait_share} of the step time on {host_id} is waiting for input: {mean_wait_ps} of each step on
+--   average, {impact_ps} in all.
+-- action: Make the input pipeline faster than the step: parallelise the slow stage
+--   (num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. To see which
+--   stage is slow, look at the slices whose name begins with Iterator:: in `slices_by_name`.
+-- weakened_by: lost, capped, truncated, no-steps
+-- notes: The union of the waits over all threads. With several replicas the time counts in which any of
+--   them waits.
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Could be saved | waiting for input within the steps that averages include
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host that waits
+--   steps | int | Steps | steps that averages include
+--   wait_share | ratio | Share of steps | waiting as part of the steps
+--   mean_wait_ps | ps | Mean wait | waiting in a step, on average
+--   idle_share | ratio | Device idle | idle part of its least busy device; NULL where none is recorded
+WITH waited AS (
+  SELECT
+    s.run_id,
+    s.host_id,
+    COUNT(*) AS steps,
+    SUM(s.dur_ps) AS all_ps,
+    SUM(COALESCE(w.waited_ps, 0)) AS wait_ps
+  FROM step AS s
+  LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'input'
+  WHERE s.averaged
+  GROUP BY s.run_id, s.host_id
+),
+
+device_idle AS (
+  SELECT g.run_id, g.host_id, g.source_id, g.device, SUM(g.idle_ps) AS idle_sum_ps
+  FROM device_gap AS g
+  WHERE g.place = 'device'
+  GROUP BY g.run_id, g.host_id, g.source_id, g.device
+),
+
+idle AS (
+  SELECT
+    d.run_id,
+    d.host_id,
+    MAX(CAST(d.idle_sum_ps AS DOUBLE) / NULLIF(v.until_ps - v.begin_ps, 0)) AS most_idle
+  FROM device_idle AS d
+  INNER JOIN step_window AS v ON v.source_id = d.source_id
+  GROUP BY d.run_id, d.host_id
+),
+
+shares AS (
+  SELECT
+    w.run_id,
+    w.host_id,
+    w.steps,
+    w.wait_ps,
+    CAST(w.wait_ps AS DOUBLE) / NULLIF(w.all_ps, 0) AS wait_share,
+    i.most_idle
+  FROM waited AS w
+  LEFT JOIN idle AS i ON i.run_id = w.run_id AND i.host_id = w.host_id
+)
+
+SELECT
+  CASE
+    WHEN s.most_idle < 0.1 THEN 'low'
+    WHEN s.wait_share >= 0.3 THEN 'high'
+    ELSE 'medium'
+  END AS severity,
+  CAST(s.wait_ps AS BIGINT) AS impact_ps,
+  s.run_id,
+  s.host_id,
+  s.steps,
+  s.wait_share,
+  CAST(FLOOR(CAST(s.wait_ps AS DOUBLE) / s.steps) AS BIGINT) AS mean_wait_ps,
+  s.most_idle AS idle_share
+FROM shares AS s
+WHERE s.wait_share >= 0.1
+ORDER BY s.wait_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST

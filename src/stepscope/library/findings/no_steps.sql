@@ -1,0 +1,28 @@
+-- No steps were found
+--
+-- question: In which sources does nothing tell where a step begins?
+-- reads: step, source
+-- severity: medium
+-- impact: {path} holds no mark of a step, so there are no step times and shares are of the whole
+--   capture, {impact_ps}.
+-- action: Mark steps in the program: tf.profiler.experimental.Trace("train", step_num=i, _r=1),
+--   jax.profiler.StepTraceAnnotation, or prof.step() with torch.profiler.
+-- weakened_by: lost, truncated
+-- columns:
+--   severity | text | Severity | medium
+--   impact_ps | ps | Capture | length of the capture
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | number of the source
+--   path | text | Source | path as given
+SELECT
+  'medium' AS severity,
+  s.dur_ps AS impact_ps,
+  s.run_id,
+  s.host_id,
+  s.source_id,
+  o.path
+FROM step AS s
+INNER JOIN source AS o ON o.source_id = s.source_id
+WHERE s.recovered_from = 'whole_capture'
+ORDER BY s.dur_ps DESC NULLS LAST, s.source_id NULLS LAST

@@ -1,0 +1,55 @@
+-- One op hides what is inside it
+--
+-- question: Does a fused op, a compiled cluster or a call take much of the time without showing its parts?
+-- reads: op_sum
+-- severity: medium from 50 % of the self time on its place, low from 20 %
+-- impact: {op} ({op_type}) takes {share} of the time of its {place}, {impact_ps}, and nothing of what
+--   happens inside is recorded.
+-- action: An op is the smallest thing this recording shows. Look inside with a finer one: an XPlane
+--   capture (tf.profiler.experimental.start) shows the instructions of XLA clusters, XLA_FLAGS with
+--   --xla_dump_to writes what they were compiled to.
+-- weakened_by: lost, capped, truncated
+-- columns:
+--   severity | text | Severity | medium or low
+--   impact_ps | ps | Unseen | self time of the op
+--   place | text | Place | device, host or launch
+--   op | text | Op | name of the op
+--   op_type | text | Op type | its type
+--   share | ratio | Share | part of all self time on that kind of place, waits left out
+--   runs | int | Runs | how often it ran
+WITH ops AS (
+  SELECT o.place, o.op, o.op_type, SUM(o.sum_self_ps) AS op_ps, SUM(o.slices) AS number
+  FROM op_sum AS o
+  WHERE o.class <> 'wait'
+  GROUP BY o.place, o.op, o.op_type
+),
+
+places AS (
+  SELECT p.place, SUM(p.op_ps) AS place_ps
+  FROM ops AS p
+  GROUP BY p.place
+)
+
+SELECT
+  CASE WHEN o.op_ps * 2 >= p.place_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(o.op_ps AS BIGINT) AS impact_ps,
+  o.place,
+  o.op,
+  o.op_type,
+  CAST(o.op_ps AS DOUBLE) / NULLIF(p.place_ps, 0) AS share,
+  CAST(o.number AS BIGINT) AS runs
+FROM ops AS o
+INNER JOIN places AS p ON p.place = o.place
+WHERE
+  o.op_ps * 5 >= p.place_ps
+  AND o.op_ps > 0
+  AND (
+    o.op_type IN (
+      '_XlaRun', '_XlaCompile', 'XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch', 'PartitionedCall',
+      'StatefulPartitionedCall', 'While', 'StatelessWhile', 'If', 'StatelessIf', 'TPUExecute', 'TRTEngineOp',
+      'HorovodAllreduce', 'NcclAllReduce', 'custom-call', 'while', 'call', 'conditional'
+    )
+    OR o.op_type LIKE 'cluster_%'
+    OR o.op_type LIKE '__inference_%'
+  )
+ORDER BY o.op_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.op_type NULLS LAST

@@ -1,0 +1,45 @@
+-- Steps compile again and again
+--
+-- question: Do several steps of one host compile or trace?
+-- reads: step
+-- severity: high from three compile steps, medium for two; none when only the first steps compile and the
+--   recording began with them
+-- impact: {steps} of {all_steps} steps on {host_id} compile, {impact_ps} in all, the last one in step
+--   {last_step}.
+-- action: Something changes from step to step: shapes of the last batch (drop_remainder=True), Python
+--   values passed as arguments (pass tensors), functions made inside the loop. TensorFlow warns of
+--   functions that retrace; jax.log_compiles() names them in JAX.
+-- weakened_by: lost, capped, truncated
+-- columns:
+--   severity | text | Severity | high or medium
+--   impact_ps | ps | Compile steps | durations of the steps that compile
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   steps | int | Compiling | steps that compile
+--   all_steps | int | Steps | steps recorded
+--   last_step | int | Last | number of the last one
+WITH hosts AS (
+  SELECT
+    s.run_id,
+    s.host_id,
+    SUM(CASE WHEN s.kind = 'compile' THEN 1 ELSE 0 END) AS compiling,
+    COUNT(*) AS all_steps,
+    SUM(CASE WHEN s.kind = 'compile' THEN s.dur_ps ELSE 0 END) AS sum_ps,
+    MAX(CASE WHEN s.kind = 'compile' THEN s.step END) AS last_step,
+    MIN(CASE WHEN s.kind <> 'compile' THEN s.step END) AS first_other
+  FROM step AS s
+  WHERE s.recovered_from <> 'whole_capture'
+  GROUP BY s.run_id, s.host_id
+)
+
+SELECT
+  CASE WHEN h.compiling >= 3 THEN 'high' ELSE 'medium' END AS severity,
+  CAST(h.sum_ps AS BIGINT) AS impact_ps,
+  h.run_id,
+  h.host_id,
+  CAST(h.compiling AS BIGINT) AS steps,
+  h.all_steps,
+  h.last_step
+FROM hosts AS h
+WHERE h.compiling >= 2 AND h.last_step > h.first_other
+ORDER BY h.sum_ps DESC NULLS LAST, h.run_id NULLS LAST, h.host_id NULLS LAST

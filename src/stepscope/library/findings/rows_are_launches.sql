@@ -1,0 +1,44 @@
+-- Rows show launches, not what the device did
+--
+-- question: Is the work of an accelerator known only from the side that launched it?
+-- reads: track_place, op_sum
+-- severity: medium
+-- impact: The {launches} ops shown for {device} are launches by the host: their times, {impact_ps} in all,
+--   say how long launching took, not how long the device worked.
+-- action: Record the device as well: full trace level with CUPTI to be found (LD_LIBRARY_PATH), or
+--   tf.profiler.experimental. Until then, use these rows for order, not for time.
+-- weakened_by: lost, capped
+-- columns:
+--   severity | text | Severity | medium
+--   impact_ps | ps | Doubtful | durations of the launches, added up
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   device | text | Device | device that was launched on
+--   launches | int | Launches | slices that show launches
+WITH launched AS (
+  SELECT o.run_id, o.host_id, o.source_id, o.device, SUM(o.sum_dur_ps) AS launch_ps, SUM(o.slices) AS number
+  FROM op_sum AS o
+  WHERE o.place = 'launch' AND o.device_kind <> 'cpu'
+  GROUP BY o.run_id, o.host_id, o.source_id, o.device
+),
+
+executed AS (
+  SELECT p.source_id, COUNT(*) AS streams
+  FROM track_place AS p
+  WHERE p.place = 'device'
+  GROUP BY p.source_id
+)
+
+SELECT
+  'medium' AS severity,
+  CAST(l.launch_ps AS BIGINT) AS impact_ps,
+  l.run_id,
+  l.host_id,
+  l.source_id,
+  l.device,
+  CAST(l.number AS BIGINT) AS launches
+FROM launched AS l
+LEFT JOIN executed AS e ON e.source_id = l.source_id
+WHERE e.streams IS NULL
+ORDER BY l.launch_ps DESC NULLS LAST, l.source_id NULLS LAST, l.device NULLS LAST

@@ -1,0 +1,74 @@
+-- Single steps take far longer than the others
+--
+-- question: Are there steps of a host that take more than twice the median?
+-- reads: step
+-- severity: medium when the time above the median is a fifth of the time of all steps, low from a twentieth
+-- impact: {slow_steps} of {steps} steps on {host_id} take more than twice the median of {median_ps};
+--   the longest, step {longest_step}, takes {longest_ps}. Above the median they cost {impact_ps}.
+-- action: Compare the step with an ordinary one: `op_time_over_steps` shows which ops differ,
+--   `idle_gaps` and `step_list` whether it waits. Checkpoints, evaluation, garbage collection and a shuffle
+--   buffer being filled are the usual causes.
+-- weakened_by: lost, capped, truncated
+-- columns:
+--   severity | text | Severity | medium or low
+--   impact_ps | ps | Above the median | time of the slow steps above the median
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   kind | text | Kind | kind of the steps
+--   slow_steps | int | Slow | steps over twice the median
+--   steps | int | Steps | steps of that kind
+--   median_ps | ps | Median | duration that half of the steps do not exceed
+--   longest_ps | ps | Longest | duration of the longest
+--   longest_step | int | Longest step | its number
+WITH ranked AS (
+  SELECT
+    s.run_id,
+    s.host_id,
+    s.kind,
+    s.step,
+    s.dur_ps,
+    ROW_NUMBER() OVER (
+      PARTITION BY s.run_id, s.host_id, s.kind ORDER BY s.dur_ps NULLS LAST, s.id NULLS LAST
+    ) AS place,
+    COUNT(*) OVER (PARTITION BY s.run_id, s.host_id, s.kind) AS total
+  FROM step AS s
+  WHERE s.averaged
+),
+
+medians AS (
+  SELECT r.run_id, r.host_id, r.kind, MIN(CASE WHEN r.place * 2 >= r.total THEN r.dur_ps END) AS half_ps
+  FROM ranked AS r
+  GROUP BY r.run_id, r.host_id, r.kind
+),
+
+kinds AS (
+  SELECT
+    r.run_id,
+    r.host_id,
+    r.kind,
+    m.half_ps,
+    COUNT(*) AS number,
+    SUM(r.dur_ps) AS sum_ps,
+    SUM(CASE WHEN r.dur_ps > 2 * m.half_ps THEN 1 ELSE 0 END) AS slow,
+    SUM(CASE WHEN r.dur_ps > 2 * m.half_ps THEN r.dur_ps - m.half_ps ELSE 0 END) AS above_ps,
+    MAX(r.dur_ps) AS most_ps,
+    MAX(CASE WHEN r.place = r.total THEN r.step END) AS most_step
+  FROM ranked AS r
+  INNER JOIN medians AS m ON m.run_id = r.run_id AND m.host_id = r.host_id AND m.kind = r.kind
+  GROUP BY r.run_id, r.host_id, r.kind, m.half_ps
+)
+
+SELECT
+  CASE WHEN k.above_ps * 5 >= k.sum_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(k.above_ps AS BIGINT) AS impact_ps,
+  k.run_id,
+  k.host_id,
+  k.kind,
+  CAST(k.slow AS BIGINT) AS slow_steps,
+  k.number AS steps,
+  k.half_ps AS median_ps,
+  k.most_ps AS longest_ps,
+  k.most_step AS longest_step
+FROM kinds AS k
+WHERE k.number >= 4 AND k.slow >= 1 AND k.above_ps * 20 >= k.sum_ps
+ORDER BY k.above_ps DESC NULLS LAST, k.run_id NULLS LAST, k.host_id NULLS LAST, k.kind NULLS LAST
