@@ -1,0 +1,254 @@
+"""The HTML report: whole, harmless, and drawn; checked as text and in a browser."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import html
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.presenters import html as presenter
+from stepscope.presenters.plain import plain
+from stepscope.report import Chart, Column, Finding, Note, Report, Section, Table
+from tests.presenters.browser import Browser
+from tests.presenters.example import REPORT
+from tests.presenters.hostile import HOSTILE
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page; complains of tags that do not close."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def hostile_report() -> Report:
+    """A report whose every string is hostile."""
+    names = HOSTILE
+
+    def name(i: int) -> str:
+        return names[i % len(names)]
+
+    columns = (
+        Column(name(0), "text", name(1), name(2)),
+        Column("n", "ps", name(3)),
+        Column("m", "ps", name(4)),
+    )
+    rows = tuple((text, i * 10**9, 10**9) for i, text in enumerate(names))
+    table = Table(columns, rows, len(rows) + 3)
+    sections = tuple(
+        Section(name(i), name(i), name(i + 1), (name(i + 2),), table, chart, name(i + 3))
+        for i, chart in enumerate(
+            (
+                Chart("bar", columns[0].name, ("n",), name(5)),
+                Chart("stacked_bar", columns[0].name, ("n", "m"), name(6)),
+                Chart("line", columns[0].name, ("n", "m"), name(7)),
+                Chart("strip", columns[0].name, ("n",), name(8)),
+                None,
+            )
+        )
+    )
+    findings = tuple(
+        Finding("slug", "high", text, text, text, Table(columns, rows[:3], 3), text, (text,))
+        for text in names[:48]
+    )
+    notes = tuple(Note("slug", "lost", text, 1, text, (text,)) for text in names)
+    return Report(names[0], names, sections, findings, notes, names[:48])
+
+
+@pytest.fixture(scope="module")
+def hostile() -> str:
+    return presenter.render(hostile_report())
+
+
+def test_the_page_is_one_file_and_its_policy_names_its_blocks() -> None:
+    text = presenter.render(REPORT)
+    page = Page(text)
+    policy = next(a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        (body,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    outside = [a for _, a in page.tags if {"src", "srcset", "action", "style"} & a.keys()]
+    assert outside == []
+    assert all(str(a["href"]).startswith("#") for _, a in page.tags if "href" in a)
+
+
+def test_findings_come_first_and_everything_is_there() -> None:
+    text = presenter.render(REPORT)
+    shown = "".join(Page(text).text)
+    assert text.index(REPORT.findings[0].title) < text.index("<section")
+    for section in REPORT.sections:
+        assert html.escape(section.title) in text
+        assert section.sql in html.unescape(text)
+        assert all(sentence in shown for sentence in section.answer)
+    for finding in REPORT.findings:
+        assert finding.action in shown
+    assert REPORT.notes[0].detail in shown
+    assert REPORT.next_commands[0] in shown
+    assert "29 rows left out" in shown
+
+
+def test_the_policy_of_every_report_is_the_same() -> None:
+    policy = re.compile(r'Content-Security-Policy" content="([^"]*)"')
+    assert policy.findall(presenter.render(REPORT)) == policy.findall(presenter.render(hostile_report()))
+
+
+def test_hostile_names_stay_text(hostile: str) -> None:
+    page = Page(hostile)
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"b", "img", "iframe", "base", "link", "object", "embed", "form"}
+    assert sum(tag == "script" for tag, _ in page.tags) == 1
+    assert sum(tag == "style" for tag, _ in page.tags) == 1
+    assert not [a for _, a in page.tags if any(name.startswith("on") for name in a)]
+    shown = "".join(page.text)
+    for text in HOSTILE:
+        assert plain(text, 120) in shown or plain(text, 160) in shown
+    hidden = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", hostile)
+    assert hidden == []
+
+
+def test_a_megabyte_of_name_is_cut_and_says_so(hostile: str) -> None:
+    assert len(hostile) < 6_000_000
+    assert "(1,000,000 characters)" in hostile
+
+
+def test_a_report_of_nothing() -> None:
+    empty = Report("nothing", (), (), (), (), ())
+    assert "nothing" in "".join(Page(presenter.render(empty)).text)
+    table = Table((Column("x", "int", "x"), Column("y", "ps", "y")), (), 0)
+    for kind in ("bar", "stacked_bar", "line", "strip"):
+        chart = Chart(kind, "x", ("y",), "none")  # type: ignore[arg-type]
+        for rows in ((), ((1, None),), ((1, 0),), ((None, float("nan")),), ((1, -5),)):
+            section = Section("s", "s", "q", (), dataclasses.replace(table, rows=rows), chart, "")
+            assert "<rect" not in presenter.render(dataclasses.replace(empty, sections=(section,)))
+
+
+# --- in a browser --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("report")
+    found = {}
+    long = dataclasses.replace(REPORT, sections=tuple(_longer(s) for s in REPORT.sections))
+    for name, report in {"plain": REPORT, "hostile": hostile_report(), "long": long}.items():
+        found[name] = folder / f"{name}.html"
+        found[name].write_text(presenter.render(report), encoding="utf-8")
+    return found
+
+
+def _longer(section: Section) -> Section:
+    if section.table is None:
+        return section
+    rows = section.table.rows * 10
+    return dataclasses.replace(section, table=dataclasses.replace(section.table, rows=rows, total=len(rows)))
+
+
+@pytest.mark.parametrize("name", ["plain", "hostile", "long"])
+@pytest.mark.parametrize(("width", "dark"), [(1100, False), (1100, True), (390, False)])
+def test_a_browser_shows_it_without_complaint(
+    browser: Browser, pages: dict[str, Path], name: str, width: int, dark: bool
+) -> None:
+    browser.open(pages[name], width=width, dark=dark)
+    assert browser.complaints() == []
+    assert [url for url in browser.requests() if not url.startswith("file:")] == []
+    assert browser.value("document.getElementById('planted')") is None
+    assert browser.value("document.querySelectorAll('th button').length") > 0, "the script has not run"
+    # Nothing sticks out at the side; tables scroll within their own box.
+    assert browser.value("document.documentElement.scrollWidth") <= width
+
+
+def test_the_browser_would_complain(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    planted = '<img src="http://example.invalid/x.png" onerror="alert(1)"><p style="color:red">x</p>'
+    planted += "<script>1</script>"
+    page = tmp_path / "planted.html"
+    page.write_text(pages["plain"].read_text(encoding="utf-8").replace("<main>", "<main>" + planted))
+    browser.open(page)
+    complaints = "\n".join(browser.complaints())
+    for directive in ("img-src", "style-src", "script-src"):
+        assert directive in complaints
+
+
+def test_charts_are_drawn(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["plain"])
+    boxes: Any = browser.value(
+        "[...document.querySelectorAll('figure')].map(f => [...f.querySelectorAll('rect')]"
+        ".map(r => r.getBoundingClientRect()).map(b => [b.width, b.height]))"
+    )
+    assert len(boxes) == 3
+    strip, bars, stacked = boxes
+    assert len(strip) == 10
+    assert min(height for _, height in strip) > 50
+    widths = [width for width, _ in bars]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 200
+    assert widths[1] / widths[0] == pytest.approx(91 / 123, rel=0.02)
+    assert len([1 for width, _ in stacked if width > 5]) >= 11
+
+
+def test_a_heading_sorts_its_table(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["plain"])
+    column = "[...document.querySelectorAll('#s1 tbody tr')].map(r => Number(r.cells[1].dataset.value))"
+    assert browser.value(column) == [14 * i for i in range(1, 9)]
+    browser.value("document.querySelectorAll('#s1 th button')[1].click()")
+    assert browser.value(column) == [14 * i for i in range(8, 0, -1)]
+    browser.value("document.querySelectorAll('#s1 th button')[1].click()")
+    assert browser.value(column) == [14 * i for i in range(1, 9)]
+
+
+def test_long_tables_are_folded_and_unfold(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["long"])
+    visible = "[...document.querySelectorAll('#s0 tbody tr')].filter(r => r.offsetHeight > 0).length"
+    assert browser.value(visible) == 12
+    browser.value("document.querySelector('#s0 button.more').click()")
+    assert browser.value(visible) == 100
+
+
+def test_dark_is_dark(browser: Browser, pages: dict[str, Path]) -> None:
+    def brightness() -> int:
+        color = browser.value("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", color)[:3]))
+
+    browser.open(pages["plain"])
+    light = brightness()
+    browser.open(pages["plain"], dark=True)
+    assert brightness() < 200 < 600 < light
