@@ -4,14 +4,24 @@
 //! and hands them out as Arrow streams. Nothing here knows of Python or of a query engine.
 
 pub mod columns;
+pub mod crc;
 pub mod error;
+pub mod event_file;
 pub mod facts;
+pub mod graph;
+pub mod graph_attr;
 pub mod input;
+pub mod json_text;
 pub mod markers;
+pub mod messages;
 pub mod nesting;
 pub mod options;
 pub mod pool;
+pub mod probe;
+pub mod step_stats;
 pub mod store;
+pub mod text_proto;
+pub mod walk;
 pub mod wire;
 
 use error::{Error, Kind, Result};
@@ -25,7 +35,11 @@ pub const DECODER_VERSION: u32 = 1;
 type Decoder = fn(&Input, &Options, &mut Writer) -> Result<()>;
 
 /// The decoders by the name of their format.
-const DECODERS: &[(&str, Decoder)] = &[];
+const DECODERS: &[(&str, Decoder)] = &[
+    ("event_file", event_file::decode),
+    ("graph", graph::decode),
+    ("run_metadata", step_stats::decode),
+];
 
 /// Decodes `input` as `format`.
 pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {

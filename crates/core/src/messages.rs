@@ -68,11 +68,21 @@ impl Message {
 }
 
 const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, repeated: false }
+    Field {
+        number,
+        name,
+        kind,
+        repeated: false,
+    }
 }
 
 const fn many(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, repeated: true }
+    Field {
+        number,
+        name,
+        kind,
+        repeated: true,
+    }
 }
 
 macro_rules! messages {

@@ -42,10 +42,18 @@ pub fn walk_text(
         let left = ahead.len() - at;
         source.consume(at);
         match stop {
-            Step::Fail(seen, at) => break Some(Damage { offset: offset + at as u64, seen: seen.into() }),
+            Step::Fail(seen, at) => {
+                break Some(Damage {
+                    offset: offset + at as u64,
+                    seen: seen.into(),
+                });
+            }
             Step::End => break None,
             _ if left >= TOKEN_LIMIT => {
-                break Some(Damage { offset: source.offset(), seen: "a value too long to be read".into() });
+                break Some(Damage {
+                    offset: source.offset(),
+                    seen: "a value too long to be read".into(),
+                });
             }
             // Twice as much each time, so that a long string is not scanned again and again.
             _ => want = (left * 2).max(4096),
@@ -53,7 +61,11 @@ pub fn walk_text(
     };
     parser.abandon(visitor, damage.as_ref())?;
     let bytes = source.offset() - base;
-    Ok(Walked { damage: damage.or(source.cut), unknown_fields: parser.unknown_fields, bytes })
+    Ok(Walked {
+        damage: damage.or(source.cut),
+        unknown_fields: parser.unknown_fields,
+        bytes,
+    })
 }
 
 enum Step {
@@ -191,7 +203,11 @@ impl Parser {
                 (true, _) => Step::Fail("the file ends inside a message", *at),
             });
         };
-        let mut cursor = Cursor { bytes: ahead, at: *at, ended };
+        let mut cursor = Cursor {
+            bytes: ahead,
+            at: *at,
+            ended,
+        };
         let taken = match first {
             b'}' | b'>' => {
                 let frame = self.frames.last().expect("the root stays until the end");
@@ -225,7 +241,10 @@ impl Parser {
         offset: u64,
         visitor: &mut dyn Visitor,
     ) -> Result<Piece<()>> {
-        let frame = self.frames.last_mut().expect("the root stays until the end");
+        let frame = self
+            .frames
+            .last_mut()
+            .expect("the root stays until the end");
         if let Some(field) = frame.list {
             if first == b']' {
                 cursor.at += 1;
@@ -244,8 +263,16 @@ impl Parser {
             let next = frame.last.wrapping_add(1);
             let found = [frame.last, next]
                 .into_iter()
-                .find(|index| fields.get(*index).is_some_and(|field| field.name.as_bytes() == name))
-                .or_else(|| fields.iter().position(|field| field.name.as_bytes() == name))?;
+                .find(|index| {
+                    fields
+                        .get(*index)
+                        .is_some_and(|field| field.name.as_bytes() == name)
+                })
+                .or_else(|| {
+                    fields
+                        .iter()
+                        .position(|field| field.name.as_bytes() == name)
+                })?;
             frame.last = found;
             Some(&fields[found])
         });
@@ -261,7 +288,9 @@ impl Parser {
             Err(stop) => return Ok(Err(stop)),
         };
         let unknown = known.is_none() && frame.message.is_some();
-        let taken = if next == b'[' && colon {
+        let scalar =
+            known.is_some_and(|field| !matches!(field.kind, Kind::Message(_) | Kind::Unread));
+        let taken = if next == b'[' && (colon || !scalar) {
             cursor.at += 1;
             frame.list = Some(known);
             Ok(())
@@ -293,14 +322,25 @@ impl Parser {
             let inner = match field.map(|field| &field.kind) {
                 None | Some(Kind::Unread) => None,
                 Some(Kind::Message(message)) => Some(*message),
-                Some(_) => return Ok(Err(Stop::Fail("a message where a value belongs", cursor.at))),
+                Some(_) => {
+                    return Ok(Err(Stop::Fail(
+                        "a message where a value belongs",
+                        cursor.at,
+                    )));
+                }
             };
             if self.frames.len() >= DEPTH_LIMIT {
                 return Ok(Err(Stop::Fail("messages nested too deep", cursor.at)));
             }
             cursor.at += 1;
             let close = if next == b'{' { b'}' } else { b'>' };
-            self.open(inner, field.map_or(0, |field| field.number), close, offset, visitor)?;
+            self.open(
+                inner,
+                field.map_or(0, |field| field.number),
+                close,
+                offset,
+                visitor,
+            )?;
             return Ok(Ok(()));
         }
         if in_list && next == b'[' {
@@ -312,14 +352,23 @@ impl Parser {
             Ok(scalar) => scalar,
             Err(stop) => return Ok(Err(stop)),
         };
-        let Some(field) = field else { return Ok(Ok(())) };
-        let value = match encode(&field.kind, &scalar, &self.scratch, &mut self.unknown_fields) {
+        let Some(field) = field else {
+            return Ok(Ok(()));
+        };
+        let value = match encode(
+            &field.kind,
+            &scalar,
+            &self.scratch,
+            &mut self.unknown_fields,
+        ) {
             Ok(value) => value,
             Err(seen) => return Ok(Err(Stop::Fail(seen, start))),
         };
         match self.frames.last().map(Frame::holds) {
             Some(Holds::Container(container)) => match value {
-                Wire::Varint(value) => visitor.field(container, field.number, Value::Varint(value), offset)?,
+                Wire::Varint(value) => {
+                    visitor.field(container, field.number, Value::Varint(value), offset)?
+                }
                 Wire::Bytes => {
                     visitor.field(container, field.number, Value::Bytes(&self.scratch), offset)?;
                 }
@@ -329,7 +378,10 @@ impl Parser {
             Some(Holds::Bytes) => {
                 self.write(field.number, &value);
                 if self.out.len() as u64 > UNIT_LIMIT {
-                    return Ok(Err(Stop::Fail("a message too large to be read whole", start)));
+                    return Ok(Err(Stop::Fail(
+                        "a message too large to be read whole",
+                        start,
+                    )));
                 }
             }
             _ => {}
@@ -382,7 +434,15 @@ impl Parser {
             },
             None => {}
         }
-        self.frames.push(Frame { message, close, number, start, list: None, last: usize::MAX, offset });
+        self.frames.push(Frame {
+            message,
+            close,
+            number,
+            start,
+            list: None,
+            last: usize::MAX,
+            offset,
+        });
         Ok(())
     }
 
@@ -690,7 +750,9 @@ impl<'a> Cursor<'a> {
     fn digits(&mut self, radix: u32, most: usize) -> Piece<u32> {
         let mut value = 0_u32;
         for _ in 0..most {
-            let Some(digit) = (self.look()? as char).to_digit(radix) else { break };
+            let Some(digit) = (self.look()? as char).to_digit(radix) else {
+                break;
+            };
             value = value.wrapping_mul(radix).wrapping_add(digit);
             self.at += 1;
         }

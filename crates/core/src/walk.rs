@@ -87,8 +87,11 @@ pub fn walk(
     base: u64,
     visitor: &mut dyn Visitor,
 ) -> Result<Walked> {
-    let mut walk =
-        Walk { source: Source::new(read, base), open: vec![(root, u64::MAX)], walked: Walked::default() };
+    let mut walk = Walk {
+        source: Source::new(read, base),
+        open: vec![(root, u64::MAX)],
+        walked: Walked::default(),
+    };
     visitor.enter(root, 0, base)?;
     let damage = walk.run(visitor)?;
     while let Some((container, _)) = walk.open.pop() {
@@ -115,7 +118,9 @@ impl Walk<'_> {
                 self.open.pop();
                 visitor.leave(container)?;
             }
-            let Some(&(container, end)) = self.open.last() else { return Ok(None) };
+            let Some(&(container, end)) = self.open.last() else {
+                return Ok(None);
+            };
             let offset = self.source.offset();
             // A tag and a length take ten bytes, a tag and a number fifteen.
             let ahead = self.source.peek(20)?;
@@ -127,13 +132,21 @@ impl Walk<'_> {
             let mut at = 0;
             let (number, wire_type) = match wire::tag(ahead, &mut at) {
                 Ok(tag) => tag,
-                Err(seen) => return Ok(Some(Damage { offset, seen: seen.into() })),
+                Err(seen) => {
+                    return Ok(Some(Damage {
+                        offset,
+                        seen: seen.into(),
+                    }));
+                }
             };
             let field = container.by_number(number);
             match (wire_type, field.map(|field| &field.kind)) {
                 (0, kind) => {
                     let Some(value) = wire::varint(ahead, &mut at) else {
-                        return Ok(Some(Damage { offset, seen: "a number that is cut short or too long".into() }));
+                        return Ok(Some(Damage {
+                            offset,
+                            seen: "a number that is cut short or too long".into(),
+                        }));
                     };
                     self.source.consume(at);
                     if matches!(kind, Some(Type::Int | Type::Bool | Type::Enum(_))) {
@@ -145,32 +158,45 @@ impl Walk<'_> {
                 (2, kind) => {
                     let before = at;
                     let length = wire::varint(ahead, &mut at);
-                    let Some(length) = length.filter(|n| wire::plausible_length(*n, at - before)) else {
-                        return Ok(Some(Damage { offset, seen: "a length that is cut short or too long".into() }));
+                    let Some(length) = length.filter(|n| wire::plausible_length(*n, at - before))
+                    else {
+                        return Ok(Some(Damage {
+                            offset,
+                            seen: "a length that is cut short or too long".into(),
+                        }));
                     };
                     if length > end - offset - at as u64 {
                         let seen = "a field that reaches past the end of what holds it";
                         if !matches!(kind, None | Some(Type::Unread)) {
                             visitor.broken(container, number, offset, seen)?;
                         }
-                        return Ok(Some(Damage { offset, seen: seen.into() }));
+                        return Ok(Some(Damage {
+                            offset,
+                            seen: seen.into(),
+                        }));
                     }
                     self.source.consume(at);
                     match kind {
                         Some(Type::Message(inner)) if inner.container => {
                             if self.open.len() >= DEPTH_LIMIT {
-                                return Ok(Some(Damage { offset, seen: "messages nested too deep".into() }));
+                                return Ok(Some(Damage {
+                                    offset,
+                                    seen: "messages nested too deep".into(),
+                                }));
                             }
                             visitor.enter(inner, number, offset)?;
                             self.open.push((inner, self.source.offset() + length));
                         }
                         Some(Type::Message(_) | Type::Text | Type::Bytes) => {
-                            if let Some(damage) = self.unit(container, number, offset, length, visitor)? {
+                            if let Some(damage) =
+                                self.unit(container, number, offset, length, visitor)?
+                            {
                                 return Ok(Some(damage));
                             }
                         }
                         other => {
-                            self.walked.unknown_fields += u64::from(!matches!(other, Some(Type::Unread)));
+                            self.walked.unknown_fields +=
+                                u64::from(!matches!(other, Some(Type::Unread)));
                             if !self.source.skip(length)? {
                                 return Ok(Some(cut(offset, container.name)));
                             }
@@ -180,7 +206,10 @@ impl Walk<'_> {
                 (1, _) | (5, _) => {
                     let size = if wire_type == 1 { 8 } else { 4 };
                     if ahead.len() < at + size {
-                        return Ok(Some(Damage { offset, seen: "a fixed number that is cut short".into() }));
+                        return Ok(Some(Damage {
+                            offset,
+                            seen: "a fixed number that is cut short".into(),
+                        }));
                     }
                     self.source.consume(at + size);
                     self.walked.unknown_fields += 1;
@@ -190,7 +219,10 @@ impl Walk<'_> {
                     let ahead = self.source.peek(CHUNK_BYTES.min(left))?;
                     let ahead = &ahead[..ahead.len().min(left)];
                     if let Err(seen) = wire::skip(ahead, &mut at, number, wire_type) {
-                        return Ok(Some(Damage { offset, seen: seen.into() }));
+                        return Ok(Some(Damage {
+                            offset,
+                            seen: seen.into(),
+                        }));
                     }
                     self.source.consume(at);
                     self.walked.unknown_fields += 1;
@@ -209,7 +241,12 @@ impl Walk<'_> {
         visitor: &mut dyn Visitor,
     ) -> Result<Option<Damage>> {
         if length > UNIT_LIMIT {
-            visitor.broken(container, number, offset, "a field too large to be read whole")?;
+            visitor.broken(
+                container,
+                number,
+                offset,
+                "a field too large to be read whole",
+            )?;
             let whole = self.source.skip(length)?;
             return Ok((!whole).then(|| cut(offset, container.name)));
         }
@@ -236,12 +273,19 @@ impl Walk<'_> {
 }
 
 fn cut(offset: u64, name: &str) -> Damage {
-    Damage { offset, seen: format!("the file ends inside a {name}") }
+    Damage {
+        offset,
+        seen: format!("the file ends inside a {name}"),
+    }
 }
 
 /// Checks a message to the bottom, as a protobuf parser that knows it would. Gives the number of
 /// fields that it does not know.
-pub fn check(message: &Message, bytes: &[u8], depth: usize) -> std::result::Result<u64, &'static str> {
+pub fn check(
+    message: &Message,
+    bytes: &[u8],
+    depth: usize,
+) -> std::result::Result<u64, &'static str> {
     if depth > DEPTH_LIMIT {
         return Err("messages nested too deep");
     }
@@ -266,11 +310,16 @@ pub fn check(message: &Message, bytes: &[u8], depth: usize) -> std::result::Resu
             Type::Int | Type::Bool | Type::Enum(_) if field.repeated => {
                 let mut at = 0;
                 while at < body.len() {
-                    wire::varint(body, &mut at).ok_or("a packed number that is cut short or too long")?;
+                    wire::varint(body, &mut at)
+                        .ok_or("a packed number that is cut short or too long")?;
                 }
             }
-            Type::Float if field.repeated && length % 4 != 0 => return Err("packed numbers of a broken length"),
-            Type::Double if field.repeated && length % 8 != 0 => return Err("packed numbers of a broken length"),
+            Type::Float if field.repeated && length % 4 != 0 => {
+                return Err("packed numbers of a broken length");
+            }
+            Type::Double if field.repeated && length % 8 != 0 => {
+                return Err("packed numbers of a broken length");
+            }
             _ => {}
         }
     }
@@ -292,7 +341,15 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(crate) fn new(read: &'a mut dyn Read, base: u64) -> Self {
-        Source { read, buffer: Vec::new(), at: 0, filled: 0, base, ended: false, cut: None }
+        Source {
+            read,
+            buffer: Vec::new(),
+            at: 0,
+            filled: 0,
+            base,
+            ended: false,
+            cut: None,
+        }
     }
 
     pub(crate) fn offset(&self) -> u64 {
@@ -346,7 +403,10 @@ impl<'a> Source<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) if packed_damage(&error) => {
                 let offset = self.base + self.filled as u64;
-                self.cut = Some(Damage { offset, seen: format!("the packed file is damaged: {error}") });
+                self.cut = Some(Damage {
+                    offset,
+                    seen: format!("the packed file is damaged: {error}"),
+                });
                 self.ended = true;
             }
             Err(error) => return Err(Error::from(error)),
