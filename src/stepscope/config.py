@@ -1,0 +1,66 @@
+"""What the environment sets: where the cache is, how big it may become, how much is used at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from stepscope.errors import UsageError
+
+CACHE_BYTES = 20 << 30
+"""Size of the cache beyond which what was used longest ago is removed."""
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def cache_dir() -> Path:
+    """The cache: STEPSCOPE_CACHE_DIR, or `stepscope` in the user's cache folder."""
+    given = os.environ.get("STEPSCOPE_CACHE_DIR")
+    if given:
+        return Path(given).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "stepscope"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "stepscope"
+
+
+def cache_bytes() -> int:
+    """Most bytes the cache may hold: STEPSCOPE_CACHE_BYTES (such as 5G), or 20 GiB."""
+    return _size("STEPSCOPE_CACHE_BYTES", CACHE_BYTES)
+
+
+def memory_bytes() -> int | None:
+    """Most memory for SQL: STEPSCOPE_MEMORY_BYTES; None leaves it to the engine (80 % of the machine)."""
+    return _size("STEPSCOPE_MEMORY_BYTES", 0) or None
+
+
+def threads() -> int:
+    """Threads to use: STEPSCOPE_THREADS, or as many as the process may run on."""
+    given = os.environ.get("STEPSCOPE_THREADS")
+    if given:
+        if not given.isdecimal() or int(given) < 1:
+            raise _wrong("STEPSCOPE_THREADS", given, "a number from 1")
+        return int(given)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # only Linux tells on which processors a process may run
+        return os.cpu_count() or 1
+
+
+def _size(name: str, default: int) -> int:
+    given = os.environ.get(name)
+    if not given:
+        return default
+    text = given.strip().lower().removesuffix("b").removesuffix("i")
+    unit = text[-1:] if text[-1:].isalpha() else ""
+    number = text.removesuffix(unit)
+    if unit not in _UNITS or not number.isdecimal():
+        raise _wrong(name, given, "a number of bytes such as 5000000000, 500M or 5G")
+    return int(number) * _UNITS[unit]
+
+
+def _wrong(name: str, given: str, wanted: str) -> UsageError:
+    return UsageError(
+        f"The environment variable {name} makes no sense.", seen=repr(given), todo=f"set it to {wanted}"
+    )

@@ -1,0 +1,268 @@
+"""DuckDB as the engine: an in-memory database of views, closed to the outside before any user's SQL runs."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+
+from stepscope import config
+from stepscope.engines import Params
+from stepscope.engines.reads import Reads, parse
+from stepscope.engines.refusal import refusal
+from stepscope.errors import QueryError, UsageError
+
+T = TypeVar("T")
+Columns = Sequence[tuple[str, str]]
+"""Names and SQL types."""
+
+_PATIENCE_SECONDS = 2.0
+"""How long an interrupted query may take to stop; some functions of DuckDB never look."""
+
+
+class DuckDB:
+    """An in-memory database. Not for use by several threads at once, except interrupt()."""
+
+    def __init__(self) -> None:
+        spill = Path(tempfile.gettempdir(), f"stepscope-spill-{uuid.uuid4().hex}")
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+            "enable_progress_bar": False,
+            "temp_directory": str(spill),
+            "threads": config.threads(),
+        }
+        if (most := config.memory_bytes()) is not None:
+            settings["memory_limit"] = f"{most}B"
+        self._con = duckdb.connect(":memory:", config=settings)
+        self._streams: list[str] = []
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._views: dict[str, str] = {}
+        self._made: set[str] = set()
+        self._open: Rows | None = None
+        self._stuck = False
+
+    def stream(self, alias: str, arrow: object) -> None:
+        """Makes an object with __arrow_c_stream__ readable as `alias`. Kept until close()."""
+        self._con.register(alias, arrow)
+        self._streams.append(alias)
+
+    def table(self, name: str, columns: Columns, rows: Sequence[Sequence[Any]]) -> None:
+        """A small table of Python values."""
+        self._con.execute(f"CREATE TABLE {name} ({', '.join(f'{quote(c)} {t}' for c, t in columns)})")
+        self._names[name] = tuple(column for column, _ in columns)
+        if rows:
+            picks = ", ".join(f"unnest(CAST(${i} AS {t}[]))" for i, (_, t) in enumerate(columns, 1))
+            by_column = [list(column) for column in zip(*rows, strict=True)]
+            self._con.execute(f"INSERT INTO {name} SELECT {picks}", by_column)
+
+    def view(self, name: str, columns: Columns, selects: Sequence[str]) -> None:
+        """A view over SELECT statements with exactly these columns; without any it is an empty table."""
+        if not selects:
+            nothing = ", ".join(f"CAST(NULL AS {t}) AS {quote(c)}" for c, t in columns)
+            selects = [f"SELECT {nothing} WHERE false"]
+        self._con.execute(f"CREATE OR REPLACE VIEW {name} AS " + " UNION ALL ".join(selects))
+        self._names[name] = tuple(column for column, _ in columns)
+
+    def lock(self, paths: Sequence[str] = ()) -> None:
+        """Shuts files, network, extensions and settings for good; only `paths` may still be read."""
+        if paths:
+            self._con.execute("SET allowed_paths = $1", [list(paths)])
+        self._con.execute("SET enable_external_access = false")
+        self._con.execute("SET lock_configuration = true")
+
+    def define(self, views: Mapping[str, str]) -> None:
+        """Makes SELECT statements usable by name. A view is made when a query first names it."""
+        self._views.update(views)
+        self._made -= views.keys()
+
+    def query(self, sql: str, params: Params = ()) -> Rows:
+        """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
+        self._check(sql)
+        self._make_views(sql)
+        return self._run(sql, params)
+
+    def copy(self, sql: str, path: str, options: str) -> int:
+        """Writes the rows of one SELECT with COPY; returns their number. Only before lock()."""
+        self._check(sql)
+        self._make_views(sql)
+        target = path.replace("'", "''")
+        return int(self._run(f"COPY ({sql.rstrip().rstrip(';')}) TO '{target}' ({options})", ()).rows()[0][0])
+
+    def reads(self, sql: str) -> Reads | None:
+        """What a SELECT reads, views followed to their tables; None when that cannot be told."""
+        found = Reads(frozenset(), frozenset(), False)
+        todo, done = [sql], set[str]()
+        while todo:
+            parsed = parse(self._con, todo.pop())
+            if parsed is None:
+                return None
+            todo.extend(self._views[name] for name in parsed.tables - done if name in self._views)
+            done |= parsed.tables
+            found = found.joined(parsed)
+        return found
+
+    def interrupt(self) -> None:
+        """Stops the query that runs, from another thread."""
+        self._con.interrupt()
+
+    def close(self) -> None:
+        """Lets go of streams and memory. Idempotent."""
+        if self._open is not None:
+            self._open.forget()
+            self._open = None
+        if self._stuck:
+            return  # a function that cannot be interrupted still holds the connection; the process ends it
+        for alias in self._streams:
+            with contextlib.suppress(duckdb.Error):
+                self._con.unregister(alias)
+        self._streams.clear()
+        self._con.close()
+
+    def _check(self, sql: str) -> None:
+        try:
+            statements = self._con.extract_statements(sql)
+        except duckdb.Error as error:
+            raise refusal(error, sql, self._known()) from None
+        if len(statements) != 1:
+            raise UsageError(
+                "A query is one statement.",
+                seen=f"{len(statements)} statements",
+                todo="run them one after the other",
+            )
+        kind = statements[0].type.name
+        if kind == "EXPLAIN":
+            inner = sql.split(None, 1)[1] if len(sql.split(None, 1)) > 1 else ""
+            inner = inner[len("analyze") :] if inner.lower().startswith("analyze") else inner
+            if not inner.lstrip().startswith("("):
+                self._check(inner)
+                return
+        # PIVOT is several statements to DuckDB, and one to its user.
+        if kind not in ("SELECT", "MULTI"):
+            raise QueryError(
+                "Queries only read.",
+                seen=f"a statement of kind {kind}",
+                todo="use SELECT; `stepscope export` writes rows to files",
+            )
+
+    def _make_views(self, sql: str) -> None:
+        """Creates the views that a statement needs, each after those it builds on."""
+        waiting = self._views.keys() - self._made
+        if not waiting:
+            return
+        parsed = parse(self._con, sql)
+        for name in sorted(waiting if parsed is None else parsed.tables & waiting):
+            if name in self._made:
+                continue
+            self._made.add(name)
+            inner = self._views[name]
+            self._make_views(inner)
+            try:
+                self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS {inner}")
+                described = self._con.execute(f"DESCRIBE {quote(name)}").fetchall()
+            except duckdb.Error as error:
+                raise refusal(error, inner, self._known()) from None
+            self._names[name] = tuple(row[0] for row in described)
+
+    def _run(self, sql: str, params: Params) -> Rows:
+        if self._open is not None:
+            self._open.detach()
+        try:
+            self.patiently(lambda: self._con.execute(sql, params or None))
+        except duckdb.Error as error:
+            raise refusal(error, sql, self._known()) from None
+        self._open = Rows(self, self._con, sql)
+        return self._open
+
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        return {**dict.fromkeys(self._views, ()), **self._names}
+
+    def patiently(self, work: Callable[[], T]) -> T:
+        """Runs `work` so that Ctrl-C stops it: DuckDB itself does not look for signals while it computes."""
+        if threading.current_thread() is not threading.main_thread():
+            return work()
+        done: list[T] = []
+        failed: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                done.append(work())
+            except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+                failed.append(error)
+
+        worker = threading.Thread(target=call, daemon=True)
+        worker.start()
+        try:
+            worker.join()
+        except KeyboardInterrupt:
+            self._con.interrupt()
+            worker.join(_PATIENCE_SECONDS)
+            self._stuck = worker.is_alive()
+            raise
+        if failed:
+            raise failed[0]
+        return done[0]
+
+
+class Rows:
+    """The rows of a query, fetched as they are asked for. Running another query keeps what is left."""
+
+    def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection, sql: str) -> None:
+        self._engine: DuckDB | None = engine
+        self._con = con
+        self._sql = sql
+        described = con.description or []
+        self.columns: tuple[str, ...] = tuple(column[0] for column in described)
+        self.types: tuple[str, ...] = tuple(str(column[1]) for column in described)
+        self._left: list[tuple[Any, ...]] = []
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """All rows that are left."""
+        left, self._left = self._left, []
+        return left + self._fetch(None)
+
+    def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows that are left, in lists of at most `size`."""
+        while True:
+            if self._left:
+                batch, self._left = self._left[:size], self._left[size:]
+            else:
+                batch = self._fetch(size)
+            if not batch:
+                return
+            yield batch
+
+    def detach(self) -> None:
+        """Fetches what is left, because the connection is wanted for another query."""
+        self._left += self._fetch(None)
+        self._engine = None
+
+    def forget(self) -> None:
+        """Gives up what is left, because the connection is being closed."""
+        self._engine = None
+
+    def _fetch(self, size: int | None) -> list[tuple[Any, ...]]:
+        engine = self._engine
+        if engine is None:
+            return []
+        try:
+            if size is None:
+                rows = engine.patiently(self._con.fetchall)
+                self._engine = None
+            else:
+                rows = engine.patiently(lambda: self._con.fetchmany(size))
+        except duckdb.Error as error:
+            raise refusal(error, self._sql, engine._known()) from None
+        return rows
+
+
+def quote(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,62 @@
+"""What a SELECT reads, from DuckDB's own parser."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Tables and columns by name, and whether a star asks for all columns of something."""
+
+    tables: frozenset[str]
+    columns: frozenset[str]
+    star: bool
+
+    def joined(self, other: Reads) -> Reads:
+        """What both read."""
+        return Reads(self.tables | other.tables, self.columns | other.columns, self.star or other.star)
+
+
+def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
+    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can take apart."""
+    try:
+        row = con.cursor().execute("SELECT json_serialize_sql(CAST($1 AS VARCHAR))", [sql]).fetchone()
+    except duckdb.Error:
+        return None
+    tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
+    if tree.get("error") or len(tree.get("statements", ())) != 1:
+        return None
+    tables: set[str] = set()
+    columns: set[str] = set()
+    rows: set[str] = set()
+    qualified: list[list[str]] = []
+    star = False
+    todo: list[Any] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, list):
+            todo.extend(node)
+        elif isinstance(node, dict):
+            todo.extend(node.values())
+            if node.get("type") == "BASE_TABLE":
+                tables.add(str(node.get("table_name", "")).lower())
+                rows.update((str(node.get("table_name", "")).lower(), str(node.get("alias", "")).lower()))
+            elif node.get("class") == "COLUMN_REF":
+                names = [str(name).lower() for name in node.get("column_names", ())]
+                qualified.append(names) if len(names) > 1 else columns.update(names)
+            elif node.get("class") == "STAR":
+                star = True
+            elif node.get("type") in ("SHOW_REF", "TABLE_FUNCTION"):
+                return None
+            # SELECT t FROM t is the whole row, and a natural join compares whatever both sides have.
+            star = star or node.get("ref_type") == "NATURAL"
+            columns.update(str(name).lower() for name in node.get("using_columns", ()) or ())
+    star = star or bool(columns & rows)
+    for names in qualified:
+        columns.update(names[1:] if names[0] in rows else names)
+    return Reads(frozenset(tables), frozenset(columns), star)

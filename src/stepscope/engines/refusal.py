@@ -1,0 +1,67 @@
+"""What DuckDB says about SQL it refuses, in the words of stepscope and with what was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+
+import duckdb
+
+from stepscope.errors import LimitReached, QueryError, StepscopeError
+
+_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
+_COLUMN = re.compile(
+    r'(?:Referenced column|column named|Referenced table) "([^"]+)"|does not have a column named "([^"]+)"'
+)
+_FUNCTION = re.compile(r"Function with name (\S+) does not exist")
+_SUGGESTED = re.compile(r'"([^"]+)"')
+
+
+def refusal(error: duckdb.Error, sql: str, known: Mapping[str, tuple[str, ...]]) -> StepscopeError:
+    """The error to raise. `known` are the tables and views with their columns."""
+    text = str(error)
+    first, _, rest = text.partition("\n")
+    kind, _, said = first.partition(": ")
+    said = (said or kind).strip()
+    if isinstance(error, duckdb.InterruptException):
+        return QueryError("The query was stopped.", seen="an interrupt", todo="run it again, or ask for less")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return LimitReached(
+            "The query needs more memory than it may use.",
+            seen=said,
+            todo="ask for fewer rows or columns, or raise STEPSCOPE_MEMORY_BYTES",
+        )
+    place = re.search(r"^(LINE \d+: .*)$", rest, re.MULTILINE)
+    seen = f"{said} ({place[1].strip()})" if place and isinstance(error, duckdb.ParserException) else said
+    return QueryError("DuckDB refused the SQL.", seen=seen, todo=_advice(text, known))
+
+
+def _advice(text: str, known: Mapping[str, tuple[str, ...]]) -> str:
+    if match := _TABLE.search(text):
+        near = _near(match[1], known)
+        return f"{near}; `stepscope docs tables` lists all" if near else "`stepscope docs tables` lists them"
+    if match := _COLUMN.search(text):
+        columns = {column for columns in known.values() for column in columns}
+        suggested = re.search(r"Candidate bindings: (.*)", text)
+        bound = [name.split(".")[-1] for name in _SUGGESTED.findall(suggested[1])] if suggested else []
+        wanted = match[1] or match[2]
+        near = _near(wanted, {**dict.fromkeys(bound, ()), **dict.fromkeys(sorted(columns), ())})
+        return (
+            f"{near}; DESCRIBE TABLE_NAME lists the columns of a table"
+            if near
+            else ("DESCRIBE TABLE_NAME lists the columns of a table")
+        )
+    if _FUNCTION.search(text):
+        suggested = re.search(r"Did you mean (.*)", text)
+        return f"did you mean {suggested[1].strip(' ?')}?" if suggested else "DuckDB's manual lists functions"
+    if "disabled by configuration" in text or "has been locked" in text:
+        return "queries reach no files and no network; give the files as paths of the command"
+    return "mend the statement; `stepscope docs tables` lists tables and columns"
+
+
+def _near(wanted: str, names: Mapping[str, object]) -> str:
+    lower = wanted.lower()
+    found = [name for name in names if name.lower().startswith(lower) or lower in name.lower().split("_")]
+    found += [name for name in difflib.get_close_matches(lower, names, 3, 0.6) if name not in found]
+    return f"did you mean {' or '.join(found[:3])}?" if found else ""
