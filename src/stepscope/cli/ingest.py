@@ -62,8 +62,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     failed = sum(one.error is not None for one in done)
     stored = sum(one.events_stored for one in done)
     lost = sum(one.events_lost for one in done)
-    console.say(
-        f"{units.count(len(done) - failed, 'source')} in {options.lake}: {units.count(stored, 'event')} stored, "
-        f"{lost:,} lost" + (f"; {units.count(failed, 'source')} could not be read" if failed else "")
-    )
+    read = f"{units.count(len(done) - failed, 'source')} in {options.lake}"
+    unread = f"; {units.count(failed, 'source')} could not be read" if failed else ""
+    console.say(f"{read}: {units.count(stored, 'event')} stored, {lost:,} lost{unread}")
     return 2 if done and failed == len(done) else 0

@@ -48,7 +48,11 @@ class Bar:
             progress.DownloadColumn(binary_units=True),
             progress.TransferSpeedColumn(),
             progress.TimeRemainingColumn(),
-            console=RichConsole(file=self._console.err, no_color=not self._console.err_color),
+            console=RichConsole(
+                file=self._console.err,
+                no_color=not self._console.err_color,
+                force_terminal=True,  # looked at before: it is one
+            ),
             transient=True,
             refresh_per_second=10,
         )

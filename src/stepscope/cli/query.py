@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
-from stepscope.cli.statements import statements
+from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import QueryError, UsageError
 
 if TYPE_CHECKING:
@@ -101,9 +101,10 @@ def _take_sql(options: argparse.Namespace) -> str | None:
 def _looks_like_sql(word: str) -> bool:
     if word.startswith("@"):
         return True
-    has_blanks = any(c.isspace() for c in word)
+    bare = without_comments(word)
+    says_so = bool(_SQL.match(bare)) or (not bare.strip() and word.strip() != "")
     try:
-        return bool(_SQL.match(word)) and has_blanks and not Path(word).exists()
+        return says_so and any(c.isspace() for c in word) and not Path(word).exists()
     except (OSError, ValueError):  # too long or too odd for a path: so it is SQL
         return True
 

@@ -40,4 +40,9 @@ def statements(text: str) -> list[str]:
 
 def is_blank(text: str) -> bool:
     """True for text that holds comments and white space only."""
-    return not re.sub(r"--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$)", "", text, flags=re.DOTALL).strip()
+    return not without_comments(text).strip()
+
+
+def without_comments(text: str) -> str:
+    """`text` without its comments. For a look at how it begins, not for running: strings are not spared."""
+    return re.sub(r"--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$)", " ", text, flags=re.DOTALL)

@@ -20,6 +20,8 @@ _BARS = 25
 """Rows of a bar chart; the table below it has them all."""
 _POINTS = 1500
 """Points of a curve; where there are more, the largest of neighbours stands for them."""
+_NAME = 32
+"""Characters of a name that stand beside its bar; names of devices and ops differ at both ends."""
 _HEIGHT = 160
 _COLORS = 6  # classes c0 … c5 of page.css
 
@@ -44,7 +46,8 @@ def _bars(table: Table, chart: Chart, x: int, at: Sequence[int]) -> str:
     scales = units.scales([c.unit for c in table.columns], shown)
     lines = []
     for row in shown:
-        label = _text(str(row[x]) if row[x] is not None else units.NOTHING, 120)
+        name = _label(row[x])
+        label = _text(name)
         values = "; ".join(f"{table.columns[i].title} {scales[i].text(row[i])}" for i in at)
         title = f"<title>{label}: {escape(values)}</title>"
         marks, left = [], 0.0
@@ -55,7 +58,7 @@ def _bars(table: Table, chart: Chart, x: int, at: Sequence[int]) -> str:
             )
             left += width
         lines.append(
-            f'<div class="row"><span class="label" title="{label}">{label}</span>'
+            f'<div class="row"><span class="label" title="{label}">{_text(name, _NAME)}</span>'
             f'<svg class="track" height="14" role="img">{title}{"".join(marks)}</svg>'
             f'<span class="value">{escape(scales[at[0]].text(row[at[0]]))}</span></div>'
         )

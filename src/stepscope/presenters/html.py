@@ -140,7 +140,8 @@ def _cell(text: str, value: Any, right: bool) -> str:
         note = "" if len(text) <= _HOVER else f" ({len(text):,} characters)"
         hover = f' title="{escape(plain(text[:_HOVER]))}{note}"'
     raw = "" if value is None else f' data-value="{escape(_sortable(value, shown))}"'
-    return f"<td{_class(right)}{raw}{hover}>{escape(shown)}</td>"
+    look = ' class="long"' if len(shown) > 16 and not right else _class(right)
+    return f"<td{look}{raw}{hover}>{escape(shown)}</td>"
 
 
 def _sortable(value: Any, shown: str) -> str:

@@ -1,0 +1,111 @@
+"""The help: quick, and true."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from stepscope.cli import VERBS, help_text, main, module_of
+
+HEAVY = (
+    "duckdb",
+    "stepscope._core",
+    "rich",
+    "prompt_toolkit",
+    "pyarrow",
+    "stepscope.lake",
+    "stepscope.engines",
+)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "stepscope.cli", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_help_loads_neither_engine_nor_core() -> None:
+    code = (
+        "import sys, json\nfrom stepscope.cli import main\nassert main(['--help']) == 0\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = json.loads(done.stdout.splitlines()[-1])
+    assert not [name for name in modules if name.startswith(HEAVY)]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb_loads_neither_engine_nor_core(verb: str) -> None:
+    code = (
+        "import sys\nfrom stepscope.cli import main\n"
+        f"assert main([{verb!r}, '--help']) == 0\n"
+        f"assert not [n for n in sys.modules if n.startswith({HEAVY!r})], 'heavy'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: stepscope")
+
+
+def test_help_takes_less_than_150_ms() -> None:
+    # Time of the processor, the best of several: the machine may be busy with something else.
+    times = []
+    for _ in range(7):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run("--help").returncode == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    print(f"stepscope --help: {min(times) * 1000:.0f} ms")
+    assert min(times) < 0.150
+
+
+def test_import_takes_less_than_50_ms() -> None:
+    code = "import time; begin = time.process_time(); import stepscope; print(time.process_time() - begin)"
+    times = [float(subprocess.check_output([sys.executable, "-c", code], text=True)) for _ in range(5)]
+    assert min(times) < 0.050
+
+
+def test_help_lists_the_verbs_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == help_text()
+    listed = [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and line[2] != " "]
+    assert tuple(listed) == VERBS
+    assert max(map(len, shown.splitlines())) <= 110
+    for verb in VERBS:
+        module = module_of(verb)
+        assert module.ABOUT in shown
+        assert module.__doc__ is not None
+        assert module.__doc__.startswith("stepscope ")
+
+
+@pytest.mark.parametrize("words", [["help", "query"], ["query", "--help"], ["query", "-h"]])
+def test_help_of_one_verb(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith("usage: stepscope query PATH")
+
+
+def test_nothing_at_all_is_told_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == help_text()
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    import stepscope
+
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"stepscope {stepscope.__version__}\n"
+
+
+def test_help_works_where_the_locale_is_ascii() -> None:
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "stepscope.cli", "--help"], capture_output=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,194 @@
+"""Verbs, exit codes, errors in three parts, pipes and Ctrl-C."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stepscope import cli
+from stepscope.cli import main, verb_of
+from stepscope.cli.console import wants_color
+from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
+from tests.cli.fakes import fake_trace
+
+
+@pytest.mark.parametrize(
+    ("words", "verb", "rest"),
+    [
+        (["a.json"], "summary", ["a.json"]),
+        (["summary", "a.json"], "summary", ["a.json"]),
+        (["query", "a.json", "SELECT 1"], "query", ["a.json", "SELECT 1"]),
+        (["./query"], "summary", ["./query"]),
+        (["--color", "never", "query", "a"], "query", ["--color", "never", "a"]),
+        (["--color=never", "query", "a"], "query", ["--color=never", "a"]),
+        (["--format", "json", "a", "query"], "summary", ["--format", "json", "a", "query"]),
+        (["-o", "query", "report", "a"], "report", ["-o", "query", "a"]),
+        (["-", "query"], "summary", ["-", "query"]),
+        (["--", "query"], "summary", ["--", "query"]),
+        ([], "summary", []),
+    ],
+)
+def test_the_verb_of_a_command_line(words: list[str], verb: str, rest: list[str]) -> None:
+    assert verb_of(words) == (verb, rest)
+
+
+def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(words: list[str], console: object) -> int:
+        raise error
+
+    monkeypatch.setattr(cli, "_run", fail)
+
+
+def test_an_error_has_three_parts_and_a_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = UnreadableSource(
+        "It broke\x1b[31m", seen="a thing\nand another", todo="mend it", path="x.pb", offset=1234
+    )
+    raising(monkeypatch, error)
+    assert main(["x.pb"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        "error: It broke\\x1b[31m\n"
+        "  file:  x.pb, byte 1,234\n"
+        "  seen:  a thing\n"
+        "         and another\n"
+        "  to do: mend it\n"
+        "  more:  stepscope docs unreadable-source\n"
+    )
+
+
+def test_an_unexpected_error_asks_for_a_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raising(monkeypatch, ZeroDivisionError("oh"))
+    monkeypatch.delenv("STEPSCOPE_TRACEBACK", raising=False)
+    assert main(["x"]) == 2
+    shown = capsys.readouterr().err
+    assert "ZeroDivisionError: oh" in shown
+    assert "STEPSCOPE_TRACEBACK=1" in shown
+    assert "Traceback" not in shown
+    monkeypatch.setenv("STEPSCOPE_TRACEBACK", "1")
+    assert main(["x"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    raising(monkeypatch, KeyboardInterrupt())
+    assert main(["x"]) == 130
+    assert capsys.readouterr().err == "stopped\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["--frobnicate", "x"], "unrecognized arguments: --frobnicate"),
+        (["query", "x", "--format", "xml", "SELECT 1"], "invalid choice: 'xml'"),
+        (["summary"], "no PATH and no --lake"),
+        (["x", "--lake", "y"], "--lake y and x"),
+        (["query", "a", "SELECT 1", "-f", "b"], "an argument and -f b"),
+        (["query", "a", "-f", "/nowhere/b.sql"], "No such file"),
+        (["query", "a", "/* nothing */ "], "nothing but blanks"),
+        (["ingest", "x"], "no --lake"),
+        (["ingest", "--lake", "x"], "no PATH"),
+        (["export", "x"], "no -o"),
+        (["report", "x"], "no -o"),
+        (["report", "x", "-o", "y.pdf"], ".pdf"),
+        (["docs", "slicee"], "near it: slice"),
+    ],
+)
+def test_mistakes_are_usage_errors(words: list[str], seen: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert seen in captured.err
+    assert captured.err.startswith("error: ")
+    assert "to do:" in captured.err
+
+
+def test_a_misspelt_verb_gets_a_hint(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
+    assert main(["qeury", "x"]) == 2
+    assert "did you mean the verb query?" in capsys.readouterr().err
+    raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look"))
+    assert main(["logs"]) == 2
+    assert "did you mean" not in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_silent(tmp_path: Path) -> None:
+    script = "import sys\nfrom stepscope.cli import main\nsys.exit(main(['docs', 'tables']))"
+    # The reader goes before anything is written, and after the first line.
+    for reader in ("true", "head -n 1"):
+        command = f'set -o pipefail; "{sys.executable}" -c "{script}" | {reader} > /dev/null'
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_colors() -> None:
+    assert wants_color("always", False, {"NO_COLOR": "1"})
+    assert not wants_color("never", True, {"FORCE_COLOR": "1"})
+    assert wants_color("auto", True, {})
+    assert not wants_color("auto", False, {})
+    assert not wants_color("auto", True, {"NO_COLOR": "1", "FORCE_COLOR": "1"})
+    assert wants_color("auto", True, {"NO_COLOR": ""})
+    assert wants_color("auto", False, {"FORCE_COLOR": "1"})
+    assert not wants_color("auto", False, {"FORCE_COLOR": "0"})
+    assert not wants_color("auto", True, {"TERM": "dumb"})
+
+
+@pytest.mark.parametrize(("choice", "colored"), [("always", True), ("never", False), ("auto", False)])
+def test_color_of_errors(
+    choice: str, colored: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    raising(monkeypatch, StepscopeError("x", seen="y", todo="z"))
+    main(["a", "--color", choice])
+    assert ("\x1b[1;31merror:\x1b[0m" in capsys.readouterr().err) == colored
+
+
+def test_a_path_with_broken_bytes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, err = io.BytesIO(), io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="ascii"))
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err, encoding="ascii"))
+    name = os.fsdecode(b"tr\xffce")
+    raising(monkeypatch, NothingFound("No recording", seen="nothing", todo="look", path=name))
+    assert main([name]) == 2
+    sys.stderr.flush()
+    assert b"file:  tr\\u{dcff}ce" in err.getvalue()
+
+
+def test_summary_forms(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    starts = {"table": "resnet14: 1 run", "json": "{\n", "csv": "part,name,row", "md": "# resnet14"}
+    with fake_trace(monkeypatch) as opened:
+        for form, start in starts.items():
+            assert main(["a", "b", "--format", form, "--no-cache"]) == 0
+            assert capsys.readouterr().out.startswith(start)
+        assert opened[0].paths == ("a", "b")
+        assert opened[0].options["cache"] is False
+
+
+def test_report_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with fake_trace(monkeypatch):
+        for ending, start in {".html": "<!doctype html>", ".md": "# resnet14", ".json": "{\n"}.items():
+            target = tmp_path / f"r{ending}"
+            assert main(["report", "a", "-o", str(target)]) == 0
+            assert target.read_text(encoding="utf-8").startswith(start)
+            assert main(["report", "a", "-o", str(target)]) == 2
+            assert "--force" in capsys.readouterr().err
+            target.write_text("old")
+            assert main(["report", "a", "-o", str(target), "--force"]) == 0
+            assert target.read_text(encoding="utf-8").startswith(start)
+            assert capsys.readouterr().out == ""
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "r.json", "r.md"]
+        assert main(["report", "a", "-o", "-"]) == 0
+        assert capsys.readouterr().out.startswith("# resnet14")

@@ -1,0 +1,69 @@
+"""The progress bar keeps out of the way."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from stepscope.cli import progress
+from stepscope.cli.console import Console
+
+
+def console(is_terminal: bool) -> Console:
+    return Console(io.StringIO(), io.StringIO(), False, False, is_terminal, is_terminal, 80, 24)
+
+
+def written(console: Console) -> str:
+    assert isinstance(console.err, io.StringIO)
+    assert isinstance(console.out, io.StringIO)
+    assert console.out.getvalue() == ""
+    return console.err.getvalue()
+
+
+def test_quick_work_shows_nothing() -> None:
+    where = console(True)
+    with progress.bar(where) as bar:
+        bar.update("a.json", 10, 100)
+    assert written(where) == ""
+
+
+def test_a_pipe_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
+    where = console(False)
+    with progress.bar(where) as bar:
+        bar.update("a.json", 10, 100)
+    assert written(where) == ""
+
+
+def test_long_work_shows_bytes_and_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
+    where = console(True)
+    with progress.bar(where) as bar:
+        bar.update("x\x1b[2J.json", 1 << 20, 1 << 22)
+        bar.update("x\x1b[2J.json", 1 << 21, 1 << 22)
+        bar._progress.refresh()  # type: ignore[union-attr]
+        bar.stop()
+        shown = written(where)
+        bar.stop()  # again is no error
+        bar.update("next", 1, 0)
+    assert "MiB" in shown or "MB" in shown
+    assert "/s" in shown
+    assert "\x1b[2J" not in shown
+    assert bar._progress is None
+
+
+def test_the_bar_is_gone_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
+    where = console(True)
+
+    def work() -> None:
+        with progress.bar(where) as bar:
+            bar.update("a", 1, 2)
+            raise OSError("no")
+
+    with pytest.raises(OSError, match="no"):
+        work()
+    # The line is erased and the cursor is back.
+    assert "\x1b[2K" in written(where).rsplit("a ", 1)[1]
+    assert written(where).rindex("\x1b[?25h") > written(where).rindex("\x1b[?25l")

@@ -1,0 +1,187 @@
+"""Where the SQL comes from, and in which form the rows go."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepscope.cli import main
+from stepscope.cli import query as verb
+from stepscope.cli.console import Console
+from stepscope.cli.statements import is_blank, split, statements
+from tests.cli.fakes import fake_trace
+
+TOP = "SELECT name, sum(dur_ps)::BIGINT AS total_ps FROM slice GROUP BY name ORDER BY name"
+
+
+def ask(*words: str) -> int:
+    return main(["query", *words])
+
+
+def test_the_forms_of_an_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with fake_trace(monkeypatch):
+        assert ask("a", TOP, "--format", "json") == 0
+        assert json.loads(capsys.readouterr().out) == {
+            "format": 1,
+            "rows": [{"name": f"op{i}", "total_ps": 9 + 3 * i} for i in range(3)],
+        }
+        assert ask("a", TOP, "--format", "csv") == 0
+        assert capsys.readouterr().out == "name,total_ps\nop0,9\nop1,12\nop2,15\n".replace("\n", "\r\n")
+        assert ask("a", TOP, "--format", "md") == 0
+        assert capsys.readouterr().out.splitlines()[2] == "| op0 | 9 |"
+        assert ask("a", TOP) == 0
+        assert capsys.readouterr().out.splitlines()[0] == "name  total_ps"
+
+
+def test_sql_from_a_file_a_pipe_and_an_argument(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "top.sql"
+    file.write_text(f"-- the article's question\n{TOP};\n")
+    with fake_trace(monkeypatch) as opened:
+        assert ask("a", "b", "-f", str(file)) == 0
+        from_file = capsys.readouterr().out
+        monkeypatch.setattr(sys, "stdin", io.StringIO(TOP))
+        assert ask("a", "b") == 0
+        assert capsys.readouterr().out == from_file
+        assert ask("a", "b", TOP) == 0
+        assert capsys.readouterr().out == from_file
+        assert ask("--lake", "l", TOP) == 0
+        assert capsys.readouterr().out == from_file
+        assert [(trace.paths, trace.options["lake"]) for trace in opened] == [(("a", "b"), None)] * 3 + [
+            ((), "l")
+        ]
+
+
+def test_what_counts_as_sql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "select me.json").write_text("[]")
+    assert verb._looks_like_sql("SELECT 1")
+    assert verb._looks_like_sql("\n with x AS (SELECT 1) FROM x")
+    assert verb._looks_like_sql("@op_types")
+    assert verb._looks_like_sql("-- the top\nSELECT 1")
+    assert verb._looks_like_sql("SELECT '" + "x" * 10_000 + "'")
+    assert not verb._looks_like_sql("select me.json")
+    assert not verb._looks_like_sql("missing.json")
+    assert not verb._looks_like_sql("my trace.json")
+
+
+def test_several_statements(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with fake_trace(monkeypatch):
+        assert ask("a", "SELECT 1 AS one; SELECT ';' AS two -- ;", "--format", "csv") == 0
+        assert capsys.readouterr().out == "one\r\n1\r\ntwo\r\n;\r\n"
+
+
+def test_a_mistake_in_the_sql(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with fake_trace(monkeypatch):
+        assert ask("a", "SELECT nonsense FROM slice") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "nonsense" in captured.err
+
+
+def test_an_analysis_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with fake_trace(monkeypatch):
+        assert ask("a", "@op_typos") == 2
+    assert "near it: op_types" in capsys.readouterr().err
+
+
+def test_an_analysis_is_its_sql() -> None:
+    from stepscope import library
+
+    assert verb.resolve("@op_types") == library.sql("op_types")
+    assert verb.resolve("SELECT 1") == "SELECT 1"
+
+
+def test_standard_input_cannot_be_both(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("[]"))
+    assert ask("-") == 2
+    assert "both" in capsys.readouterr().err
+
+
+def terminal(width: int = 60) -> Console:
+    return Console(io.StringIO(), io.StringIO(), False, False, True, True, width, 24)
+
+
+def test_a_terminal_is_given_the_first_rows_and_told_so() -> None:
+    console = terminal()
+    verb.write_rows(["n"], ((i,) for i in range(1000)), console, "table")
+    assert isinstance(console.out, io.StringIO)
+    assert isinstance(console.err, io.StringIO)
+    assert len(console.out.getvalue().splitlines()) == verb.ROWS_ON_SCREEN + 2
+    assert console.err.getvalue() == "(only the first 200 rows; --all shows the rest)\n"
+
+
+@pytest.mark.parametrize("rows", [199, 200])
+def test_a_terminal_is_told_nothing_when_nothing_is_missing(rows: int) -> None:
+    console = terminal()
+    verb.write_rows(["n"], ((i,) for i in range(rows)), console, "table")
+    assert isinstance(console.err, io.StringIO)
+    assert console.err.getvalue() == ""
+
+
+def test_all_rows_on_a_terminal() -> None:
+    console = terminal()
+    verb.write_rows(["n"], ((i,) for i in range(1000)), console, "table", everything=True)
+    assert isinstance(console.out, io.StringIO)
+    assert len(console.out.getvalue().splitlines()) == 1002
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "rest"),
+    [
+        ("", [], ""),
+        ("SELECT 1", [], "SELECT 1"),
+        ("SELECT 1;", ["SELECT 1"], ""),
+        ("SELECT ';';x", ["SELECT ';'"], "x"),
+        ("SELECT 'it''s;';", ["SELECT 'it''s;'"], ""),
+        ('SELECT ";" FROM "a""b;";', ['SELECT ";" FROM "a""b;"'], ""),
+        ("SELECT 1 -- ;\n;", ["SELECT 1 -- ;"], ""),
+        ("SELECT /* ; */ 1;", ["SELECT /* ; */ 1"], ""),
+        ("SELECT $$;$$; SELECT $a$ $$ ; $a$;", ["SELECT $$;$$", "SELECT $a$ $$ ; $a$"], ""),
+        (r"SELECT e'\';';", [r"SELECT e'\';'"], ""),
+        ("SELECT 'open;", [], "SELECT 'open;"),
+        (";;; SELECT 1 ;", ["SELECT 1"], ""),
+    ],
+)
+def test_split(text: str, parts: list[str], rest: str) -> None:
+    assert split(text) == (parts, rest)
+
+
+@settings(max_examples=1000)
+@given(st.text(alphabet=";'\"-/*$ae\\\n x1", max_size=40))
+def test_splitting_agrees_with_the_engine(text: str) -> None:
+    """Where DuckDB can read a text at all, it finds as many statements as we do."""
+    import duckdb
+
+    try:
+        found = duckdb.extract_statements(text)
+    except duckdb.Error:
+        return
+    assert len(found) == len(statements(text))
+
+
+@given(st.text(max_size=60))
+def test_splitting_loses_nothing(text: str) -> None:
+    parts, rest = split(text)
+    assert sum(map(len, parts)) + len(rest) <= len(text)
+    assert all(part in text for part in parts)
+    assert text.endswith(rest)
+
+
+def test_blank() -> None:
+    assert is_blank(" -- a\n/* b */ ")
+    assert not is_blank("SELECT 1 -- a")
