@@ -6,8 +6,18 @@ Report into text, HTML, Markdown or JSON and compute nothing.
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from stepscope import units
+
+if TYPE_CHECKING:
+    from stepscope import library
+    from stepscope.trace import Trace
 
 from stepscope.units import Unit
 
@@ -91,3 +101,310 @@ class Report:
     notes: tuple[Note, ...]
     next_commands: tuple[str, ...]
     facts: dict[str, Any] = field(default_factory=dict)
+
+
+# Building one.
+
+_KEPT = ("op_sum", "device_sum", "track_sum", "step_wait")
+"""Views that several analyses and findings read: computed once."""
+
+_SECTIONS: tuple[tuple[str, str, int, bool], ...] = (  # analysis, title, most rows, in every report
+    ("runs_and_hosts", "Recorded", 12, True),
+    ("step_list", "Steps", 2000, True),
+    ("step_times", "Step times", 12, False),
+    ("op_types", "Op types", 12, True),
+    ("ops", "Ops", 12, True),
+    ("busy_by_device", "Devices", 12, True),
+    ("busy_by_track", "Rows", 40, False),
+    ("waits", "Waits", 8, True),
+    ("concurrency", "At once", 8, True),
+    ("idle_gaps", "Idle gaps", 20, False),
+    ("transfers", "Copies", 12, False),
+    ("launches", "Launches", 12, False),
+    ("memory_by_op", "Memory", 12, True),
+    ("slices_by_name", "Slices", 20, False),
+    ("counters_summary", "Counters", 40, False),
+    ("completeness", "Complete", 40, True),
+)
+_RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
+_EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
+_MOST_WITH_ALL = 1000
+_PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
+
+Rows = list[dict[str, Any]]
+
+
+def build(trace: Trace, all: bool = False) -> Report:
+    """Asks the library's questions of a trace and puts the answers in order.
+
+    all: every section, and many more rows of each. QueryError when the engine fails.
+    """
+    from stepscope import library
+
+    trace.define({view.name: view.sql for view in library.views()})
+    trace.keep(_KEPT)
+    answers = {name: _ask(trace, library.entry(name)) for name, _, _, always in _SECTIONS if always or all}
+    told = {name: _dicts(table) for name, (table, _) in answers.items()}
+    told.setdefault("step_times", _dicts(_ask(trace, library.entry("step_times"))[0]))
+    notes = _notes(told["completeness"], library.entries("analysis"))
+    findings = _findings(trace, library.entries("finding"), notes)
+    sections = [
+        _section(
+            library.entry(name), title, answers[name][0], _answer(name, told), _MOST_WITH_ALL if all else most
+        )
+        for name, title, most, always in _SECTIONS
+        if name in answers and (answers[name][0].rows or name == "completeness")
+    ]
+    return Report(
+        title=_title(told),
+        headline=tuple(_headline(told)),
+        sections=tuple(sections),
+        findings=findings,
+        notes=notes,
+        next_commands=_next(trace, findings, told),
+        facts=_facts(told),
+    )
+
+
+def _ask(trace: Trace, entry: library.Entry) -> tuple[Table, str]:
+    rows = tuple(trace.query(entry.sql).rows())
+    columns = tuple(Column(f.name, cast("Unit", f.unit), f.title, f.about) for f in entry.columns)
+    return Table(columns, rows, len(rows)), entry.sql
+
+
+def _dicts(table: Table) -> Rows:
+    names = [column.name for column in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in table.rows]
+
+
+def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[str], most: int) -> Section:
+    chart = None
+    if entry.chart is not None:
+        kind = cast("Literal['bar', 'stacked_bar', 'line', 'strip']", entry.chart.kind)
+        chart = Chart(kind, entry.chart.x, entry.chart.y, entry.title)
+    rows = _best(table, most) if entry.name in ("op_types", "ops") else table.rows[:most]
+    cut = Table(table.columns, rows, table.total)
+    return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql)
+
+
+def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
+    """The first rows of each place, devices first: launches and host work are no lesser ops, but where a
+    device was recorded its work is the answer."""
+    at = [column.name for column in table.columns].index("place")
+    order = {"device": 0, "host": 1, "launch": 2}
+    ranked = sorted(table.rows, key=lambda row: order[row[at]])  # stable: by self time within a place
+    places = sorted({row[at] for row in table.rows}, key=lambda place: order[place])
+    share = max(most // 3, most - (most // 3) * (len(places) - 1))
+    kept: list[tuple[Any, ...]] = []
+    for place in places:
+        kept += [row for row in ranked if row[at] == place][: share if place == places[0] else most // 3]
+    return tuple(kept)
+
+
+# Sentences.
+
+
+def _title(told: Mapping[str, Rows]) -> str:
+    hosts = told["runs_and_hosts"]
+    runs = sorted({row["run_id"] for row in hosts})
+    steps = sum(row["steps"] + row["steps_left_out"] for row in hosts)
+    name = runs[0] if len(runs) == 1 else ", ".join(runs[:3]) + (", …" if len(runs) > 3 else "")
+    counts = [units.count(len(runs), "run"), units.count(len(hosts), "host"), units.count(steps, "step")]
+    return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
+
+
+def _headline(told: Mapping[str, Rows]) -> Iterable[str]:
+    steps = [row for row in told["step_times"] if row["averaged"]]
+    if steps:
+        main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
+        sentence = f"{_kind(main)} take {_ps(main['mean_ps'])} on average"
+        waits = [row for row in told["waits"] if row["wait"] == "input" and (row["share"] or 0) >= 0.01]
+        if waits:
+            sentence += f"; {units.show(waits[0]['share'], 'ratio')} of the step time is waiting for input"
+        yield sentence + "."
+    busy = [row for row in told["busy_by_device"] if row["place"] == "device"]
+    if busy:
+        least = min(busy, key=lambda row: row["busy_share"] or 0)
+        share = units.show(least["busy_share"], "ratio")
+        yield f"{least['device']} is at work {share} of the time, idle {_ps(least['idle_ps'])}."
+    working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
+    if working:
+        place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
+        top = [row for row in working if row["place"] == place][:3]
+        whole = sum(row["self_ps"] for row in working if row["place"] == place)
+        parts = [f"{row['op_type']} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top]
+        yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
+
+
+def _answer(name: str, told: Mapping[str, Rows]) -> list[str]:
+    sentences = _ANSWERS.get(name)
+    return list(sentences(told)) if sentences else []
+
+
+def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
+    hosts = told["runs_and_hosts"]
+    events = sum(row["events"] for row in hosts)
+    sources = sum(row["sources"] for row in hosts)
+    recorded = _ps(sum(row["recorded_ps"] for row in hosts))
+    who = ", ".join(sorted({row["producers"] for row in hosts}))
+    yield f"{units.count(events, 'event')} over {recorded} from {units.count(sources, 'source')} by {who}."
+
+
+def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
+    for row in told["step_times"]:
+        if row["averaged"]:
+            yield (
+                f"{units.count(row['steps'], 'step')} ({row['kind']}, {row['host_id']}): mean "
+                f"{_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 {_ps(row['p95_ps'])}, spread "
+                f"{units.show(row['spread'], 'ratio')}; told by {_words(row['recovered_from'])}."
+            )
+    left = [r for r in told["step_list"] if not r["averaged"] and r["recovered_from"] != "whole_capture"]
+    if left:
+        shown = [
+            f"step {r['step']} ({_words(r['kind'])}, {_ps(r['dur_ps'])}: {r['reason']})" for r in left[:3]
+        ]
+        more = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
+        yield f"Left out of the averages: {', '.join(shown)}{more}."
+    if told["step_list"] and not any(row["recovered_from"] != "whole_capture" for row in told["step_list"]):
+        yield "No steps were found: shares are of the whole capture."
+
+
+def _waits(told: Mapping[str, Rows]) -> Iterable[str]:
+    seen: set[str] = set()
+    parts = []
+    for row in told["waits"]:
+        if row["wait"] not in seen and row["share"]:
+            seen.add(row["wait"])
+            parts.append(f"{row['wait']} {units.show(row['share'], 'ratio')}")
+    if parts:
+        yield f"Share of the steps: {', '.join(parts)} (union over threads)."
+
+
+def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
+    for row in told["concurrency"][:4]:
+        if row["rows_drawn"] > 1:
+            yield (
+                f"{row['device']} is drawn as {units.count(row['rows_drawn'], 'row')}; while any is at work, "
+                f"{units.show(row['concurrency'], 'float')} are on average."
+            )
+
+
+def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
+    sources = {row["path"]: row for row in told["completeness"]}.values()
+    seen, stored = sum(r["events_seen"] for r in sources), sum(r["events_stored"] for r in sources)
+    lost, repaired = sum(r["events_lost"] for r in sources), sum(r["events_repaired"] for r in sources)
+    sentence = f"{stored:,} of {units.count(seen, 'event')} stored"
+    sentence += f", {lost:,} lost" if lost else ""
+    yield sentence + (f", {repaired:,} repaired" if repaired else "") + "."
+
+
+_ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
+    "runs_and_hosts": _recorded,
+    "step_list": _steps,
+    "waits": _waits,
+    "concurrency": _at_once,
+    "completeness": _complete,
+}
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    return "Steps" if row["kind"] == "unknown" else f"{_words(row['kind']).capitalize()} steps"
+
+
+# Findings, notes, what to do next.
+
+
+def _findings(trace: Trace, entries: Sequence[library.Entry], notes: Sequence[Note]) -> tuple[Finding, ...]:
+    found: list[tuple[int, int, Finding]] = []
+    for entry in entries:
+        table, sql = _ask(trace, entry)
+        if not table.rows:
+            continue
+        first = _dicts(table)[0]
+        fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
+        weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
+        impact = _fill(entry.impact, fields)
+        if table.total > 1:
+            impact += f" {units.count(table.total - 1, 'more case')} like it."
+        one = Finding(
+            slug=entry.slug,
+            severity=first["severity"],
+            title=entry.title,
+            impact=impact,
+            action=_fill(entry.action, fields),
+            evidence=table,
+            sql=sql,
+            weakened_by=tuple(dict.fromkeys(weak)),
+        )
+        found.append((_RANK[first["severity"]], -first["impact_ps"], one))
+    return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
+
+
+def _fill(template: str, fields: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], template)
+
+
+def _notes(completeness: Rows, analyses: Sequence[library.Entry]) -> tuple[Note, ...]:
+    notes = []
+    for row in completeness:
+        slug, effect = row["slug"], row["effect"]
+        if effect is None:
+            continue
+        weak = [entry.title.lower() for entry in analyses if {slug, effect} & set(entry.weakened_by)]
+        place = (row["path"], row["events"] or 0, row["detail"] or "")
+        notes.append(Note(slug or "unreadable-source", effect, *place, tuple(weak)))
+    return tuple(sorted(notes, key=lambda note: _EFFECTS.get(note.effect, len(_EFFECTS))))
+
+
+_NEXT = {
+    "input-wait": "waits",
+    "device-idle": "idle_gaps",
+    "many-tiny-kernels": "launches",
+    "slow-step": "op_time_over_steps",
+    "copies-in-steps": "transfers",
+    "host-sync": "waits",
+    "recompilation": "step_list",
+    "incomplete-source": "completeness",
+    "capped-trace": "completeness",
+}
+"""The analysis that goes on where a finding ends."""
+
+
+def _next(trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows]) -> tuple[str, ...]:
+    where = _where(trace)
+    if where is None:
+        return ()
+    further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
+    return (f"stepscope query {where} @{further}", f"stepscope report {where} -o report.html")
+
+
+def _where(trace: Trace) -> str | None:
+    """The paths of the trace as one would type them."""
+    outer = sorted({source.path.split("!", 1)[0] for source in trace.sources})
+    if not outer:
+        return None
+    if len(outer) > 3:
+        common = os.path.commonpath(outer) if not any("://" in path for path in outer) else ""
+        outer = [common] if common not in ("", "/") else outer
+    return " ".join(shlex.quote(path) for path in outer)
+
+
+def _facts(told: Mapping[str, Rows]) -> dict[str, Any]:
+    hosts = told["runs_and_hosts"]
+    return {
+        "runs": len({row["run_id"] for row in hosts}),
+        "hosts": len(hosts),
+        "sources": sum(row["sources"] for row in hosts),
+        "events_stored": sum(row["events"] for row in hosts),
+        "events_lost": sum(row["events_lost"] for row in hosts),
+        "steps": sum(row["steps"] for row in hosts),
+        "steps_left_out": sum(row["steps_left_out"] for row in hosts),
+    }

@@ -41,6 +41,10 @@ class Trace:
         """Makes SELECT statements usable by name in query()."""
         raise NotImplementedError
 
+    def keep(self, views: Sequence[str]) -> None:
+        """Computes defined views once and keeps their rows for the queries that follow."""
+        raise NotImplementedError
+
     def copy(self, sql: str, path: str, options: str) -> int:
         """Writes a query's rows with DuckDB's COPY (options as in `FORMAT parquet`); returns their number."""
         raise NotImplementedError

@@ -35,6 +35,9 @@ class Engine(Protocol):
     def define(self, views: Mapping[str, str]) -> None:
         """Makes SELECT statements usable by name. They may build on one another, in any order."""
 
+    def keep(self, views: Sequence[str]) -> None:
+        """Computes defined views once and keeps their rows for the queries that follow."""
+
     def interrupt(self) -> None:
         """Stops the query that runs, from another thread."""
 

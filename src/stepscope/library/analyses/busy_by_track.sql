@@ -1,7 +1,7 @@
 -- Busy and idle, by track
 --
 -- question: How much of the window was each row of the timeline at work?
--- reads: track_load, step_window, track_place
+-- reads: track_sum, step_window, track_place
 -- notes: Only rows that hold work are listed: launches, marks and counters are no work. A row is a
 --   thread, a stream or a lane (a place that a viewer packed slices into), as its kind says.
 -- weakened_by: lost, capped, truncated, missing
@@ -18,19 +18,6 @@
 --   busy_share | ratio | Busy share | busy time as part of the window
 --   longest_gap_ps | ps | Longest gap | longest stretch between two works
 --   slices | int | Slices | slices of work
-WITH tracks AS (
-  SELECT
-    l.run_id,
-    l.host_id,
-    l.source_id,
-    l.track_id,
-    SUM(l.busy_ps) AS sum_busy_ps,
-    MAX(l.gap_ps) AS most_gap_ps,
-    COUNT(*) AS slices
-  FROM track_load AS l
-  GROUP BY l.run_id, l.host_id, l.source_id, l.track_id
-)
-
 SELECT
   t.run_id,
   t.host_id,
@@ -38,12 +25,12 @@ SELECT
   p.device,
   p.track_name,
   p.track_kind,
-  CAST(t.sum_busy_ps AS BIGINT) AS busy_ps,
-  CAST(w.until_ps - w.begin_ps - t.sum_busy_ps AS BIGINT) AS idle_ps,
+  t.sum_busy_ps AS busy_ps,
+  w.until_ps - w.begin_ps - t.sum_busy_ps AS idle_ps,
   CAST(t.sum_busy_ps AS DOUBLE) / NULLIF(w.until_ps - w.begin_ps, 0) AS busy_share,
-  COALESCE(t.most_gap_ps, 0) AS longest_gap_ps,
-  t.slices
-FROM tracks AS t
+  t.most_gap_ps AS longest_gap_ps,
+  t.work_slices AS slices
+FROM track_sum AS t
 INNER JOIN step_window AS w ON w.source_id = t.source_id
 INNER JOIN track_place AS p ON p.track_id = t.track_id
 ORDER BY t.sum_busy_ps DESC NULLS LAST, t.track_id NULLS LAST

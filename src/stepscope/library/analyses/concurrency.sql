@@ -1,7 +1,7 @@
 -- Real concurrency
 --
 -- question: How many rows of a device are at work at once, against how many are drawn?
--- reads: device_load, track_load
+-- reads: device_sum, track_sum
 -- notes: concurrency is the busy time of the rows added up, over the time in which any was busy: 1 means
 --   one after the other, however many rows a viewer shows. On lanes it says how many ops overlap, which
 --   is an upper bound of what ran at once: ops that wait for each other overlap as well.
@@ -23,16 +23,10 @@ WITH tracks AS (
     l.source_id,
     l.place,
     l.device,
-    COUNT(DISTINCT l.track_id) AS rows_drawn,
-    SUM(l.busy_ps) AS sum_busy_ps
-  FROM track_load AS l
+    COUNT(*) AS rows_drawn,
+    SUM(l.sum_busy_ps) AS rows_ps
+  FROM track_sum AS l
   GROUP BY l.run_id, l.host_id, l.source_id, l.place, l.device
-),
-
-devices AS (
-  SELECT d.source_id, d.place, d.device, SUM(d.busy_ps) AS union_ps
-  FROM device_load AS d
-  GROUP BY d.source_id, d.place, d.device
 )
 
 SELECT
@@ -42,10 +36,10 @@ SELECT
   t.place,
   t.device,
   t.rows_drawn,
-  CAST(t.sum_busy_ps AS DOUBLE) / NULLIF(d.union_ps, 0) AS concurrency,
-  CAST(d.union_ps AS BIGINT) AS any_busy_ps,
-  CAST(t.sum_busy_ps AS BIGINT) AS rows_busy_ps
+  CAST(t.rows_ps AS DOUBLE) / NULLIF(d.sum_busy_ps, 0) AS concurrency,
+  d.sum_busy_ps AS any_busy_ps,
+  CAST(t.rows_ps AS BIGINT) AS rows_busy_ps
 FROM tracks AS t
-INNER JOIN devices AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device
+INNER JOIN device_sum AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device
 ORDER BY
   t.run_id NULLS LAST, t.host_id NULLS LAST, t.source_id NULLS LAST, t.place NULLS LAST, t.device NULLS LAST

@@ -1,7 +1,7 @@
 -- Ops run on the processor although there is an accelerator
 --
 -- question: While an accelerator is idle, which ops keep the host busy?
--- reads: op_sum, device_gap, step_window, source
+-- reads: op_sum, device_sum, source
 -- severity: medium
 -- impact: The host works {impact_ps} on {op_type} ({runs} times) while {device} is idle for {idle_share} of
 --   the window.
@@ -20,20 +20,17 @@
 --   runs | int | Runs | how often it ran
 --   device | text | Idle device | the accelerator with most idle time
 --   idle_share | ratio | Device idle | idle time of that accelerator as part of the window
-WITH idle AS (
-  SELECT g.source_id, g.device, SUM(g.idle_ps) AS sum_ps
-  FROM device_gap AS g
-  WHERE g.place = 'device'
-  GROUP BY g.source_id, g.device
-),
-
-ranked AS (
+WITH ranked AS (
   SELECT
-    i.source_id,
-    i.device,
-    i.sum_ps,
-    ROW_NUMBER() OVER (PARTITION BY i.source_id ORDER BY i.sum_ps DESC NULLS LAST, i.device NULLS LAST) AS place_in_list
-  FROM idle AS i
+    d.source_id,
+    d.device,
+    d.sum_idle_ps,
+    d.window_ps,
+    ROW_NUMBER() OVER (
+      PARTITION BY d.source_id ORDER BY d.sum_idle_ps DESC NULLS LAST, d.device NULLS LAST
+    ) AS place_in_list
+  FROM device_sum AS d
+  WHERE d.place = 'device'
 ),
 
 host_types AS (
@@ -63,9 +60,8 @@ SELECT
   t.op_type,
   CAST(t.number AS BIGINT) AS runs,
   r.device,
-  CAST(r.sum_ps AS DOUBLE) / NULLIF(w.until_ps - w.begin_ps, 0) AS idle_share
+  CAST(r.sum_idle_ps AS DOUBLE) / NULLIF(r.window_ps, 0) AS idle_share
 FROM host_types AS t
 INNER JOIN ranked AS r ON r.source_id = t.source_id AND r.place_in_list = 1
-INNER JOIN step_window AS w ON w.source_id = t.source_id
-WHERE r.sum_ps * 5 >= w.until_ps - w.begin_ps AND t.host_ps * 10 >= w.until_ps - w.begin_ps AND t.host_ps > 0
+WHERE r.sum_idle_ps * 5 >= r.window_ps AND t.host_ps * 10 >= r.window_ps AND t.host_ps > 0
 ORDER BY t.host_ps DESC NULLS LAST, t.source_id NULLS LAST, t.op_type NULLS LAST

@@ -1,7 +1,7 @@
 -- An accelerator is idle for much of the steps
 --
 -- question: Which accelerators have nothing to do for a good part of the window?
--- reads: device_gap, step_window
+-- reads: device_sum, step_window
 -- severity: high from 50 % idle, medium from 20 %; medium at most where no steps were found
 -- impact: {device} is idle for {idle_share} of the window, {impact_ps} in all; the longest gap is
 --   {longest_ps}.
@@ -18,31 +18,17 @@
 --   idle_share | ratio | Idle share | idle time as part of the window
 --   longest_ps | ps | Longest gap | longest stretch without work
 --   gaps | int | Gaps | stretches without work
-WITH devices AS (
-  SELECT
-    g.run_id,
-    g.host_id,
-    g.source_id,
-    g.device,
-    SUM(g.idle_ps) AS sum_ps,
-    MAX(g.idle_ps) AS longest_ps,
-    COUNT(*) AS gaps
-  FROM device_gap AS g
-  WHERE g.place = 'device'
-  GROUP BY g.run_id, g.host_id, g.source_id, g.device
-)
-
 SELECT
-  CASE WHEN d.sum_ps * 2 >= w.until_ps - w.begin_ps AND w.steps > 0 THEN 'high' ELSE 'medium' END AS severity,
-  CAST(d.sum_ps AS BIGINT) AS impact_ps,
+  CASE WHEN d.sum_idle_ps * 2 >= d.window_ps AND w.steps > 0 THEN 'high' ELSE 'medium' END AS severity,
+  d.sum_idle_ps AS impact_ps,
   d.run_id,
   d.host_id,
   d.source_id,
   d.device,
-  CAST(d.sum_ps AS DOUBLE) / NULLIF(w.until_ps - w.begin_ps, 0) AS idle_share,
-  d.longest_ps,
-  d.gaps
-FROM devices AS d
+  CAST(d.sum_idle_ps AS DOUBLE) / NULLIF(d.window_ps, 0) AS idle_share,
+  d.most_idle_ps AS longest_ps,
+  d.idle_gaps AS gaps
+FROM device_sum AS d
 INNER JOIN step_window AS w ON w.source_id = d.source_id
-WHERE d.sum_ps * 5 >= w.until_ps - w.begin_ps
-ORDER BY d.sum_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST
+WHERE d.place = 'device' AND d.sum_idle_ps * 5 >= d.window_ps
+ORDER BY d.sum_idle_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST

@@ -1,7 +1,7 @@
 -- Steps wait for input
 --
 -- question: How much of the steps do hosts spend waiting for the next batch?
--- reads: step, step_wait, device_gap, step_window
+-- reads: step, step_wait, device_sum
 -- severity: high from 30 % of the steps, medium from 10 %; low where a device is recorded and is idle less
 --   than that, because the wait then hides behind the device's work
 -- impact: {wait_share} of the step time on {host_id} is waiting for input: {mean_wait_ps} of each step on
@@ -34,20 +34,10 @@ WITH waited AS (
   GROUP BY s.run_id, s.host_id
 ),
 
-device_idle AS (
-  SELECT g.run_id, g.host_id, g.source_id, g.device, SUM(g.idle_ps) AS idle_sum_ps
-  FROM device_gap AS g
-  WHERE g.place = 'device'
-  GROUP BY g.run_id, g.host_id, g.source_id, g.device
-),
-
 idle AS (
-  SELECT
-    d.run_id,
-    d.host_id,
-    MAX(CAST(d.idle_sum_ps AS DOUBLE) / NULLIF(v.until_ps - v.begin_ps, 0)) AS most_idle
-  FROM device_idle AS d
-  INNER JOIN step_window AS v ON v.source_id = d.source_id
+  SELECT d.run_id, d.host_id, MAX(CAST(d.sum_idle_ps AS DOUBLE) / NULLIF(d.window_ps, 0)) AS most_idle
+  FROM device_sum AS d
+  WHERE d.place = 'device'
   GROUP BY d.run_id, d.host_id
 ),
 

@@ -1,7 +1,7 @@
 -- Parallel rows, but hardly anything runs at once
 --
 -- question: Does a device show many rows while only about one of them is ever at work?
--- reads: device_load, track_load, track_place
+-- reads: device_sum, track_sum, track_place
 -- severity: low; from three rows, when fewer than 1.5 lanes or 1.1 streams are at work at once. Threads are
 --   what they look like and are left out.
 -- impact: {device} is drawn as {rows_drawn} rows, but {concurrency} are at work at once on average:
@@ -26,36 +26,30 @@ WITH tracks AS (
     l.source_id,
     l.place,
     l.device,
-    COUNT(DISTINCT l.track_id) AS rows_drawn,
-    SUM(l.busy_ps) AS sum_busy_ps
-  FROM track_load AS l
+    COUNT(*) AS rows_drawn,
+    SUM(l.sum_busy_ps) AS rows_ps
+  FROM track_sum AS l
   INNER JOIN track_place AS p ON p.track_id = l.track_id
   WHERE p.track_kind IN ('lane', 'device_stream')
   GROUP BY l.run_id, l.host_id, l.source_id, l.place, l.device
-),
-
-devices AS (
-  SELECT d.source_id, d.place, d.device, SUM(d.busy_ps) AS union_ps
-  FROM device_load AS d
-  GROUP BY d.source_id, d.place, d.device
 )
 
 SELECT
   'low' AS severity,
-  CAST(d.union_ps AS BIGINT) AS impact_ps,
+  d.sum_busy_ps AS impact_ps,
   t.run_id,
   t.host_id,
   t.source_id,
   t.place,
   t.device,
   t.rows_drawn,
-  CAST(t.sum_busy_ps AS DOUBLE) / NULLIF(d.union_ps, 0) AS concurrency
+  CAST(t.rows_ps AS DOUBLE) / NULLIF(d.sum_busy_ps, 0) AS concurrency
 FROM tracks AS t
-INNER JOIN devices AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device
+INNER JOIN device_sum AS d ON d.source_id = t.source_id AND d.place = t.place AND d.device = t.device
 WHERE
   t.rows_drawn >= 3
   AND (
-    (t.place = 'device' AND t.sum_busy_ps * 10 < d.union_ps * 11)
-    OR (t.place = 'host' AND t.sum_busy_ps * 2 < d.union_ps * 3)
+    (t.place = 'device' AND t.rows_ps * 10 < d.sum_busy_ps * 11)
+    OR (t.place = 'host' AND t.rows_ps * 2 < d.sum_busy_ps * 3)
   )
-ORDER BY d.union_ps DESC NULLS LAST, t.source_id NULLS LAST, t.place NULLS LAST, t.device NULLS LAST
+ORDER BY d.sum_busy_ps DESC NULLS LAST, t.source_id NULLS LAST, t.place NULLS LAST, t.device NULLS LAST
