@@ -78,5 +78,5 @@ def fake_trace(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeTrace]]:
 
     with monkeypatch.context() as patch:
         patch.setattr(trace, "open", open_fake)
-        patch.setattr(report, "build", lambda trace: REPORT, raising=False)
+        patch.setattr(report, "build", lambda trace, all=False: REPORT, raising=False)
         yield opened

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     def text() -> str:
         with opened(options, console) as (trace, _):
-            rendered: str = known[ending].render(build(trace))
+            rendered: str = known[ending].render(build(trace, all=True))
         return rendered
 
     if name == "-":

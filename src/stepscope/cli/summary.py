@@ -27,7 +27,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.report import build
 
     with opened(options, console) as (trace, _):
-        report = build(trace)
+        report = build(trace, all=options.all)
     if options.format == "json":
         from stepscope.presenters import json
 

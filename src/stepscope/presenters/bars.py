@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from stepscope import units
 from stepscope.presenters.axis import ceiling, size
+from stepscope.presenters.plain import shorten
 from stepscope.report import Chart, Table
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -61,6 +62,7 @@ def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
             label += f", {_ABOVE} up to {units.show(largest, unit)}"
         if len(chart.y) > 1:
             label = f"{table.columns[i].title}: {label}"
+        label = shorten(label, width - 9)
         room = min(len(values), max(8, width - len(label) - 1))
         at = [k * len(values) // room for k in range(room)]
         points = [max(values[a:b]) for a, b in zip(at, [*at[1:], len(values)], strict=True)]

@@ -50,10 +50,7 @@ def _section(section: Section) -> str:
 
 def _note(note: Note) -> str:
     weakens = f" Weakens: {markdown(', '.join(note.weakens))}." if note.weakens else ""
-    where = f"`{plain(note.path).replace('`', '')}`"
-    return (
-        f"- **{markdown(note.effect)}** {markdown(note.detail.rstrip('.'))} ({note.slug}, {where}).{weakens}"
-    )
+    return f"- **{markdown(note.effect)}** {markdown(note.detail.rstrip('.'))} ({note.slug}, {markdown(note.path)}).{weakens}"
 
 
 def table(table: Table) -> str:

@@ -84,6 +84,7 @@ def render(
     commands = [paint("command", plain(c)) for c in report.next_commands]
     tail = _beside(_Block("Next", "name", commands), gutter, paint) if commands else []
     wrapped = sum((gutter + cells(plain(c)) - 1) // width for c in report.next_commands)
+    wrapped += 0 if room >= 60 else 1  # the line that says what is left out
     limit = None if everything or height is None else height - len(head) - len(tail) - wrapped - 3
 
     blocks = _blocks(report, room, paint, everything, brief=False)
@@ -98,7 +99,7 @@ def render(
         lines += _beside(block, gutter, paint)
     left_out = "" if everything else _left_out(report, blocks)
     lines += ["", *tail] if tail or left_out else []
-    lines += [" " * gutter + paint("dim", left_out)] if left_out else []
+    lines += [" " * gutter + paint("dim", line) for line in _wrap(left_out, room)]
     return "\n".join(lines) + "\n"
 
 
@@ -204,10 +205,7 @@ def _rows(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[st
     is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
     label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
     widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(widths)]
-    kept = list(range(len(widths)))
-    least = 10 if is_bar else 0
-    while len(kept) > 1 and sum(widths[i] + 2 for i in kept) + least > room:
-        kept.remove(next(i for i in reversed(kept) if i != label))
+    kept = _kept(table, chart, label, widths, room - (10 if is_bar else 0))
     spare = room - sum(widths[i] + 2 for i in kept) - 2
     bar = min(24, spare) if is_bar and spare >= 6 else 0
     drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
@@ -228,6 +226,31 @@ def _rows(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[st
     for values, row, parts in zip(table.rows, texts, drawn, strict=True):
         lines.append(line(row, "", _heat(table, values), parts))
     return lines
+
+
+def _kept(table: Table, chart: Chart | None, label: int, widths: Sequence[int], room: int) -> list[int]:
+    """The columns that find room, the label first. A text that is the same in every row tells nothing there;
+    what the chart shows and the first share are kept before the rest."""
+
+    def rank(i: int) -> int:
+        column = table.columns[i]
+        return (
+            0 if i == label else 1 if chart and column.name in chart.y else 2 if column.unit == "ratio" else 3
+        )
+
+    columns = range(len(table.columns))
+    tells = [
+        i
+        for i in columns
+        if i == label
+        or table.columns[i].unit not in ("text", "bool")
+        or len({row[i] for row in table.rows}) > 1
+    ]
+    kept: list[int] = []
+    for i in sorted(tells, key=rank):
+        if not kept or sum(widths[k] + 2 for k in (*kept, i)) <= room:
+            kept.append(i)
+    return [label, *(i for i in columns if i in kept and i != label)]
 
 
 def _heat(table: Table, values: Sequence[object]) -> str:
