@@ -232,7 +232,7 @@ def _headline(told: Mapping[str, Rows]) -> Iterable[str]:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
         top = [row for row in working if row["place"] == place][:3]
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
-        parts = [f"{row['op_type']} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top]
+        parts = [f"{_short(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top]
         yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
 
 
@@ -281,12 +281,17 @@ def _waits(told: Mapping[str, Rows]) -> Iterable[str]:
 
 
 def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
-    for row in told["concurrency"][:4]:
+    devices: dict[str, list[dict[str, Any]]] = {}
+    for row in told["concurrency"]:
         if row["rows_drawn"] > 1:
-            yield (
-                f"{row['device']} is drawn as {units.count(row['rows_drawn'], 'row')}; while any is at work, "
-                f"{units.show(row['concurrency'], 'float')} are on average."
-            )
+            devices.setdefault(row["device"], []).append(row)
+    for device, rows in list(devices.items())[:3]:
+        most = max(rows, key=lambda row: row["rows_drawn"])
+        at_once = units.show(most["concurrency"], "float")
+        yield (
+            f"{device} is drawn as {units.count(most['rows_drawn'], 'row')}; while any is at work, {at_once} "
+            f"{'is' if at_once == '1.00' else 'are'} on average."
+        )
 
 
 def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
@@ -305,6 +310,10 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
     "concurrency": _at_once,
     "completeness": _complete,
 }
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}"
 
 
 def _ps(value: int) -> str:
