@@ -21,8 +21,8 @@ from stepscope.presenters.plain import block, plain
 from stepscope.report import Finding, Note, Report, Section, Table
 
 EXTENSION = ".html"
-_CELL, _HOVER = 160, 2000
-"""Characters of a text that stand in a cell, and that appear when the mouse rests on it."""
+_CELL, _HOVER, _LONGEST = 160, 2000, 4000
+"""Characters of a text in a cell, of what appears when the mouse rests on it, and of a sentence."""
 
 
 def render(report: Report) -> str:
@@ -160,7 +160,7 @@ def _sql(sql: str) -> str:
     )
 
 
-def _text(text: str, most: int | None = None) -> str:
+def _text(text: str, most: int = _LONGEST) -> str:
     return escape(plain(text, most))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from stepscope import units
 from stepscope.presenters.plain import plain
-from stepscope.presenters.rows import markdown
+from stepscope.presenters.rows import markdown as _escape
 from stepscope.report import Finding, Note, Report, Section, Table
 
 EXTENSION = ".md"
-_LONGEST = 200  # characters of a cell: Markdown has no way to fold a longer one
+_LONGEST_CELL, _LONGEST = 200, 4000  # characters: Markdown has no way to fold what is longer
 
 
 def render(report: Report) -> str:
@@ -50,7 +50,8 @@ def _section(section: Section) -> str:
 
 def _note(note: Note) -> str:
     weakens = f" Weakens: {markdown(', '.join(note.weakens))}." if note.weakens else ""
-    return f"- **{markdown(note.effect)}** {markdown(note.detail.rstrip('.'))} ({note.slug}, {markdown(note.path)}).{weakens}"
+    where = f"({note.slug}, {markdown(note.path)})"
+    return f"- **{markdown(note.effect)}** {markdown(note.detail.rstrip('.'))} {where}.{weakens}"
 
 
 def table(table: Table) -> str:
@@ -62,11 +63,16 @@ def table(table: Table) -> str:
         "|" + "|".join(" --- " if c.unit in ("text", "bool") else " ---: " for c in table.columns) + "|"
     )
     for row in table.rows:
-        cells = [markdown(plain(s.cell(v), _LONGEST)) for s, v in zip(scales, row, strict=True)]
+        cells = [markdown(plain(s.cell(v), _LONGEST_CELL)) for s, v in zip(scales, row, strict=True)]
         lines.append("| " + " | ".join(cells) + " |")
     if table.total > len(table.rows):
         lines.append(f"\n{units.count(table.total - len(table.rows), 'more row')} left out.")
     return "\n".join(lines)
+
+
+def markdown(text: str) -> str:
+    """Text from a recording as Markdown that shows exactly it, cut when it is absurdly long."""
+    return _escape(plain(text, _LONGEST))
 
 
 def _sql(sql: str) -> str:

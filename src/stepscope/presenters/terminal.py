@@ -35,6 +35,7 @@ _CODES = {
 }
 _SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
 _ROWS_AT_FIRST, _ROWS_AT_MOST, _FINDINGS = 3, 12, 3
+_LONGEST = 4000  # characters of a sentence; a name in it may be absurdly long
 
 
 def painter(color: bool) -> Paint:
@@ -154,7 +155,7 @@ _GLUED = re.compile(r"(?<=\d) (?=(?:%|[pnµm]?s|B|[KMGT]iB)\b|%)")
 
 def _wrap(text: str, width: int) -> list[str]:
     # A number stays with its unit: textwrap does not break at a no-break space.
-    glued = _GLUED.sub("\N{NO-BREAK SPACE}", plain(text))
+    glued = _GLUED.sub("\N{NO-BREAK SPACE}", plain(text, _LONGEST))
     lines = textwrap.wrap(glued, width, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
