@@ -49,8 +49,11 @@ class Store:
 
     def tables(self) -> dict[str, int]:
         """Name and number of rows of every table that is there, `slice` and `marker` included."""
-    def stream(self, table: str, mapped: bool = True) -> Stream:
-        """The table as Arrow. mapped=False reads batch by batch and keeps nothing in memory."""
+    def stream(self, table: str, mapped: bool = True, columns: Sequence[str] | None = None) -> Stream:
+        """The table as Arrow. mapped=False reads batch by batch and keeps nothing in memory.
+
+        columns: only these are read (and compared with their hashes); None is all.
+        """
     def rows(self, table: str) -> list[dict[str, Any]]:
         """A small table as Python rows."""
     def replace(self, table: str, columns: dict[str, Sequence[Any]]) -> None:

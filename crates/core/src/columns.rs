@@ -44,6 +44,20 @@ impl SliceColumns {
         self.ts_ps.len()
     }
 
+    /// Empties all columns and keeps their memory.
+    pub fn clear(&mut self) {
+        self.track.clear();
+        self.name.clear();
+        self.category.clear();
+        self.ts_ps.clear();
+        self.dur_ps.clear();
+        self.op_name.clear();
+        self.op_type.clear();
+        self.correlation.clear();
+        self.args_end.clear();
+        self.args_json.clear();
+    }
+
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
         self.ts_ps.is_empty()

@@ -8,7 +8,7 @@ use flate2::bufread::{DeflateDecoder, GzDecoder};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use xxhash_rust::xxh3::Xxh3;
@@ -245,7 +245,11 @@ impl Input {
 
 /// A file in the folder for temporary files that has no name any more: it goes with the process.
 pub fn unnamed_file() -> io::Result<File> {
-    let folder = std::env::temp_dir();
+    unnamed_file_in(&std::env::temp_dir())
+}
+
+/// A file in a folder that has no name any more.
+pub fn unnamed_file_in(folder: &Path) -> io::Result<File> {
     for attempt in 0_u32.. {
         let path = folder.join(format!("stepscope-{}-{attempt}", std::process::id()));
         match File::options()

@@ -1,314 +1,38 @@
-//! Takes what decoders give, nests the slices, and keeps or hands out the tables.
+//! The tables decoded from one source, in memory or in a folder.
+//!
+//! In a folder a store is: one Arrow IPC file per table (`slice.arrow`, `track.arrow`, ...), which any
+//! Arrow reader opens; files with one more column of a table (`slice.step.arrow`,
+//! `flow.slice_id.arrow`), batch by batch as long as the table's; the texts behind the codes in `slice`
+//! (`slice.name.arrow`, ...); `facts.json`; and `tables.index`, which tells what belongs together.
+//! The column `id` is the number of the row and not stored.
 
 pub use crate::facts::{Effect, Facts, Note};
 pub use crate::options::{Needs, Options, Progress};
 pub use crate::pool::Pool;
+pub use crate::table::Batches;
+pub use crate::writer::Writer;
 
-use crate::columns::{Cell, MISSING, NONE, SliceColumns, Table, Type};
+use crate::columns::Cell;
 use crate::error::{Error, Kind, Result};
-use crate::nesting::Nester;
-use arrow_array::builder::{
-    ArrayBuilder, Float64Builder, Int64Builder, StringBuilder, StringDictionaryBuilder,
-    UInt64Builder,
-};
-use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use crate::index;
+use crate::part::{Access, Field, Part, Shape};
+use crate::rows::Rows;
+use crate::table::{Dictionary, Table};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Takes what one decoder gives.
-pub struct Writer {
-    /// Names of slices.
-    pub names: Pool,
-    /// Categories of slices.
-    pub categories: Pool,
-    /// Op names of slices.
-    pub op_names: Pool,
-    /// Op types of slices.
-    pub op_types: Pool,
-    /// What is known of the source; decoders fill it as they go.
-    pub facts: Facts,
-    options: Options,
-    tables: BTreeMap<&'static str, Rows>,
-    ordered: Vec<SliceColumns>,
-    ordered_rows: i64,
-    unordered: Vec<SliceColumns>,
-}
-
-struct Rows {
-    columns: &'static [(&'static str, Type)],
-    builders: Vec<Builder>,
-    rows: i64,
-}
-
-enum Builder {
-    I64(Int64Builder),
-    U64(UInt64Builder),
-    F64(Float64Builder),
-    Text(StringBuilder),
-}
-
-impl Builder {
-    fn push(&mut self, cell: &Cell<'_>) -> Result<()> {
-        match (self, cell) {
-            (Builder::I64(b), Cell::I64(v)) => b.append_value(*v),
-            (Builder::U64(b), Cell::U64(v)) => b.append_value(*v),
-            (Builder::F64(b), Cell::F64(v)) => b.append_value(*v),
-            (Builder::Text(b), Cell::Text(v)) => b.append_value(v),
-            (Builder::I64(b), Cell::Null) => b.append_null(),
-            (Builder::U64(b), Cell::Null) => b.append_null(),
-            (Builder::F64(b), Cell::Null) => b.append_null(),
-            (Builder::Text(b), Cell::Null) => b.append_null(),
-            (_, cell) => {
-                return Err(Error::new(
-                    Kind::Io,
-                    format!("a cell of the wrong type: {cell:?}"),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Builder::I64(b) => ArrayBuilder::finish(b),
-            Builder::U64(b) => ArrayBuilder::finish(b),
-            Builder::F64(b) => ArrayBuilder::finish(b),
-            Builder::Text(b) => ArrayBuilder::finish(b),
-        }
-    }
-}
-
-impl Writer {
-    /// A writer of nothing yet; makes the folder if there is none.
-    pub fn new(options: &Options) -> Result<Writer> {
-        if let Some(folder) = &options.folder {
-            std::fs::create_dir_all(folder)?;
-        }
-        Ok(Writer {
-            names: Pool::new(),
-            categories: Pool::new(),
-            op_names: Pool::new(),
-            op_types: Pool::new(),
-            facts: Facts::default(),
-            options: options.clone(),
-            tables: BTreeMap::new(),
-            ordered: Vec::new(),
-            ordered_rows: 0,
-            unordered: Vec::new(),
-        })
-    }
-
-    /// Adds a row; `cells` are in the order of [`Table::columns`]. Returns the row number.
-    pub fn row(&mut self, table: Table, cells: &[Cell<'_>]) -> Result<i64> {
-        let rows = self.tables.entry(table.name()).or_insert_with(|| Rows {
-            columns: table.columns(),
-            builders: table
-                .columns()
-                .iter()
-                .map(|(_, kind)| match kind {
-                    Type::I64 => Builder::I64(Int64Builder::new()),
-                    Type::U64 => Builder::U64(UInt64Builder::new()),
-                    Type::F64 => Builder::F64(Float64Builder::new()),
-                    Type::Text => Builder::Text(StringBuilder::new()),
-                })
-                .collect(),
-            rows: 0,
-        });
-        if cells.len() != rows.columns.len() {
-            return Err(Error::new(
-                Kind::Io,
-                format!("{} cells for table {}", cells.len(), table.name()),
-            ));
-        }
-        for (builder, cell) in rows.builders.iter_mut().zip(cells) {
-            builder.push(cell)?;
-        }
-        rows.rows += 1;
-        Ok(rows.rows - 1)
-    }
-
-    /// Adds slices whose tracks come one after the other, each in nesting order (start ascending,
-    /// duration descending, order of the file). A track may go on in the next piece. Returns the
-    /// number of the first row.
-    pub fn push_ordered(&mut self, piece: SliceColumns) -> Result<i64> {
-        let first = self.ordered_rows;
-        self.ordered_rows += piece.len() as i64;
-        self.ordered.push(piece);
-        Ok(first)
-    }
-
-    /// Adds slices in any order. Their row numbers are known only in the finished store.
-    pub fn push_unordered(&mut self, piece: SliceColumns) -> Result<()> {
-        self.unordered.push(piece);
-        Ok(())
-    }
-
-    /// Notes something lost, repaired, capped or missing; the same slug adds up. The `events_*`
-    /// counters of [`Facts`] are the decoder's own business.
-    pub fn note(
-        &mut self,
-        slug: &str,
-        effect: Effect,
-        events: u64,
-        first_offset: Option<u64>,
-        detail: impl Into<String>,
-    ) {
-        self.facts
-            .note(slug, effect, events, first_offset, detail.into());
-    }
-
-    /// Fails with [`Kind::Interrupted`] when the caller wants to stop; call it once per chunk.
-    pub fn check(&self) -> Result<()> {
-        self.options.check()
-    }
-
-    /// Sorts, nests, binds flows, and closes the tables.
-    pub fn finish(mut self) -> Result<Store> {
-        let mut all: Vec<(u32, i64, i64, usize, usize)> = Vec::new();
-        let ordered = self.ordered.len();
-        let pieces: Vec<SliceColumns> = self
-            .ordered
-            .drain(..)
-            .chain(self.unordered.drain(..))
-            .collect();
-        for (p, piece) in pieces.iter().enumerate() {
-            for i in 0..piece.len() {
-                all.push((piece.track[i], piece.ts_ps[i], piece.dur_ps[i], p, i));
-            }
-        }
-        if self.options.needs.nesting {
-            let split = pieces[..ordered]
-                .iter()
-                .map(SliceColumns::len)
-                .sum::<usize>();
-            all[split..].sort_by_key(|x| (x.0, x.1, std::cmp::Reverse(x.2), x.3, x.4));
-        }
-        let n = all.len();
-        let (mut depth, mut parent, mut own) = (vec![0_i32; n], vec![-1_i64; n], vec![0_i64; n]);
-        if self.options.needs.nesting {
-            let mut nester = Nester::default();
-            for (row, x) in all.iter().enumerate() {
-                if row > 0 && all[row - 1].0 != x.0 {
-                    nester.finish(|row, self_ps| own[row as usize] = self_ps);
-                }
-                let place = nester.begin(row as i64, x.1, x.2, |row, self_ps| {
-                    own[row as usize] = self_ps
-                });
-                depth[row] = place.depth;
-                parent[row] = place.parent;
-            }
-            nester.finish(|row, self_ps| own[row as usize] = self_ps);
-        }
-        for x in &all {
-            self.facts.cover(x.1, x.1 + x.2);
-        }
-        let dictionary = |pool: &Pool, code: fn(&SliceColumns, usize) -> u32| -> ArrayRef {
-            let mut builder = StringDictionaryBuilder::<Int32Type>::new();
-            for x in &all {
-                match code(&pieces[x.3], x.4) {
-                    NONE => builder.append_null(),
-                    code => {
-                        builder
-                            .append(pool.get(code))
-                            .expect("fewer than 2^31 texts");
-                    }
-                }
-            }
-            Arc::new(builder.finish())
-        };
-        let missing = |value: i64, none: i64| (value != none).then_some(value);
-        let mut args = StringBuilder::new();
-        for x in &all {
-            let piece = &pieces[x.3];
-            let start = if x.4 == 0 {
-                0
-            } else {
-                piece.args_end.get(x.4 - 1).map_or(0, |e| *e as usize)
-            };
-            let end = piece.args_end.get(x.4).map_or(0, |e| *e as usize);
-            match std::str::from_utf8(&piece.args_json[start..end]) {
-                Ok("") => args.append_null(),
-                Ok(text) => args.append_value(text),
-                Err(error) => return Err(Error::new(Kind::Io, error.to_string())),
-            }
-        }
-        let columns: Vec<(&str, ArrayRef)> = vec![
-            ("id", Arc::new(Int64Array::from_iter_values(0..n as i64))),
-            (
-                "track_id",
-                Arc::new(Int64Array::from_iter_values(
-                    all.iter().map(|x| i64::from(x.0)),
-                )),
-            ),
-            ("name", dictionary(&self.names, |p, i| p.name[i])),
-            (
-                "category",
-                dictionary(&self.categories, |p, i| p.category[i]),
-            ),
-            (
-                "ts_ps",
-                Arc::new(Int64Array::from_iter_values(all.iter().map(|x| x.1))),
-            ),
-            (
-                "dur_ps",
-                Arc::new(Int64Array::from_iter_values(all.iter().map(|x| x.2))),
-            ),
-            ("depth", Arc::new(Int32Array::from(depth))),
-            (
-                "parent_id",
-                Arc::new(Int64Array::from_iter(
-                    parent.iter().map(|p| missing(*p, -1)),
-                )),
-            ),
-            ("self_ps", Arc::new(Int64Array::from(own))),
-            ("step", Arc::new(Int64Array::from(vec![None; n]))),
-            ("op_name", dictionary(&self.op_names, |p, i| p.op_name[i])),
-            ("op_type", dictionary(&self.op_types, |p, i| p.op_type[i])),
-            (
-                "correlation_id",
-                Arc::new(Int64Array::from_iter(
-                    all.iter()
-                        .map(|x| missing(pieces[x.3].correlation[x.4], MISSING)),
-                )),
-            ),
-            ("args_json", Arc::new(args.finish())),
-        ];
-        let mut tables = BTreeMap::new();
-        tables.insert("slice".to_owned(), batch(columns)?);
-        for (name, mut rows) in std::mem::take(&mut self.tables) {
-            let mut columns: Vec<(&str, ArrayRef)> =
-                vec![("id", Arc::new(Int64Array::from_iter_values(0..rows.rows)))];
-            for ((name, _), builder) in rows.columns.iter().zip(&mut rows.builders) {
-                columns.push((name, builder.finish()));
-            }
-            tables.insert(name.to_owned(), batch(columns)?);
-        }
-        Ok(Store {
-            facts: self.facts,
-            tables,
-        })
-    }
-}
-
-fn batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
-    let fields: Vec<Field> = columns
-        .iter()
-        .map(|(name, array)| Field::new(*name, array.data_type().clone(), true))
-        .collect();
-    RecordBatch::try_new(
-        Arc::new(Schema::new(fields)),
-        columns.into_iter().map(|c| c.1).collect(),
-    )
-    .map_err(|error| Error::new(Kind::Io, error.to_string()))
-}
 
 /// The tables decoded from one source.
 pub struct Store {
-    /// What is known of the source.
+    /// What the decoder found; nothing in a store that was opened ([`Store::facts_json`] has it).
     pub facts: Facts,
-    tables: BTreeMap<String, RecordBatch>,
+    facts_json: String,
+    folder: Option<PathBuf>,
+    tables: BTreeMap<String, Arc<Table>>,
 }
 
 /// A value of a row.
@@ -324,32 +48,260 @@ pub enum Value {
 }
 
 impl Store {
+    /// A store of parts; entries named `slice.<column>` are the texts of that column.
+    pub(crate) fn new(
+        folder: Option<&Path>,
+        facts: Facts,
+        parts: Vec<(String, Vec<Arc<Part>>)>,
+    ) -> Result<Store> {
+        let facts_json = facts.to_json();
+        let store = Store {
+            facts,
+            facts_json,
+            folder: folder.map(Path::to_path_buf),
+            tables: assemble(parts),
+        };
+        store.save()?;
+        Ok(store)
+    }
+
+    /// An empty store, to be filled with [`Store::replace`].
+    pub fn build(folder: Option<&Path>) -> Result<Store> {
+        if let Some(folder) = folder {
+            std::fs::create_dir_all(folder)?;
+        }
+        Store::new(folder, Facts::default(), Vec::new())
+    }
+
+    /// A store in a folder. A folder that was moved has to be opened anew.
+    pub fn open(folder: &Path) -> Result<Store> {
+        let listing = index::read(folder)?;
+        Ok(Store {
+            facts: Facts::default(),
+            facts_json: listing.facts,
+            folder: Some(folder.to_path_buf()),
+            tables: assemble(listing.tables),
+        })
+    }
+
+    /// The facts as a JSON object.
+    pub fn facts_json(&self) -> &str {
+        &self.facts_json
+    }
+
+    /// Keeps other facts.
+    pub fn set_facts_json(&mut self, facts: String) -> Result<()> {
+        self.facts_json = facts;
+        self.save()
+    }
+
     /// Name and number of rows of every table that is there.
     pub fn tables(&self) -> BTreeMap<String, u64> {
         self.tables
             .iter()
-            .map(|(name, batch)| (name.clone(), batch.num_rows() as u64))
+            .map(|(name, table)| (name.clone(), table.rows()))
             .collect()
     }
 
-    /// A small table as rows of (column, value); slices included, for tests.
+    /// A table.
+    pub fn table(&self, name: &str) -> Result<&Arc<Table>> {
+        self.tables
+            .get(name)
+            .ok_or_else(|| Error::new(Kind::Io, format!("the store has no table {name}")))
+    }
+
+    /// A small table as rows of (column, value). A table that is not there has none.
     pub fn rows(&self, table: &str) -> Result<Vec<BTreeMap<String, Value>>> {
-        let Some(batch) = self.tables.get(table) else {
+        let Some(table) = self.tables.get(table) else {
             return Ok(Vec::new());
         };
-        let mut rows = vec![BTreeMap::new(); batch.num_rows()];
-        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-            for (i, row) in rows.iter_mut().enumerate() {
-                row.insert(field.name().clone(), value(column, i));
+        let mut rows = Vec::new();
+        let batches = table.read(None, false)?;
+        let schema = batches.schema();
+        for batch in batches {
+            let batch = batch.map_err(own)?;
+            let first = rows.len();
+            rows.resize_with(first + batch.num_rows(), BTreeMap::new);
+            for (field, column) in schema.fields().iter().zip(batch.columns()) {
+                for (i, row) in rows[first..].iter_mut().enumerate() {
+                    row.insert(field.name().clone(), value(column, i));
+                }
             }
         }
         Ok(rows)
     }
+
+    /// Writes a small table anew, or a new one. `rows` have a cell for each field; truths are I64.
+    pub fn replace(
+        &mut self,
+        name: &str,
+        fields: Vec<Field>,
+        rows: &[Vec<Cell<'_>>],
+    ) -> Result<()> {
+        let plain = !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        if !plain || name == "slice" {
+            return Err(Error::new(
+                Kind::Io,
+                format!("a table cannot be called {name:?} or be replaced"),
+            ));
+        }
+        let mut part = Rows::new(self.folder.as_deref(), &self.file(name), fields)?;
+        for row in rows {
+            part.push(row)?;
+        }
+        let table = Table {
+            parts: vec![Arc::new(part.finish()?)],
+            dictionaries: Vec::new(),
+        };
+        let old = self.tables.insert(name.to_owned(), Arc::new(table));
+        self.save()?;
+        old.map_or(Ok(()), |old| forget(&old.parts))
+    }
+
+    /// Fills `slice.step`: the number of the step in whose interval (begin included, end not) the
+    /// slice starts. The intervals must be sorted and must not overlap.
+    pub fn assign_steps(&mut self, begin_ps: &[i64], end_ps: &[i64], number: &[i64]) -> Result<()> {
+        let sorted = begin_ps.iter().zip(end_ps).all(|(begin, end)| begin <= end)
+            && end_ps
+                .iter()
+                .zip(begin_ps.iter().skip(1))
+                .all(|(end, begin)| end <= begin);
+        if !sorted || begin_ps.len() != end_ps.len() || begin_ps.len() != number.len() {
+            return Err(Error::new(
+                Kind::Io,
+                "steps must be sorted and must not overlap",
+            ));
+        }
+        let slices = Arc::clone(self.table("slice")?);
+        let part = &slices.parts[0];
+        let column = part.fields.iter().position(|field| field.name == "ts_ps");
+        let column = column.ok_or_else(|| Error::new(Kind::Damaged, "slices without ts_ps"))?;
+        let file = part.open()?;
+        let access = file.as_ref().map_or(Access::Mapped, Access::Read);
+        let fields = vec![Field::new("step", Shape::I64)];
+        let mut steps = Rows::new(self.folder.as_deref(), &self.file("slice.step"), fields)?;
+        let mut at = 0;
+        for batch in 0..part.batches.len() {
+            let ts_ps = part.array(batch, column, &access)?;
+            for ts_ps in ts_ps.as_primitive::<Int64Type>().values() {
+                let inside =
+                    |at: usize| begin_ps.get(at).is_some_and(|b| b <= ts_ps) && end_ps[at] > *ts_ps;
+                // Slices of a track rise in time, so the step of the last one is the best guess.
+                if !inside(at) {
+                    at = begin_ps
+                        .partition_point(|begin| begin <= ts_ps)
+                        .saturating_sub(1);
+                }
+                steps.push(&[if inside(at) {
+                    Cell::I64(number[at])
+                } else {
+                    Cell::Null
+                }])?;
+            }
+            // The parts of a table have the same batches.
+            steps.flush()?;
+        }
+        let parts = vec![Arc::clone(part), Arc::new(steps.finish()?)];
+        let old = slices.parts[1..].to_vec();
+        let table = Table {
+            parts,
+            dictionaries: slices.dictionaries.clone(),
+        };
+        self.tables.insert("slice".to_owned(), Arc::new(table));
+        self.save()?;
+        forget(&old)
+    }
+
+    /// A file name that no table uses: files are replaced, not overwritten.
+    fn file(&self, name: &str) -> String {
+        let taken = |file: &str| {
+            let file = format!("{file}.arrow");
+            let mut parts = self.tables.values().flat_map(|table| &table.parts);
+            parts.any(|part| {
+                part.file
+                    .as_ref()
+                    .is_some_and(|stored| stored.path.file_name() == Some(file.as_ref()))
+            })
+        };
+        let mut file = name.to_owned();
+        let mut number = 1;
+        while taken(&file) {
+            number += 1;
+            file = format!("{name}.{number}");
+        }
+        file
+    }
+
+    fn save(&self) -> Result<()> {
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
+        let mut parts = Vec::new();
+        for (name, table) in &self.tables {
+            parts.push((name.clone(), table.parts.clone()));
+            for (column, dictionary) in &table.dictionaries {
+                parts.push((
+                    format!("{name}.{column}"),
+                    vec![Arc::clone(dictionary.part())],
+                ));
+            }
+        }
+        index::write(folder, &self.facts_json, &parts)
+    }
+}
+
+fn assemble(parts: Vec<(String, Vec<Arc<Part>>)>) -> BTreeMap<String, Arc<Table>> {
+    let mut tables: BTreeMap<String, Table> = BTreeMap::new();
+    let (texts, plain): (Vec<_>, Vec<_>) =
+        parts.into_iter().partition(|(name, _)| name.contains('.'));
+    for (name, parts) in plain {
+        tables.insert(
+            name,
+            Table {
+                parts,
+                dictionaries: Vec::new(),
+            },
+        );
+    }
+    for (name, mut parts) in texts {
+        if let Some((table, column)) = name.split_once('.')
+            && let Some(table) = tables.get_mut(table)
+        {
+            table.dictionaries.push((
+                column.to_owned(),
+                Arc::new(Dictionary::new(parts.remove(0))),
+            ));
+        }
+    }
+    tables
+        .into_iter()
+        .map(|(name, table)| (name, Arc::new(table)))
+        .collect()
+}
+
+/// Removes files of parts that no table uses any more.
+fn forget(parts: &[Arc<Part>]) -> Result<()> {
+    for file in parts.iter().filter_map(|part| part.file.as_ref()) {
+        std::fs::remove_file(&file.path)?;
+    }
+    Ok(())
+}
+
+/// Our own error back from a stream.
+fn own(error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {
+            Ok(own) => *own,
+            Err(other) => Error::new(Kind::Damaged, other.to_string()),
+        },
+        other => Error::new(Kind::Damaged, other.to_string()),
+    }
 }
 
 fn value(column: &ArrayRef, i: usize) -> Value {
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
     if column.is_null(i) {
         return Value::Null;
     }
@@ -360,10 +312,10 @@ fn value(column: &ArrayRef, i: usize) -> Value {
         DataType::Float64 => Value::F64(column.as_primitive::<Float64Type>().value(i)),
         DataType::Boolean => Value::Bool(column.as_boolean().value(i)),
         DataType::Utf8 => Value::Text(column.as_string::<i32>().value(i).to_owned()),
+        DataType::LargeUtf8 => Value::Text(column.as_string::<i64>().value(i).to_owned()),
         DataType::Dictionary(..) => {
             let column = column.as_dictionary::<Int32Type>();
-            let key = column.keys().value(i) as usize;
-            Value::Text(column.values().as_string::<i32>().value(key).to_owned())
+            value(column.values(), column.keys().value(i) as usize)
         }
         _ => Value::Null,
     }

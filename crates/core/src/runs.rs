@@ -1,0 +1,429 @@
+//! Slices that come in any order: sorted piece by piece as they come, merged at the end.
+//!
+//! Every piece becomes a run, sorted by track, start, duration (the longer first) and place in the
+//! file. Runs stay in memory up to a limit; later ones are spilled, in blocks that are read back one
+//! at a time. The merge copies stretches, not rows: where runs do not overlap in time it costs one
+//! comparison per track and run.
+
+use crate::columns::{MISSING, NONE, SliceColumns};
+use crate::error::Result;
+use crate::input::{unnamed_file, unnamed_file_in};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+/// Rows of a spilled block; a block is the part of a spilled run that is in memory during the merge.
+const BLOCK_ROWS: usize = 1024;
+/// Args of a spilled block from which on it is closed, however few its rows.
+const BLOCK_ARGS_BYTES: usize = 256 << 10;
+/// Rows and args of a merged piece.
+const PIECE_ROWS: usize = 1 << 15;
+const PIECE_ARGS_BYTES: usize = 8 << 20;
+
+/// Sorted runs of slices.
+pub struct Runs {
+    folder: Option<PathBuf>,
+    memory_bytes: usize,
+    used_bytes: usize,
+    runs: Vec<Run>,
+    spill: Option<File>,
+    spilled_bytes: u64,
+    spare: SliceColumns,
+}
+
+enum Run {
+    Memory(SliceColumns),
+    Spilled(Vec<Block>),
+}
+
+struct Block {
+    offset: u64,
+    bytes: usize,
+    rows: usize,
+}
+
+impl Runs {
+    /// No runs yet. Without a folder nothing is spilled.
+    pub fn new(folder: Option<PathBuf>, memory_bytes: usize) -> Runs {
+        let memory_bytes = if folder.is_some() {
+            memory_bytes
+        } else {
+            usize::MAX
+        };
+        Runs {
+            folder,
+            memory_bytes,
+            used_bytes: 0,
+            runs: Vec::new(),
+            spill: None,
+            spilled_bytes: 0,
+            spare: SliceColumns::default(),
+        }
+    }
+
+    /// Sorts a piece and keeps it.
+    pub fn push(&mut self, mut piece: SliceColumns) -> Result<()> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        if let Some(order) = order(&piece) {
+            let mut sorted = std::mem::take(&mut self.spare);
+            gather(&mut sorted, &piece, &order);
+            std::mem::swap(&mut piece, &mut sorted);
+            sorted.clear();
+            self.spare = sorted;
+        }
+        let bytes = piece.len() * 44 + piece.args_json.len();
+        if self.used_bytes + bytes <= self.memory_bytes {
+            self.used_bytes += bytes;
+            self.runs.push(Run::Memory(piece));
+        } else {
+            let blocks = self.spill(&piece)?;
+            self.runs.push(Run::Spilled(blocks));
+            piece.clear();
+            self.spare = piece;
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self, piece: &SliceColumns) -> Result<Vec<Block>> {
+        let file = match self.spill.take() {
+            Some(file) => file,
+            None => match &self.folder {
+                Some(folder) => unnamed_file_in(folder)?,
+                None => unnamed_file()?,
+            },
+        };
+        let mut blocks = Vec::new();
+        let mut bytes = Vec::new();
+        let mut from = 0;
+        while from < piece.len() {
+            let start = args_start(piece, from);
+            let most = (from + BLOCK_ROWS).min(piece.len());
+            let mut to = from + 1;
+            while to < most && piece.args_end[to] as usize - start <= BLOCK_ARGS_BYTES {
+                to += 1;
+            }
+            let before = bytes.len();
+            encode(&mut bytes, piece, from, to);
+            let offset = self.spilled_bytes + before as u64;
+            blocks.push(Block {
+                offset,
+                bytes: bytes.len() - before,
+                rows: to - from,
+            });
+            from = to;
+        }
+        file.write_all_at(&bytes, self.spilled_bytes)?;
+        self.spilled_bytes += bytes.len() as u64;
+        self.spill = Some(file);
+        Ok(blocks)
+    }
+
+    /// Merges all runs; `give` takes pieces in nesting order and returns empty ones.
+    pub fn merge(self, mut give: impl FnMut(SliceColumns) -> Result<SliceColumns>) -> Result<()> {
+        let spill = self.spill;
+        let mut cursors = Vec::with_capacity(self.runs.len());
+        let mut heap = BinaryHeap::with_capacity(self.runs.len());
+        for run in self.runs {
+            let mut cursor = Cursor::new(run);
+            if cursor.fill(spill.as_ref())? {
+                heap.push(Reverse(cursor.key(cursor.at, cursors.len())));
+            }
+            cursors.push(cursor);
+        }
+        let mut out = SliceColumns::default();
+        while let Some(Reverse(key)) = heap.pop() {
+            let run = key.3;
+            let cursor = &mut cursors[run];
+            let limit = heap.peek().map(|Reverse(next)| *next);
+            loop {
+                let to = cursor.reach(run, limit);
+                append(&mut out, &cursor.piece, cursor.at, to);
+                cursor.at = to;
+                if out.len() >= PIECE_ROWS || out.args_json.len() >= PIECE_ARGS_BYTES {
+                    out = give(out)?;
+                }
+                if !cursor.fill(spill.as_ref())? {
+                    break;
+                }
+                let next = cursor.key(cursor.at, run);
+                if limit.is_some_and(|limit| limit < next) {
+                    heap.push(Reverse(next));
+                    break;
+                }
+            }
+        }
+        if !out.is_empty() {
+            give(out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Order of slices: track, start, longer first, run. Within a run they are in order already.
+type Key = (u32, i64, Reverse<i64>, usize);
+
+/// A place in a run.
+struct Cursor {
+    piece: SliceColumns,
+    at: usize,
+    blocks: std::vec::IntoIter<Block>,
+    bytes: Vec<u8>,
+}
+
+impl Cursor {
+    fn new(run: Run) -> Cursor {
+        let (piece, blocks) = match run {
+            Run::Memory(piece) => (piece, Vec::new()),
+            Run::Spilled(blocks) => (SliceColumns::default(), blocks),
+        };
+        Cursor {
+            piece,
+            at: 0,
+            blocks: blocks.into_iter(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Sees that there is a row at `at`; false at the end of the run, whose memory is freed.
+    fn fill(&mut self, spill: Option<&File>) -> Result<bool> {
+        while self.at == self.piece.len() {
+            let (Some(block), Some(spill)) = (self.blocks.next(), spill) else {
+                self.piece = SliceColumns::default();
+                self.bytes = Vec::new();
+                self.at = 0;
+                return Ok(false);
+            };
+            self.bytes.resize(block.bytes, 0);
+            spill.read_exact_at(&mut self.bytes, block.offset)?;
+            decode(&mut self.piece, &self.bytes, block.rows);
+            self.at = 0;
+        }
+        Ok(true)
+    }
+
+    fn key(&self, at: usize, run: usize) -> Key {
+        (
+            self.piece.track[at],
+            self.piece.ts_ps[at],
+            Reverse(self.piece.dur_ps[at]),
+            run,
+        )
+    }
+
+    /// The first row after `at` that does not come before `limit`.
+    fn reach(&self, run: usize, limit: Option<Key>) -> usize {
+        let rows = self.piece.len();
+        let Some(limit) = limit else { return rows };
+        if self.key(rows - 1, run) < limit {
+            return rows;
+        }
+        // Doubling steps, then halving: short stretches cost little, long ones little more.
+        let mut low = self.at + 1;
+        let mut step = 1;
+        while low + step < rows && self.key(low + step, run) < limit {
+            low += step;
+            step *= 2;
+        }
+        let mut high = (low + step).min(rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.key(middle, run) < limit {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+/// The order in which the rows of a piece are sorted; `None` when they are already.
+fn order(piece: &SliceColumns) -> Option<Vec<u32>> {
+    let key = |row: usize| {
+        (
+            piece.track[row],
+            piece.ts_ps[row],
+            Reverse(piece.dur_ps[row]),
+        )
+    };
+    if (1..piece.len()).all(|row| key(row - 1) <= key(row)) {
+        return None;
+    }
+    let mut order = by_track(&piece.track);
+    for track in order.chunk_by_mut(|a, b| piece.track[*a as usize] == piece.track[*b as usize]) {
+        let time = |row: &u32| {
+            (
+                piece.ts_ps[*row as usize],
+                Reverse(piece.dur_ps[*row as usize]),
+            )
+        };
+        if !track.is_sorted_by_key(time) {
+            track.sort_by_key(time);
+        }
+    }
+    Some(order)
+}
+
+/// The rows by track, within a track as they come.
+fn by_track(track: &[u32]) -> Vec<u32> {
+    let (low, high) = track
+        .iter()
+        .fold((u32::MAX, 0), |(low, high), t| (low.min(*t), high.max(*t)));
+    let span = (high - low) as usize + 1;
+    if span > track.len() * 4 {
+        let mut order: Vec<u32> = (0..track.len() as u32).collect();
+        order.sort_by_key(|row| track[*row as usize]);
+        return order;
+    }
+    let mut starts = vec![0_u32; span + 1];
+    track
+        .iter()
+        .for_each(|t| starts[(t - low) as usize + 1] += 1);
+    (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
+    let mut order = vec![0; track.len()];
+    for (row, t) in track.iter().enumerate() {
+        let place = &mut starts[(t - low) as usize];
+        order[*place as usize] = row as u32;
+        *place += 1;
+    }
+    order
+}
+
+fn args_start(piece: &SliceColumns, row: usize) -> usize {
+    if row == 0 {
+        0
+    } else {
+        piece.args_end.get(row - 1).map_or(0, |end| *end as usize)
+    }
+}
+
+/// Fills `out` with the rows of `piece` in an order.
+fn gather(out: &mut SliceColumns, piece: &SliceColumns, order: &[u32]) {
+    fn pick<T: Copy>(out: &mut Vec<T>, from: &[T], order: &[u32]) {
+        out.extend(order.iter().map(|row| from[*row as usize]));
+    }
+    pick(&mut out.track, &piece.track, order);
+    pick(&mut out.name, &piece.name, order);
+    pick(&mut out.category, &piece.category, order);
+    pick(&mut out.ts_ps, &piece.ts_ps, order);
+    pick(&mut out.dur_ps, &piece.dur_ps, order);
+    pick(&mut out.op_name, &piece.op_name, order);
+    pick(&mut out.op_type, &piece.op_type, order);
+    pick(&mut out.correlation, &piece.correlation, order);
+    out.args_json.reserve(piece.args_json.len());
+    for row in order {
+        let row = *row as usize;
+        let (start, end) = (args_start(piece, row), piece.args_end[row] as usize);
+        out.args_json
+            .extend_from_slice(&piece.args_json[start..end]);
+        out.args_end.push(out.args_json.len() as u32);
+    }
+}
+
+/// Appends rows `from..to` of a piece.
+fn append(out: &mut SliceColumns, piece: &SliceColumns, from: usize, to: usize) {
+    out.track.extend_from_slice(&piece.track[from..to]);
+    out.name.extend_from_slice(&piece.name[from..to]);
+    out.category.extend_from_slice(&piece.category[from..to]);
+    out.ts_ps.extend_from_slice(&piece.ts_ps[from..to]);
+    out.dur_ps.extend_from_slice(&piece.dur_ps[from..to]);
+    out.op_name.extend_from_slice(&piece.op_name[from..to]);
+    out.op_type.extend_from_slice(&piece.op_type[from..to]);
+    out.correlation
+        .extend_from_slice(&piece.correlation[from..to]);
+    let (start, end) = (args_start(piece, from), args_start(piece, to));
+    let base = out.args_json.len() as u32;
+    out.args_json
+        .extend_from_slice(&piece.args_json[start..end]);
+    out.args_end.extend(
+        piece.args_end[from..to]
+            .iter()
+            .map(|end| end - start as u32 + base),
+    );
+}
+
+/// Writes rows `from..to` as a block: a byte of flags for the columns that hold something, then the
+/// columns one after the other, then the args.
+fn encode(bytes: &mut Vec<u8>, piece: &SliceColumns, from: usize, to: usize) {
+    fn narrow(bytes: &mut Vec<u8>, values: &[u32]) {
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    fn wide(bytes: &mut Vec<u8>, values: &[i64]) {
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    let codes = [&piece.category, &piece.op_name, &piece.op_type].map(|codes| &codes[from..to]);
+    let correlation = &piece.correlation[from..to];
+    let mut flags = u8::from(correlation.iter().any(|id| *id != MISSING)) << 3;
+    for (i, codes) in codes.iter().enumerate() {
+        flags |= u8::from(codes.iter().any(|code| *code != NONE)) << i;
+    }
+    bytes.push(flags);
+    narrow(bytes, &piece.track[from..to]);
+    narrow(bytes, &piece.name[from..to]);
+    for (i, codes) in codes.iter().enumerate() {
+        if flags & 1 << i != 0 {
+            narrow(bytes, codes);
+        }
+    }
+    wide(bytes, &piece.ts_ps[from..to]);
+    wide(bytes, &piece.dur_ps[from..to]);
+    if flags & 8 != 0 {
+        wide(bytes, correlation);
+    }
+    let (start, end) = (args_start(piece, from), args_start(piece, to));
+    bytes.extend(
+        piece.args_end[from..to]
+            .iter()
+            .flat_map(|end| (end - start as u32).to_le_bytes()),
+    );
+    bytes.extend_from_slice(&piece.args_json[start..end]);
+}
+
+/// Reads what [`encode`] wrote.
+fn decode(piece: &mut SliceColumns, bytes: &[u8], rows: usize) {
+    fn narrow<'a>(out: &mut Vec<u32>, bytes: &'a [u8], rows: usize) -> &'a [u8] {
+        let (here, rest) = bytes.split_at(rows * 4);
+        out.extend(
+            here.as_chunks()
+                .0
+                .iter()
+                .map(|chunk| u32::from_le_bytes(*chunk)),
+        );
+        rest
+    }
+    fn wide<'a>(out: &mut Vec<i64>, bytes: &'a [u8], rows: usize) -> &'a [u8] {
+        let (here, rest) = bytes.split_at(rows * 8);
+        out.extend(
+            here.as_chunks()
+                .0
+                .iter()
+                .map(|chunk| i64::from_le_bytes(*chunk)),
+        );
+        rest
+    }
+    piece.clear();
+    let (flags, rest) = (bytes[0], &bytes[1..]);
+    let rest = narrow(&mut piece.track, rest, rows);
+    let mut rest = narrow(&mut piece.name, rest, rows);
+    let codes = [&mut piece.category, &mut piece.op_name, &mut piece.op_type];
+    for (i, codes) in codes.into_iter().enumerate() {
+        if flags & 1 << i != 0 {
+            rest = narrow(codes, rest, rows);
+        } else {
+            codes.resize(rows, NONE);
+        }
+    }
+    let rest = wide(&mut piece.ts_ps, rest, rows);
+    let mut rest = wide(&mut piece.dur_ps, rest, rows);
+    if flags & 8 != 0 {
+        rest = wide(&mut piece.correlation, rest, rows);
+    } else {
+        piece.correlation.resize(rows, MISSING);
+    }
+    let rest = narrow(&mut piece.args_end, rest, rows);
+    piece.args_json.extend_from_slice(rest);
+}

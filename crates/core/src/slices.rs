@@ -1,0 +1,502 @@
+//! The table of slices: nests what comes in nesting order and writes it batch by batch, in a thread of
+//! its own, so that it runs beside the decoding.
+
+use crate::columns::{MISSING, NONE, SliceColumns};
+use crate::error::{Error, Kind, Result};
+use crate::nesting::Nester;
+use crate::options::Needs;
+use crate::part::{BATCH_ROWS, Column, Field, Part, PartWriter, Shape, Valid};
+use arrow_buffer::ToByteSlice;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Args of a batch from which on it is written, however few its rows.
+const BATCH_ARGS_BYTES: usize = 64 << 20;
+/// Pieces that may wait for the thread.
+const WAITING: usize = 4;
+/// Column of the file that is patched when a slice ends after its batch was written.
+const SELF_PS: usize = 7;
+
+fn fields() -> Vec<Field> {
+    [
+        ("track_id", Shape::I32),
+        ("name", Shape::Code),
+        ("category", Shape::Code),
+        ("ts_ps", Shape::I64),
+        ("dur_ps", Shape::I64),
+        ("depth", Shape::I32),
+        ("parent_id", Shape::I64),
+        ("self_ps", Shape::I64),
+        ("step", Shape::I64),
+        ("op_name", Shape::Code),
+        ("op_type", Shape::Code),
+        ("correlation_id", Shape::I64),
+        ("args_json", Shape::Text),
+    ]
+    .map(|(name, shape)| Field::new(name, shape))
+    .to_vec()
+}
+
+/// The finished table.
+pub struct Slices {
+    /// The rows.
+    pub part: Part,
+    /// First start and last end.
+    pub bounds_ps: Option<(i64, i64)>,
+    /// Slices whose args were too long to be kept (2 GiB).
+    pub args_too_long: u64,
+}
+
+/// The thread that writes slices.
+pub struct SliceThread {
+    pieces: Option<SyncSender<SliceColumns>>,
+    spares: Receiver<SliceColumns>,
+    thread: Option<JoinHandle<Result<Slices>>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl SliceThread {
+    /// Starts the thread; the table goes to `slice.arrow` in a folder or stays in memory.
+    pub fn new(folder: Option<&Path>, needs: Needs) -> Result<SliceThread> {
+        let part = PartWriter::new(folder, "slice", fields())?;
+        let (pieces, inbox) = sync_channel(WAITING);
+        let (outbox, spares) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let work = move || -> Result<Slices> {
+            let mut encoder = Encoder::new(part, needs, outbox);
+            for piece in inbox {
+                if stopped.load(Ordering::Relaxed) {
+                    return Err(Error::new(Kind::Interrupted, "the caller asked to stop"));
+                }
+                encoder.piece(piece)?;
+            }
+            encoder.finish()
+        };
+        let thread = std::thread::Builder::new()
+            .name("slices".to_owned())
+            .spawn(work)?;
+        Ok(SliceThread {
+            pieces: Some(pieces),
+            spares,
+            thread: Some(thread),
+            stop,
+        })
+    }
+
+    /// Hands slices over; the failure of an earlier piece shows here.
+    pub fn push(&mut self, piece: SliceColumns) -> Result<()> {
+        let sent = self.pieces.as_ref().map(|pieces| pieces.send(piece));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            // The thread hangs up only when it failed.
+            _ => match self.join() {
+                Err(error) => Err(error),
+                Ok(_) => Err(Error::new(Kind::Io, "slices were pushed after the end")),
+            },
+        }
+    }
+
+    /// A used piece, emptied: its memory is warm.
+    pub fn spare(&self) -> SliceColumns {
+        self.spares.try_recv().unwrap_or_default()
+    }
+
+    /// Waits for the table; `check` is asked meanwhile whether to go on.
+    pub fn finish(mut self, check: impl Fn() -> Result<()>) -> Result<Slices> {
+        self.pieces = None;
+        while self
+            .thread
+            .as_ref()
+            .is_some_and(|thread| !thread.is_finished())
+        {
+            check()?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.join()
+    }
+
+    fn join(&mut self) -> Result<Slices> {
+        self.pieces = None;
+        let gone = || Error::new(Kind::Io, "the thread that writes slices is gone");
+        self.thread
+            .take()
+            .ok_or_else(gone)?
+            .join()
+            .map_err(|_| gone())?
+    }
+}
+
+impl Drop for SliceThread {
+    fn drop(&mut self) {
+        // Nobody waits for the result any more, but the folder must not be written to after us.
+        self.stop.store(true, Ordering::Relaxed);
+        self.pieces = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The batch that is being filled, and what reaches beyond it.
+struct Encoder {
+    part: PartWriter,
+    needs: Needs,
+    outbox: Sender<SliceColumns>,
+    nester: Nester,
+    last: Option<(u32, i64, i64)>,
+    /// Row with which the batch begins.
+    first: i64,
+    columns: SliceColumns,
+    depth: Vec<i32>,
+    parent: Vec<i64>,
+    self_ps: Vec<i64>,
+    offsets: Vec<i32>,
+    /// Pieces whose args are in the batch, and which stretch of them.
+    held: Vec<SliceColumns>,
+    stretches: Vec<(usize, Range<usize>)>,
+    /// Self times of slices whose batch was written before they ended.
+    late: Vec<(i64, i64)>,
+    batch_rows: Vec<usize>,
+    bounds_ps: Option<(i64, i64)>,
+    args_too_long: u64,
+    bits: [Vec<u8>; 6],
+}
+
+impl Encoder {
+    fn new(part: PartWriter, needs: Needs, outbox: Sender<SliceColumns>) -> Encoder {
+        Encoder {
+            part,
+            needs,
+            outbox,
+            nester: Nester::default(),
+            last: None,
+            first: 0,
+            columns: SliceColumns::default(),
+            depth: Vec::new(),
+            parent: Vec::new(),
+            self_ps: Vec::new(),
+            offsets: vec![0],
+            held: Vec::new(),
+            stretches: Vec::new(),
+            late: Vec::new(),
+            batch_rows: Vec::new(),
+            bounds_ps: None,
+            args_too_long: 0,
+            bits: Default::default(),
+        }
+    }
+
+    fn piece(&mut self, piece: SliceColumns) -> Result<()> {
+        let rows = piece.len();
+        let mut at = 0;
+        self.held.push(piece);
+        while at < rows {
+            let piece = self.held.pop().unwrap_or_default();
+            let taken = self.take(&piece, at);
+            self.held.push(piece);
+            let taken = taken?;
+            at += taken;
+            // Nothing fitted, or the batch is full.
+            if taken == 0 || self.columns.len() == BATCH_ROWS {
+                self.flush(at < rows)?;
+            }
+        }
+        self.give_back();
+        Ok(())
+    }
+
+    /// Takes rows of a piece from `at` on into the batch, as many as fit; returns how many.
+    fn take(&mut self, piece: &SliceColumns, at: usize) -> Result<usize> {
+        let mut to = piece.len().min(at + BATCH_ROWS - self.columns.len());
+        if self.needs.args {
+            to = self.take_args(piece, at, to)?;
+        }
+        if to == at {
+            return Ok(0);
+        }
+        let columns = &mut self.columns;
+        columns.track.extend_from_slice(&piece.track[at..to]);
+        columns.name.extend_from_slice(&piece.name[at..to]);
+        columns.category.extend_from_slice(&piece.category[at..to]);
+        columns.ts_ps.extend_from_slice(&piece.ts_ps[at..to]);
+        columns.dur_ps.extend_from_slice(&piece.dur_ps[at..to]);
+        columns.op_name.extend_from_slice(&piece.op_name[at..to]);
+        columns.op_type.extend_from_slice(&piece.op_type[at..to]);
+        columns
+            .correlation
+            .extend_from_slice(&piece.correlation[at..to]);
+        self.nest(piece, at, to)?;
+        Ok(to - at)
+    }
+
+    /// Places the args of rows `at..to`; returns the first row that does not fit.
+    fn take_args(&mut self, piece: &SliceColumns, at: usize, to: usize) -> Result<usize> {
+        let start_of = |row: usize| {
+            if row == 0 {
+                0
+            } else {
+                piece.args_end[row - 1] as usize
+            }
+        };
+        let held = self.held.len();
+        let mut begin = start_of(at);
+        let mut base = self.offsets.last().map_or(0, |last| *last as usize);
+        let mut row = at;
+        let full = self.columns.len();
+        while row < to {
+            let (start, end) = (start_of(row), piece.args_end[row] as usize);
+            if base + end - begin > BATCH_ARGS_BYTES && full + row - at > 0 {
+                break;
+            }
+            if end - start > i32::MAX as usize {
+                // Cannot be held in a column of texts; the text of this row stays out.
+                self.stretch(held, begin..start);
+                base += start - begin;
+                begin = end;
+                self.args_too_long += 1;
+            }
+            self.offsets.push((base + end - begin) as i32);
+            row += 1;
+        }
+        self.stretch(held, begin..start_of(row));
+        Ok(row)
+    }
+
+    fn stretch(&mut self, held: usize, range: Range<usize>) {
+        if !range.is_empty() {
+            self.stretches.push((held, range));
+        }
+    }
+
+    fn nest(&mut self, piece: &SliceColumns, at: usize, to: usize) -> Result<()> {
+        let (first, mut row) = (self.first, self.first + self.self_ps.len() as i64);
+        let rows = self.self_ps.len() + to - at;
+        self.self_ps.resize(rows, 0);
+        let (own, late) = (&mut self.self_ps, &mut self.late);
+        let mut done = |row: i64, self_ps: i64| match own.get_mut((row - first) as usize) {
+            Some(place) if row >= first => *place = self_ps,
+            _ => late.push((row, self_ps)),
+        };
+        let (mut low, mut high) = self.bounds_ps.unwrap_or((i64::MAX, i64::MIN));
+        let nesting = self.needs.nesting;
+        let columns = piece.track[at..to]
+            .iter()
+            .zip(&piece.ts_ps[at..to])
+            .zip(&piece.dur_ps[at..to]);
+        for ((track, ts_ps), dur_ps) in columns {
+            let (track, ts_ps, dur_ps) = (*track, *ts_ps, *dur_ps);
+            let end_ps = ts_ps
+                .checked_add(dur_ps)
+                .filter(|_| dur_ps >= 0)
+                .ok_or_else(|| {
+                    Error::new(
+                        Kind::Io,
+                        format!("a decoder gave a slice at {ts_ps} ps of {dur_ps} ps"),
+                    )
+                })?;
+            low = low.min(ts_ps);
+            high = high.max(end_ps);
+            if !nesting {
+                continue;
+            }
+            match self.last {
+                Some((same, ..)) if same != track => self.nester.finish(&mut done),
+                Some((_, before_ps, longer_ps)) if (before_ps, -longer_ps) > (ts_ps, -dur_ps) => {
+                    return Err(Error::new(
+                        Kind::Io,
+                        format!("a decoder gave track {track} out of order"),
+                    ));
+                }
+                _ => {}
+            }
+            self.last = Some((track, ts_ps, dur_ps));
+            let place = self.nester.begin(row, ts_ps, dur_ps, &mut done);
+            self.depth.push(place.depth);
+            self.parent.push(place.parent);
+            row += 1;
+        }
+        if !nesting {
+            self.depth.resize(rows, 0);
+        }
+        self.bounds_ps = Some((low, high));
+        Ok(())
+    }
+
+    /// Writes the batch. `keep`: the last piece goes on in the next batch.
+    fn flush(&mut self, keep: bool) -> Result<()> {
+        let rows = self.columns.len();
+        if rows == 0 {
+            return Ok(());
+        }
+        let columns = &self.columns;
+        let [category, op_name, op_type, parent, correlation, args] = &mut self.bits;
+        let data: Vec<&[u8]> = self
+            .stretches
+            .iter()
+            .map(|(held, range)| &self.held[*held].args_json[range.clone()])
+            .collect();
+        let written = [
+            Column::Fixed {
+                valid: None,
+                values: columns.track.to_byte_slice(),
+            },
+            Column::Fixed {
+                valid: None,
+                values: columns.name.to_byte_slice(),
+            },
+            some(&columns.category, NONE, category),
+            Column::Fixed {
+                valid: None,
+                values: columns.ts_ps.to_byte_slice(),
+            },
+            Column::Fixed {
+                valid: None,
+                values: columns.dur_ps.to_byte_slice(),
+            },
+            Column::Fixed {
+                valid: None,
+                values: self.depth.to_byte_slice(),
+            },
+            some(&self.parent, -1, parent),
+            Column::Fixed {
+                valid: None,
+                values: self.self_ps.to_byte_slice(),
+            },
+            Column::Nulls,
+            some(&columns.op_name, NONE, op_name),
+            some(&columns.op_type, NONE, op_type),
+            some(&columns.correlation, MISSING, correlation),
+            texts(&self.offsets, &data, args),
+        ];
+        self.part.write(rows, &written)?;
+        self.batch_rows.push(rows);
+        self.first += rows as i64;
+        self.columns.clear();
+        self.depth.clear();
+        self.parent.clear();
+        self.self_ps.clear();
+        self.offsets.truncate(1);
+        self.stretches.clear();
+        let last = if keep { self.held.pop() } else { None };
+        self.give_back();
+        self.held.extend(last);
+        Ok(())
+    }
+
+    /// Hands pieces back that are not looked at any more.
+    fn give_back(&mut self) {
+        if !self.stretches.is_empty() {
+            return;
+        }
+        for mut piece in self.held.drain(..) {
+            piece.clear();
+            // The other end may be gone when all is decoded; then the piece is just dropped.
+            let _ = self.outbox.send(piece);
+        }
+    }
+
+    fn finish(mut self) -> Result<Slices> {
+        let first = self.first;
+        let (own, late) = (&mut self.self_ps, &mut self.late);
+        self.nester
+            .finish(|row, self_ps| match own.get_mut((row - first) as usize) {
+                Some(place) if row >= first => *place = self_ps,
+                _ => late.push((row, self_ps)),
+            });
+        self.flush(false)?;
+        self.late.sort_unstable();
+        let mut late = self.late.as_slice();
+        let mut first = 0;
+        for (batch, rows) in self.batch_rows.iter().enumerate() {
+            let end = first + *rows as i64;
+            let here = late.partition_point(|(row, _)| *row < end);
+            if here > 0 {
+                let values: Vec<(usize, i64)> = late[..here]
+                    .iter()
+                    .map(|(row, self_ps)| ((row - first) as usize, *self_ps))
+                    .collect();
+                self.part.patch(batch, SELF_PS, &values)?;
+            }
+            late = &late[here..];
+            first = end;
+        }
+        Ok(Slices {
+            part: self.part.finish()?,
+            bounds_ps: self.bounds_ps,
+            args_too_long: self.args_too_long,
+        })
+    }
+}
+
+/// A column in which `none` stands for NULL; `bits` is room for the validity.
+fn some<'a, T>(values: &'a [T], none: T, bits: &'a mut Vec<u8>) -> Column<'a>
+where
+    T: PartialEq + Copy,
+    [T]: ToByteSlice,
+{
+    let nulls = fill_bits(bits, values, |value| *value != none);
+    match nulls {
+        _ if nulls == values.len() => Column::Nulls,
+        0 => Column::Fixed {
+            valid: None,
+            values: values.to_byte_slice(),
+        },
+        _ => Column::Fixed {
+            valid: Some(Valid { bits, nulls }),
+            values: values.to_byte_slice(),
+        },
+    }
+}
+
+/// A column of texts in which the empty text stands for NULL.
+fn texts<'a>(offsets: &'a [i32], data: &'a [&'a [u8]], bits: &'a mut Vec<u8>) -> Column<'a> {
+    let rows = offsets.len() - 1;
+    bits.clear();
+    let mut nulls = rows;
+    if !data.is_empty() {
+        let mut filled = 0;
+        for chunk in 0..rows.div_ceil(8) {
+            let ends = &offsets[chunk * 8..(chunk * 8 + 9).min(rows + 1)];
+            let byte = ends.windows(2).enumerate().fold(0, |byte, (i, pair)| {
+                byte | u8::from(pair[0] != pair[1]) << i
+            });
+            filled += byte.count_ones() as usize;
+            bits.push(byte);
+        }
+        nulls = rows - filled;
+    }
+    match nulls {
+        _ if nulls == rows => Column::Nulls,
+        0 => Column::Text {
+            valid: None,
+            offsets,
+            data,
+        },
+        _ => Column::Text {
+            valid: Some(Valid { bits, nulls }),
+            offsets,
+            data,
+        },
+    }
+}
+
+/// Packs a truth for each value into bits; returns how many are false.
+fn fill_bits<T>(bits: &mut Vec<u8>, values: &[T], valid: impl Fn(&T) -> bool) -> usize {
+    bits.clear();
+    let mut filled = 0;
+    for chunk in values.chunks(8) {
+        let byte = chunk
+            .iter()
+            .enumerate()
+            .fold(0, |byte, (i, value)| byte | u8::from(valid(value)) << i);
+        filled += byte.count_ones() as usize;
+        bits.push(byte);
+    }
+    values.len() - filled
+}

@@ -1,0 +1,314 @@
+//! A table as an Arrow stream: parts side by side, ids counted, codes joined with their texts.
+
+use crate::error::{Error, Kind, Result};
+use crate::part::{Access, Field, Part, Shape};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, RecordBatchReader,
+    StringArray,
+};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
+use std::fs::File;
+use std::sync::{Arc, OnceLock};
+
+/// The texts that codes stand for.
+#[derive(Debug)]
+pub struct Dictionary {
+    texts: Arc<Part>,
+    values: OnceLock<ArrayRef>,
+}
+
+impl Dictionary {
+    /// A dictionary whose texts are the only column of a part.
+    pub fn new(texts: Arc<Part>) -> Dictionary {
+        Dictionary {
+            texts,
+            values: OnceLock::new(),
+        }
+    }
+
+    /// The part with the texts.
+    pub fn part(&self) -> &Arc<Part> {
+        &self.texts
+    }
+
+    /// The type of [`Dictionary::values`], known without reading them.
+    fn value_type(&self) -> DataType {
+        let bytes = |batch: &crate::part::Batch| {
+            batch
+                .columns
+                .first()
+                .and_then(|column| column.buffers.last())
+                .map_or(0, |place| match place {
+                    crate::part::Place::Memory(buffer) => buffer.len() as u64,
+                    crate::part::Place::File { bytes, .. } => *bytes,
+                })
+        };
+        let total: u64 = self.texts.batches.iter().map(bytes).sum();
+        if total > i32::MAX as u64 {
+            DataType::LargeUtf8
+        } else {
+            DataType::Utf8
+        }
+    }
+
+    /// All texts as one column; read once and kept.
+    fn values(&self) -> Result<ArrayRef> {
+        if let Some(values) = self.values.get() {
+            return Ok(Arc::clone(values));
+        }
+        let mut arrays = Vec::new();
+        for batch in 0..self.texts.batches.len() {
+            arrays.push(self.texts.array(batch, 0, &Access::Mapped)?);
+        }
+        let values: ArrayRef = match arrays.len() {
+            0 => Arc::new(StringArray::new_null(0)),
+            1 => arrays.remove(0),
+            _ => join(&arrays, self.value_type() == DataType::LargeUtf8),
+        };
+        Ok(Arc::clone(self.values.get_or_init(|| values)))
+    }
+}
+
+/// Several columns of texts as one.
+fn join(arrays: &[ArrayRef], large: bool) -> ArrayRef {
+    let texts = || {
+        arrays
+            .iter()
+            .flat_map(|array| array.as_string::<i32>().iter())
+    };
+    if large {
+        Arc::new(texts().collect::<LargeStringArray>())
+    } else {
+        Arc::new(texts().collect::<StringArray>())
+    }
+}
+
+/// A table of a store.
+#[derive(Debug)]
+pub struct Table {
+    /// Parts side by side; a column of a later part stands in for the one of the same name before.
+    pub parts: Vec<Arc<Part>>,
+    /// Texts by the name of the column.
+    pub dictionaries: Vec<(String, Arc<Dictionary>)>,
+}
+
+/// Where a column comes from.
+#[derive(Debug, Clone)]
+enum Origin {
+    /// The number of the row.
+    Row,
+    /// A column of a part.
+    Stored {
+        part: usize,
+        column: usize,
+        dictionary: Option<Arc<Dictionary>>,
+    },
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.parts.first().map_or(0, |part| part.rows())
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> Vec<String> {
+        self.origins()
+            .into_iter()
+            .map(|(name, _, _)| name)
+            .collect()
+    }
+
+    fn origins(&self) -> Vec<(String, DataType, Origin)> {
+        let mut origins: Vec<(String, DataType, Origin)> = Vec::new();
+        let counted = self
+            .parts
+            .iter()
+            .flat_map(|part| &part.fields)
+            .all(|field| field.name != "id");
+        if counted {
+            origins.push(("id".to_owned(), DataType::Int64, Origin::Row));
+        }
+        for (p, part) in self.parts.iter().enumerate() {
+            for (column, field) in part.fields.iter().enumerate() {
+                let dictionary = self.dictionary(field);
+                let kind = match &dictionary {
+                    Some(dictionary) => DataType::Dictionary(
+                        Box::new(DataType::Int32),
+                        Box::new(dictionary.value_type()),
+                    ),
+                    None => field.shape.stored_type(),
+                };
+                let origin = Origin::Stored {
+                    part: p,
+                    column,
+                    dictionary,
+                };
+                match origins.iter_mut().find(|(name, _, _)| *name == field.name) {
+                    Some(there) => *there = (field.name.clone(), kind, origin),
+                    None => origins.push((field.name.clone(), kind, origin)),
+                }
+            }
+        }
+        origins
+    }
+
+    fn dictionary(&self, field: &Field) -> Option<Arc<Dictionary>> {
+        let named = self
+            .dictionaries
+            .iter()
+            .find(|(name, _)| *name == field.name);
+        named
+            .filter(|_| field.shape == Shape::Code)
+            .map(|(_, dictionary)| Arc::clone(dictionary))
+    }
+
+    /// The table as Arrow, of those columns or of all. Mapped: without copying, the file stays
+    /// mapped as long as the store. Not mapped: each batch is read and freed after use.
+    pub fn read(self: &Arc<Self>, columns: Option<&[String]>, mapped: bool) -> Result<Batches> {
+        let mut origins = self.origins();
+        if let Some(wanted) = columns {
+            for name in wanted {
+                if !origins.iter().any(|(there, _, _)| there == name) {
+                    return Err(Error::new(
+                        Kind::Io,
+                        format!("the table has no column {name}"),
+                    ));
+                }
+            }
+            origins.retain(|(name, _, _)| wanted.contains(name));
+        }
+        let fields: Vec<ArrowField> = origins
+            .iter()
+            .map(|(name, kind, _)| ArrowField::new(name, kind.clone(), true))
+            .collect();
+        let files = if mapped {
+            None
+        } else {
+            Some(
+                self.parts
+                    .iter()
+                    .map(|part| part.open())
+                    .collect::<Result<_>>()?,
+            )
+        };
+        Ok(Batches {
+            table: Arc::clone(self),
+            schema: Arc::new(Schema::new(fields)),
+            origins: origins.into_iter().map(|(_, _, origin)| origin).collect(),
+            files,
+            batch: 0,
+            row: 0,
+        })
+    }
+}
+
+/// The batches of a table, one after the other.
+pub struct Batches {
+    table: Arc<Table>,
+    schema: SchemaRef,
+    origins: Vec<Origin>,
+    files: Option<Vec<Option<File>>>,
+    batch: usize,
+    row: i64,
+}
+
+impl Batches {
+    fn read(&self, rows: usize) -> Result<RecordBatch> {
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
+        for origin in &self.origins {
+            columns.push(match origin {
+                Origin::Row => Arc::new(Int64Array::from_iter_values(
+                    self.row..self.row + rows as i64,
+                )),
+                Origin::Stored {
+                    part,
+                    column,
+                    dictionary,
+                } => {
+                    let access = match self.files.as_ref().and_then(|files| files[*part].as_ref()) {
+                        Some(file) => Access::Read(file),
+                        None => Access::Mapped,
+                    };
+                    let array = self.table.parts[*part].array(self.batch, *column, &access)?;
+                    match dictionary {
+                        None => array,
+                        Some(dictionary) => {
+                            let keys = array.as_primitive::<Int32Type>().clone();
+                            let joined = DictionaryArray::try_new(keys, dictionary.values()?);
+                            Arc::new(
+                                joined.map_err(|error| {
+                                    Error::new(Kind::Damaged, error.to_string())
+                                })?,
+                            )
+                        }
+                    }
+                }
+            });
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+            .map_err(|error| Error::new(Kind::Damaged, error.to_string()))
+    }
+}
+
+impl Iterator for Batches {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rows = self.table.parts.first()?.batches.get(self.batch)?.rows;
+        let batch = self.read(rows);
+        self.batch += 1;
+        self.row += rows as i64;
+        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A part with a pool's texts in memory or a folder, in batches whose offsets fit.
+pub fn write_texts(
+    folder: Option<&std::path::Path>,
+    name: &str,
+    column: &str,
+    pool: &crate::pool::Pool,
+) -> Result<Part> {
+    use crate::part::{BATCH_ROWS, Column, PartWriter};
+    const BATCH_BYTES: usize = 1 << 28;
+    let mut writer = PartWriter::new(folder, name, vec![Field::new(column, Shape::Text)])?;
+    let (text, ends) = pool.parts();
+    let mut first = 0;
+    let mut start = 0;
+    while first < ends.len() {
+        let most = &ends[first..ends.len().min(first + BATCH_ROWS)];
+        let rows = most
+            .partition_point(|end| end - start <= BATCH_BYTES)
+            .max(1);
+        let end = most[rows - 1];
+        if end - start > i32::MAX as usize {
+            return Err(Error::new(
+                Kind::Limit,
+                format!("a name of {} bytes", end - start),
+            ));
+        }
+        let mut offsets = vec![0_i32];
+        offsets.extend(most[..rows].iter().map(|end| (end - start) as i32));
+        let data: &[&[u8]] = &[&text.as_bytes()[start..end]];
+        writer.write(
+            rows,
+            &[Column::Text {
+                valid: None,
+                offsets: &offsets,
+                data,
+            }],
+        )?;
+        first += rows;
+        start = end;
+    }
+    writer.finish()
+}
