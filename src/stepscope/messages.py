@@ -80,6 +80,14 @@ ERRORS: dict[str, Message] = {
 """Slugs of errors: the command stopped."""
 
 NOTES: dict[str, Message] = {
+    "no-steps": Message(
+        "No steps were found",
+        "Nothing in the recording tells where an iteration of the program begins: no numbered mark, no "
+        "Session.run, no call of a tf.function, no call that fetches a batch. There are no step times, and "
+        "shares of time are of the whole capture, start-up included.",
+        "Mark the steps: tf.profiler.experimental.Trace('train', step_num=i, _r=1) around the body of the "
+        "loop, jax.profiler.StepTraceAnnotation, or prof.step() with torch.profiler.",
+    ),
     "truncated": Message(
         "The file ends too early",
         "The file was cut, most often because the program that wrote it was stopped. Everything before "

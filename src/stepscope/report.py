@@ -364,11 +364,11 @@ def _fill(template: str, fields: Mapping[str, str]) -> str:
 def _notes(completeness: Rows, analyses: Sequence[library.Entry]) -> tuple[Note, ...]:
     notes = []
     for row in completeness:
-        slug, effect = row["slug"], row["effect"]
+        slug, effect = row["slug"], row["what"]
         if effect is None:
             continue
         weak = [entry.title.lower() for entry in analyses if {slug, effect} & set(entry.weakened_by)]
-        place = (row["path"], row["events"] or 0, row["detail"] or "")
+        place = (row["path"], row["events"] or 0, row["why"] or "")
         notes.append(Note(slug or "unreadable-source", effect, *place, tuple(weak)))
     return tuple(sorted(notes, key=lambda note: _EFFECTS.get(note.effect, len(_EFFECTS))))
 

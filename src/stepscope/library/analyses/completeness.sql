@@ -13,10 +13,10 @@
 --   events_repaired | int | Repaired | events stored after a repair
 --   events_capped | int | Capped | events that the recorder itself dropped or cut
 --   slug | text | Note | what happened; `stepscope docs` explains it
---   effect | text | Effect | lost, repaired, capped, missing, recorder or info
+--   what | text | Effect | lost, repaired, capped, missing, recorder or info
 --   events | int | Events | events concerned
 --   first_offset | int | At byte | byte offset of the first of them
---   detail | text | Detail | one sentence about this file
+--   why | text | Detail | one sentence about this file
 SELECT
   o.path,
   o.format,
@@ -27,11 +27,12 @@ SELECT
   o.events_repaired,
   o.events_capped,
   n.slug,
-  COALESCE(n.effect, CASE WHEN o.error IS NULL THEN NULL ELSE 'lost' END) AS effect,
+  COALESCE(n.effect, CASE WHEN o.error IS NULL THEN NULL ELSE 'lost' END) AS what,
   n.events,
   n.first_offset,
-  COALESCE(n.detail, o.error) AS detail
+  COALESCE(n.detail, o.error) AS why
 FROM source AS o
 LEFT JOIN source_note AS n ON n.source_id = o.source_id
 ORDER BY
-  o.path NULLS LAST, n.effect NULLS LAST, n.slug NULLS LAST, n.first_offset NULLS LAST, n.detail NULLS LAST, o.source_id NULLS LAST
+  o.path NULLS LAST, n.effect NULLS LAST, n.slug NULLS LAST, n.first_offset NULLS LAST, n.detail NULLS LAST,
+  o.source_id NULLS LAST

@@ -29,13 +29,20 @@ WITH stepped AS (
   GROUP BY o.run_id, o.host_id, o.source_id, o.step, o.place, o.op_type
 ),
 
-types AS (
-  SELECT
-    t.place,
-    t.op_type,
-    ROW_NUMBER() OVER (ORDER BY SUM(t.sum_self_ps) DESC NULLS LAST, t.place NULLS LAST, t.op_type NULLS LAST) AS rank_of_type
+summed AS (
+  SELECT t.place, t.op_type, SUM(t.sum_self_ps) AS all_self_ps
   FROM stepped AS t
   GROUP BY t.place, t.op_type
+),
+
+types AS (
+  SELECT
+    u.place,
+    u.op_type,
+    ROW_NUMBER() OVER (
+      ORDER BY u.all_self_ps DESC NULLS LAST, u.place NULLS LAST, u.op_type NULLS LAST
+    ) AS rank_of_type
+  FROM summed AS u
 )
 
 SELECT

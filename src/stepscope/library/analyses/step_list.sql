@@ -33,4 +33,5 @@ SELECT
 FROM step AS s
 LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'input'
 ORDER BY
-  s.run_id NULLS LAST, s.host_id NULLS LAST, s.step NULLS LAST, s.source_id NULLS LAST, s.ts_ps NULLS LAST, s.id NULLS LAST
+  s.run_id NULLS LAST, s.host_id NULLS LAST, s.step NULLS LAST, s.source_id NULLS LAST, s.ts_ps NULLS LAST,
+  s.id NULLS LAST

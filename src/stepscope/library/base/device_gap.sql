@@ -34,12 +34,12 @@ SELECT
   d.place,
   d.device,
   d.device_kind,
-  COALESCE(d.covered_ps, w.begin_ps) AS begin_ps,
-  d.from_ps - COALESCE(d.covered_ps, w.begin_ps) AS idle_ps,
+  COALESCE(d.covered_ps, w.open_ps) AS begin_ps,
+  d.from_ps - COALESCE(d.covered_ps, w.open_ps) AS idle_ps,
   d.slice_id AS next_slice_id
 FROM device_load AS d
 INNER JOIN step_window AS w ON w.source_id = d.source_id
-WHERE d.from_ps > COALESCE(d.covered_ps, w.begin_ps)
+WHERE d.from_ps > COALESCE(d.covered_ps, w.open_ps)
 UNION ALL
 SELECT
   b.run_id,
@@ -49,8 +49,8 @@ SELECT
   b.device,
   b.device_kind,
   b.last_ps AS begin_ps,
-  w.until_ps - b.last_ps AS idle_ps,
+  w.close_ps - b.last_ps AS idle_ps,
   NULL AS next_slice_id
 FROM bounds AS b
 INNER JOIN step_window AS w ON w.source_id = b.source_id
-WHERE w.until_ps > b.last_ps
+WHERE w.close_ps > b.last_ps

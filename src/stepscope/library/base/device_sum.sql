@@ -54,10 +54,10 @@ edged AS (
     l.gap_count,
     l.short_count,
     l.short_total,
-    w.until_ps - w.begin_ps AS whole_ps,
-    l.first_ps - w.begin_ps AS before_ps,
-    w.until_ps - l.last_ps AS after_ps,
-    CASE WHEN l.first_ps - w.begin_ps > l.most_gap_ps THEN l.first_ps - w.begin_ps ELSE l.most_gap_ps END AS longest_ps
+    w.close_ps - w.open_ps AS whole_ps,
+    l.first_ps - w.open_ps AS before_ps,
+    w.close_ps - l.last_ps AS after_ps,
+    CASE WHEN l.first_ps - w.open_ps > l.most_gap_ps THEN l.first_ps - w.open_ps ELSE l.most_gap_ps END AS longest_ps
   FROM loads AS l
   INNER JOIN step_window AS w ON w.source_id = l.source_id
 )

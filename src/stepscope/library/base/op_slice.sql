@@ -33,7 +33,7 @@ WITH named AS (
     s.step,
     COALESCE(s.op_name, s.name) AS op,
     COALESCE(s.op_type, s.op_name, s.name) AS type_or_name,
-    COALESCE(s.category, '') AS category,
+    COALESCE(s.category, '') AS category_or_none,
     CASE WHEN s.op_name IS NULL AND s.op_type IS NULL THEN 0 ELSE 1 END AS names_op,
     CASE
       WHEN s.op_type IS NULL THEN CASE
@@ -56,7 +56,8 @@ WITH named AS (
       WHEN s.op_type LIKE 'MEMCPY%' OR s.op_type LIKE 'Memcpy%' OR s.op_type LIKE 'Memset%' THEN 'copy'
       WHEN s.op_type IN ('copy', 'copy-start', 'copy-done', '_Send', '_HostSend', 'CopyHost', 'Copy') THEN 'copy'
       WHEN s.op_type LIKE 'Nccl%' OR s.op_type LIKE 'Horovod%' OR s.op_type LIKE 'Collective%' THEN 'collective'
-      WHEN s.op_type LIKE 'all-reduce%' OR s.op_type LIKE 'all-gather%' OR s.op_type LIKE 'all-to-all%' THEN 'collective'
+      WHEN s.op_type LIKE 'all-reduce%' OR s.op_type LIKE 'all-gather%' THEN 'collective'
+      WHEN s.op_type LIKE 'all-to-all%' THEN 'collective'
       WHEN s.op_type LIKE 'reduce-scatter%' OR s.op_type LIKE 'collective-permute%' THEN 'collective'
       WHEN s.op_type LIKE '%XlaCompile' OR s.name LIKE '%xla_compile' OR s.op_name LIKE '%xla_compile' THEN 'compile'
       WHEN s.op_type IN ('EagerPyFunc', 'PyFunc', 'PyFuncStateless') THEN 'python'
@@ -89,12 +90,15 @@ SELECT
 FROM named AS n
 INNER JOIN track_place AS p ON p.track_id = n.track_id
 WHERE
-  (p.place = 'device' AND n.category NOT IN ('gpu_user_annotation', 'user_annotation', 'cuda_sync', 'overhead'))
+  (p.place = 'device' AND n.category_or_none NOT IN ('gpu_user_annotation', 'user_annotation', 'cuda_sync', 'overhead'))
   OR (
     p.place IN ('host', 'launch')
     AND (
       n.names_op = 1
-      OR n.category IN ('cpu_op', 'Op')
-      OR (p.producer IN ('horovod', 'viztracer', 'unknown') AND n.category NOT IN ('user_annotation', 'python_function'))
+      OR n.category_or_none IN ('cpu_op', 'Op')
+      OR (
+        p.producer IN ('horovod', 'viztracer', 'unknown')
+        AND n.category_or_none NOT IN ('user_annotation', 'python_function')
+      )
     )
   )

@@ -25,13 +25,13 @@ SELECT
   o.device,
   o.device_kind,
   o.class,
-  CASE WHEN o.ts_ps < w.begin_ps THEN w.begin_ps ELSE o.ts_ps END AS from_ps,
-  CASE WHEN o.end_ps > w.until_ps THEN w.until_ps ELSE o.end_ps END AS to_ps
+  CASE WHEN o.ts_ps < w.open_ps THEN w.open_ps ELSE o.ts_ps END AS from_ps,
+  CASE WHEN o.end_ps > w.close_ps THEN w.close_ps ELSE o.end_ps END AS to_ps
 FROM op_slice AS o
 INNER JOIN step_window AS w ON w.source_id = o.source_id
 WHERE
   o.class <> 'wait'
   AND o.place <> 'launch'
   AND o.dur_ps > 0
-  AND o.ts_ps < w.until_ps
-  AND o.end_ps > w.begin_ps
+  AND o.ts_ps < w.close_ps
+  AND o.end_ps > w.open_ps

@@ -29,7 +29,11 @@ WITH devices AS (
 )
 
 SELECT
-  CASE WHEN d.copy_ps * 2 >= d.all_ps THEN 'high' WHEN d.copy_ps * 4 >= d.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CASE
+    WHEN d.copy_ps * 2 >= d.all_ps THEN 'high'
+    WHEN d.copy_ps * 4 >= d.all_ps THEN 'medium'
+    ELSE 'low'
+  END AS severity,
   CAST(d.copy_ps AS BIGINT) AS impact_ps,
   d.run_id,
   d.host_id,

@@ -19,7 +19,7 @@
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | their time as part of the window; over 100 % when calls overlap
 SELECT
-  CASE WHEN o.sum_dur_ps * 10 >= (w.until_ps - w.begin_ps) * 3 THEN 'high' ELSE 'medium' END AS severity,
+  CASE WHEN o.sum_dur_ps * 10 >= (w.close_ps - w.open_ps) * 3 THEN 'high' ELSE 'medium' END AS severity,
   o.sum_dur_ps AS impact_ps,
   o.run_id,
   o.host_id,
@@ -27,8 +27,8 @@ SELECT
   o.op,
   o.op_type,
   o.slices AS runs,
-  CAST(o.sum_dur_ps AS DOUBLE) / NULLIF(w.until_ps - w.begin_ps, 0) AS share
+  CAST(o.sum_dur_ps AS DOUBLE) / NULLIF(w.close_ps - w.open_ps, 0) AS share
 FROM op_sum AS o
 INNER JOIN step_window AS w ON w.source_id = o.source_id
-WHERE o.class = 'python' AND o.sum_dur_ps * 20 >= w.until_ps - w.begin_ps AND o.sum_dur_ps > 0
+WHERE o.class = 'python' AND o.sum_dur_ps * 20 >= w.close_ps - w.open_ps AND o.sum_dur_ps > 0
 ORDER BY o.sum_dur_ps DESC NULLS LAST, o.source_id NULLS LAST, o.op NULLS LAST

@@ -1,0 +1,181 @@
+"""Every file of the library: its header, its columns, its SQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepscope import library, messages
+from stepscope.lake.schema import schema
+from tests.draw import Tables
+from tests.library import lint
+
+ENTRIES = library.entries()
+COLUMNS = {t.name: set(t.names) for t in schema().tables} | {
+    view.name: {field.name for field in view.columns} for view in library.views()
+}
+TYPES = {
+    "text": ("VARCHAR",),
+    "int": ("BIGINT", "INTEGER"),
+    "float": ("DOUBLE",),
+    "bool": ("BOOLEAN",),
+    "ps": ("BIGINT",),
+    "bytes": ("BIGINT",),
+    "ratio": ("DOUBLE",),
+    "unix_ns": ("BIGINT",),
+}
+
+every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+
+
+@pytest.fixture(scope="module")
+def empty():
+    return Tables().connect()
+
+
+def test_there_is_something():
+    assert len(library.names("analysis")) >= 17
+    assert len(library.names("finding")) >= 18
+    assert library.sql("op_types").startswith("WITH types")
+    assert library.entry("input-wait") is library.entry("input_wait")
+    assert library.tables_of("op_types") == {"slice", "track", "device", "source"}
+
+
+@every
+def test_columns_are_those_of_the_header(entry, empty):
+    """Names, order and types; nothing comes out wider than the schema's types."""
+    described = empty.execute(entry.sql).description
+    assert [column[0] for column in described] == [field.name for field in entry.columns]
+    for (name, kind, *_), field in zip(described, entry.columns, strict=True):
+        assert str(kind) in TYPES[field.unit], name
+
+
+@every
+def test_quiet_without_data(entry, empty):
+    assert empty.execute(entry.sql).fetchall() == []
+
+
+@every
+def test_portable(entry):
+    assert lint.problems(entry.sql, COLUMNS) == []
+
+
+@every
+def test_reads_what_it_says(entry):
+    assert lint.tables(entry.sql) == set(entry.reads)
+
+
+@every
+def test_lines_are_short(entry):
+    assert max(len(line) for line in entry.sql.splitlines()) <= 120
+
+
+@every
+def test_weakened_by_known_slugs(entry):
+    slugs = set(entry.weakened_by) - set(library.EFFECTS)
+    assert slugs <= messages.NOTES.keys()
+
+
+@every
+def test_analyses_and_findings_have_a_total_order(entry):
+    assert (entry.kind == "base") == ("ORDER BY" not in entry.sql.rpartition("FROM")[2])
+
+
+def test_views_come_after_what_they_read():
+    seen: set[str] = set(schema().names)
+    for view in library.views():
+        assert set(view.reads) <= seen
+        seen.add(view.name)
+
+
+HEADER = """-- Title
+--
+-- question: What?
+-- reads: slice
+-- columns:
+--   name | text | Name | the name
+SELECT s.name FROM slice AS s
+"""
+
+
+def test_header_is_read():
+    found = library.parse("analysis", "some_name", HEADER.replace("What?", "What\n--   and why?"))
+    assert (found.title, found.question, found.reads) == ("Title", "What and why?", ("slice",))
+    assert found.columns == (library.Field("name", "text", "Name", "the name"),)
+    assert found.sql == "SELECT s.name FROM slice AS s"
+    assert found.slug == "some-name"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("-- Title\n--\n", "-- Title\n"),
+        ("-- question: What?\n", ""),
+        ("-- question: What?", "-- question: What?\n-- question: Again?"),
+        ("-- question: What?", "-- wuestion: What?"),
+        ("text | Name", "texts | Name"),
+        (" | the name", ""),
+        ("-- reads: slice", "reads: slice"),
+        ("-- columns:", "-- chart: pie x=name y=name\n-- columns:"),
+        ("-- columns:", "-- chart: bar x=other y=name\n-- columns:"),
+        ("-- columns:", "-- severity: high\n-- columns:"),
+        ("--   name | text | Name | the name", "--   a | int | A | one\n--   a | int | A | two"),
+        ("SELECT s.name", "DELETE"),
+        ("AS s\n", "AS s;\n"),
+        ("-- columns:", "-- weakened_by: Lost\n-- columns:"),
+    ],
+)
+def test_header_is_strict(old, new):
+    assert old in HEADER
+    with pytest.raises(library.HeaderError):
+        library.parse("analysis", "some_name", HEADER.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("missing", ["severity", "impact", "action", "impact_ps | ps"])
+def test_findings_need_more(missing):
+    text = HEADER.replace(
+        "-- columns:\n",
+        "-- severity: high\n-- impact: {name}\n-- action: act\n-- columns:\n"
+        "--   severity | text | S | s\n--   impact_ps | ps | I | i\n",
+    )
+    library.parse("finding", "f", text)
+    broken = "\n".join(line for line in text.splitlines() if missing not in line)
+    with pytest.raises(library.HeaderError):
+        library.parse("finding", "f", broken)
+
+
+def test_templates_name_columns():
+    text = HEADER.replace(
+        "-- columns:\n",
+        "-- severity: high\n-- impact: {other}\n-- action: act\n-- columns:\n"
+        "--   severity | text | S | s\n--   impact_ps | ps | I | i\n",
+    )
+    with pytest.raises(library.HeaderError, match="other"):
+        library.parse("finding", "f", text)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM slice",
+        "SELECT s.name, SUM(s.dur_ps) FROM slice AS s GROUP BY 1",
+        "SELECT SUM(s.dur_ps) FILTER (WHERE s.depth = 0) AS t FROM slice AS s",
+        "SELECT s.dur_ps / 2 AS half FROM slice AS s",
+        "SELECT MAX(s.dur_ps) AS dur_ps FROM slice AS s",
+        "SELECT GREATEST(s.dur_ps, 1) AS g FROM slice AS s",
+        "SELECT s.name FROM slice AS s ORDER BY s.name",
+        "SELECT s.name FROM slice AS s ORDER BY s.name DESC",
+        "SELECT s.name FROM slice AS s ORDER BY 1 NULLS LAST",
+        "SELECT SUM(s.dur_ps) OVER (ORDER BY s.id NULLS LAST) AS t FROM slice AS s",
+        "SELECT name FROM slice",
+        "SELECT CAST(CAST(s.dur_ps AS DOUBLE) / 2 AS BIGINT) AS h FROM slice AS s",
+        "SELECT s.name FROM slice AS s WHERE s.name LIKE 'a\\_b'",
+        "SELECT s.name FROM nowhere AS s",
+        "SELECT REGEXP_EXTRACT(s.name, 'a(b)', 1) AS x FROM slice AS s",
+        "SELECT s.name FROM slice AS s LIMIT 3",
+        "SELECT s.name FROM slice AS s QUALIFY ROW_NUMBER() OVER (ORDER BY s.id NULLS LAST) = 1",
+        "SELECT JSON_EXTRACT_STRING(s.args_json, '$[0]') AS x FROM slice AS s",
+        "SELECT DISTINCT s.name FROM slice AS s",
+    ],
+)
+def test_lint_refuses(sql):
+    assert lint.problems(sql, COLUMNS)
