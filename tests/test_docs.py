@@ -1,0 +1,102 @@
+"""The documentation is true: the reference is fresh, its links lead somewhere, its commands run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from stepscope import library, reference
+from stepscope.cli import VERBS, main
+from stepscope.cli.docs import pages
+from stepscope.lake.schema import schema
+from stepscope.messages import MESSAGES
+
+ROOT = Path(__file__).resolve().parents[1]
+PROSE = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+COMMANDS = [path for path in PROSE if "\n```sh\n" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("name", sorted(pages()))
+def test_the_reference_is_fresh(name: str) -> None:
+    written = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
+    assert written == pages()[name], "stale: run `make docs`"
+
+
+def test_no_page_of_the_reference_is_left_over() -> None:
+    assert {path.name for path in (ROOT / "docs" / "reference").iterdir()} == set(pages())
+
+
+def test_everything_has_its_entry() -> None:
+    names = {entry.name for entry in reference.entries()}
+    assert set(schema().names) <= names
+    assert set(MESSAGES) <= names
+    for entry in library.entries():
+        if not entry.private:
+            assert (entry.slug if entry.kind == "finding" else entry.name) in names
+    for entry in reference.entries():
+        assert entry.line, entry.name
+        assert f"# {entry.name}" in reference.look_up(entry.name)
+
+
+def test_a_column_can_be_looked_up() -> None:
+    assert "busy time" in reference.look_up("slice.self_ps")
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings], link
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_run(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    blocks = re.findall(r"^```sh\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    commands = [words for block in blocks for words in commands_of(block)]
+    assert commands
+    for program, *words in commands:
+        assert program == "stepscope"
+        code = main(words)
+        captured = capsys.readouterr()
+        assert code == 0, f"{shlex.join(words)}\n{captured.err}"
+        if words[0] not in VERBS or words[0] in ("query", "docs", "summary"):
+            assert len(captured.out.splitlines()) >= 3, f"{shlex.join(words)} says nothing:\n{captured.out}"
+
+
+def commands_of(block: str) -> list[list[str]]:
+    """The commands of a shell block; quotes may span lines."""
+    found: list[list[str]] = []
+    text = ""
+    for line in block.splitlines():
+        text += line
+        try:
+            words = shlex.split(text, comments=True)
+        except ValueError:  # a quote is still open
+            text += "\n"
+            continue
+        if words:
+            found.append(words)
+        text = ""
+    assert text == ""
+    return found
+
+
+def test_every_verb_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for verb in VERBS:
+        assert verb == "summary" or f"stepscope {verb}" in readme
