@@ -29,6 +29,7 @@ class Place:
     run_id: str
     host_id: str
     path: str
+    format: str
     label: str
     known: bool
     shift_ps: int
@@ -66,7 +67,9 @@ def lay_out(trace: Trace) -> Layout:
             " WHERE clock = 'unix' AND origin_unix_ns IS NOT NULL GROUP BY source_id"
         ).rows()
     )
-    rows = trace.query("SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id").rows()
+    rows = trace.query(
+        "SELECT source_id, run_id, host_id, path, format FROM source ORDER BY source_id"
+    ).rows()
     rows = [row for row in rows if row[0] in spans]
     base = min((origins[row[0]] for row in rows if row[0] in origins), default=None)
     shifts: dict[int, int] = {}
@@ -81,8 +84,8 @@ def lay_out(trace: Trace) -> Layout:
             end = spans[source][1] + shifts[source]
     labels = distinguish([row[3] for row in rows])
     places = tuple(
-        Place(source, run, host, path, label, source not in loose, shifts[source], *spans[source])
-        for (source, run, host, path), label in zip(rows, labels, strict=True)
+        Place(source, run, host, path, form, label, source not in loose, shifts[source], *spans[source])
+        for (source, run, host, path, form), label in zip(rows, labels, strict=True)
     )
     return Layout(places, base, tuple(_notes(places)))
 

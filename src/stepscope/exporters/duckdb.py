@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import library
 from stepscope.exporters import Written
+from stepscope.exporters.fields import quote
 from stepscope.exporters.parquet import write_folder
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
 
 
 def _fill(database: DuckDBPyConnection, trace: Trace, name: str, part: Path) -> None:
-    source = f"SELECT * FROM read_parquet({_quote(str(part))})"
+    source = f"SELECT * FROM read_parquet({quote(str(part))})"
     known = next((one for one in trace.schema.tables if one.name == name), None)
     if known is None:  # the flat events, whose types follow from their SELECT
         from stepscope.exporters.events import COLUMNS
@@ -53,19 +54,15 @@ def _fill(database: DuckDBPyConnection, trace: Trace, name: str, part: Path) -> 
         )
         database.execute(f"CREATE TABLE {name} ({columns})")
         database.execute(f"INSERT INTO {name} BY NAME {source}")
-        database.execute(f"COMMENT ON TABLE {name} IS {_quote(known.about)}")
+        database.execute(f"COMMENT ON TABLE {name} IS {quote(known.about)}")
         abouts = {column.name: column.about for column in known.columns}
     for column, about in abouts.items():
-        database.execute(f"COMMENT ON COLUMN {name}.{column} IS {_quote(about)}")
+        database.execute(f"COMMENT ON COLUMN {name}.{column} IS {quote(about)}")
 
 
 def _views(database: DuckDBPyConnection) -> None:
     for entry in (*library.views(), *library.entries("analysis"), *library.entries("finding")):
         database.execute(f"CREATE VIEW {entry.name} AS {entry.sql}")
-        database.execute(f"COMMENT ON VIEW {entry.name} IS {_quote(entry.question)}")
+        database.execute(f"COMMENT ON VIEW {entry.name} IS {quote(entry.question)}")
         for field in entry.columns:
-            database.execute(f"COMMENT ON COLUMN {entry.name}.{field.name} IS {_quote(field.about)}")
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+            database.execute(f"COMMENT ON COLUMN {entry.name}.{field.name} IS {quote(field.about)}")

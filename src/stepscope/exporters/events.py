@@ -8,6 +8,14 @@ first, since warehouses guess types from the first lines and would otherwise see
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from stepscope.exporters.fields import quote
+from stepscope.exporters.spots import Spots, count
+
+if TYPE_CHECKING:
+    from stepscope.trace import Trace
+
 COLUMNS = {
     "index": "number of the row in this file",
     "kind": "slice, instant, counter or flow",
@@ -39,43 +47,49 @@ COLUMNS = {
 """The columns in order, and what they mean."""
 
 
-def sql() -> str:
+def sql(trace: Trace) -> str:
     """The SELECT that gives the rows. `args_json` stays text: objects of many shapes load nowhere."""
+    spots = Spots(trace, _sources(trace))
+    tables = {
+        "slice": _slices,
+        "counter": _counters,
+        "flow": _flows,
+        "instant": _instants,
+    }
+    for table in tables:
+        count(trace, table)
+    one = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in tables}
+    others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in tables}
+    parts = [
+        select(spots.of(table), where[table]) for where in (one, others) for table, select in tables.items()
+    ]
     return f"""
-WITH track_number AS (
-  SELECT source_id, process, row_number() OVER (ORDER BY source_id, min(id)) AS pid
-  FROM track GROUP BY source_id, process
-),
-clocks AS (
-  SELECT source_id, min(clock) AS clock, min(CASE WHEN clock = 'unix' THEN origin_unix_ns END) AS origin_ns
-  FROM capture GROUP BY source_id
-),
-spot AS (
-  SELECT t.id, n.pid, (SELECT max(pid) FROM track_number) + row_number() OVER (ORDER BY t.id) AS tid,
-    s.path AS source, t.process, t.name AS track, t.kind AS track_kind,
-    coalesce(c.clock, 'relative') AS clock, coalesce(c.origin_ns, 0)::HUGEINT * 1000 AS origin_ps
-  FROM track AS t
-  JOIN track_number AS n ON n.source_id = t.source_id AND n.process = t.process
-  JOIN source AS s ON s.source_id = t.source_id
-  LEFT JOIN clocks AS c ON c.source_id = t.source_id
-),
+WITH {spots.ctes()},
 first AS (
   SELECT (SELECT id FROM slice ORDER BY (step IS NULL)::INT + (category IS NULL)::INT
       + (op_name IS NULL)::INT + (args_json IS NULL)::INT, id LIMIT 1) AS slice,
     (SELECT min(id) FROM instant) AS instant, (SELECT min(id) FROM flow) AS flow,
     (SELECT min(id) FROM counter WHERE value IS NOT NULL) AS counter
 )
-SELECT row_number() OVER () AS index, * FROM (
-  {_slices("slice.id IN (SELECT slice FROM first)")}
-  UNION ALL {_counters("counter.id IN (SELECT counter FROM first)")}
-  UNION ALL {_flows("flow.id IN (SELECT flow FROM first)")}
-  UNION ALL {_instants("instant.id IN (SELECT instant FROM first)")}
-  UNION ALL {_slices("slice.id <> (SELECT slice FROM first)")}
-  UNION ALL {_counters("coalesce(counter.id <> (SELECT counter FROM first), true)")}
-  UNION ALL {_flows("flow.id <> (SELECT flow FROM first)")}
-  UNION ALL {_instants("instant.id <> (SELECT instant FROM first)")}
-) AS event
+SELECT row_number() OVER () AS index, * FROM ({" UNION ALL ".join(parts)}) AS event
 """
+
+
+def _sources(trace: Trace) -> dict[int, dict[str, str]]:
+    rows = trace.query(
+        "SELECT source.source_id, source.path, min(capture.clock),"
+        " min(CASE WHEN capture.clock = 'unix' THEN capture.origin_unix_ns END)"
+        " FROM source LEFT JOIN capture ON capture.source_id = source.source_id"
+        " GROUP BY source.source_id, source.path ORDER BY source.source_id"
+    ).rows()
+    return {
+        source_id: {
+            "path": quote(path),
+            "clock": quote(clock or "relative"),
+            "origin_ps": f"{(origin_ns or 0) * 1000}::HUGEINT",
+        }
+        for source_id, path, clock, origin_ns in rows
+    }
 
 
 def _us(ps: str) -> str:
@@ -83,7 +97,7 @@ def _us(ps: str) -> str:
     return f"(({ps})::DECIMAL(31, 0) * 0.000001::DECIMAL(7, 6))"
 
 
-def _select(table: str, where: str, **values: str) -> str:
+def _select(table: str, rows: str, where: str, **values: str) -> str:
     given = {
         "cat": f"{table}.category",
         "name": f"{table}.name",
@@ -103,21 +117,22 @@ def _select(table: str, where: str, **values: str) -> str:
         "clock": "spot.clock",
         "run_id": f"{table}.run_id",
         "host_id": f"{table}.host_id",
-        "source": "spot.source",
+        "source": "spot.path",
         "process": "spot.process",
-        "track": "spot.track",
-        "track_kind": "spot.track_kind",
+        "track": "spot.name",
+        "track_kind": "spot.kind",
         "args_json": f"{table}.args_json",
         "kind": f"'{table}'",
         **values,
     }
     columns = ", ".join(f"{given[name]} AS {name}" for name in COLUMNS if name != "index")
-    return f"SELECT {columns} FROM {table} JOIN spot ON spot.id = {table}.track_id WHERE {where}"
+    return f"SELECT {columns} FROM {rows} AS {table} WHERE {where}"
 
 
-def _slices(where: str) -> str:
+def _slices(rows: str, where: str) -> str:
     return _select(
         "slice",
+        rows,
         where,
         ph="'X'",
         dur=_us("slice.dur_ps"),
@@ -130,9 +145,10 @@ def _slices(where: str) -> str:
     )
 
 
-def _counters(where: str) -> str:
+def _counters(rows: str, where: str) -> str:
     return _select(
         "counter",
+        rows,
         where,
         ph="'C'",
         cat="NULL::VARCHAR",
@@ -143,17 +159,18 @@ def _counters(where: str) -> str:
     )
 
 
-def _flows(where: str) -> str:
+def _flows(rows: str, where: str) -> str:
     return _select(
         "flow",
+        rows,
         where,
         ph="CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END",
         id="flow.flow_id::VARCHAR",
     )
 
 
-def _instants(where: str) -> str:
-    return _select("instant", where, ph=PHASES, id="instant.object_id")
+def _instants(rows: str, where: str) -> str:
+    return _select("instant", rows, where, ph=PHASES, id="instant.object_id")
 
 
 PHASES = """CASE instant.kind

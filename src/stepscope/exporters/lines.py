@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 def write_lines(trace: Trace, out: Path, table: str | None, options: str) -> Written:
     """Writes one table with DuckDB's COPY."""
     name = table or EVENTS
-    rows = trace.copy(rows_of(name), str(out), options + ", USE_TMP_FILE false")
+    rows = trace.copy(rows_of(trace, name), str(out), options + ", USE_TMP_FILE false")
     return Written(str(out), {name: rows})
 
 
-def rows_of(table: str) -> str:
+def rows_of(trace: Trace, table: str) -> str:
     """The SELECT that gives a table of the schema, or the flat events."""
-    return events.sql() if table == EVENTS else f"SELECT * FROM {table}"
+    return events.sql(trace) if table == EVENTS else f"SELECT * FROM {table}"

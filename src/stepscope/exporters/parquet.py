@@ -22,11 +22,13 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
     """Writes one file; or, into a folder (a name that ends with / ), one file per table."""
     if out.suffix == ".parquet":
         name = table or DEFAULT
-        return Written(str(out), {name: trace.copy(rows_of(name), str(out), OPTIONS)})
+        return Written(str(out), {name: trace.copy(rows_of(trace, name), str(out), OPTIONS)})
     return Written(str(out), write_folder(trace, out, (table,) if table else trace.schema.names))
 
 
 def write_folder(trace: Trace, folder: Path, tables: tuple[str, ...]) -> dict[str, int]:
     """One Parquet file per table, in a new folder; the rows of each."""
     folder.mkdir()
-    return {name: trace.copy(rows_of(name), str(folder / f"{name}.parquet"), OPTIONS) for name in tables}
+    return {
+        name: trace.copy(rows_of(trace, name), str(folder / f"{name}.parquet"), OPTIONS) for name in tables
+    }

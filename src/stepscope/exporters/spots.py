@@ -1,0 +1,93 @@
+"""Where each row stands in a file of several sources: numbers of processes and threads, unique in the file.
+
+A join would look the track of a row up as well, but the engine's join does not keep the order of rows, and
+sorting all of them costs a copy of the file. So the tracks become one list, and a row finds its own by
+position: ids of tracks count up by one within a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from stepscope.errors import OutputError
+
+if TYPE_CHECKING:
+    from stepscope.trace import Trace
+
+
+class Spots:
+    """SQL that gives every row of a table its `spot`, a struct.
+
+    Its fields: pid and tid (numbers from 1, no number is both), kind, records, process, name, sort_index of
+    the track, and the columns that the caller tells of each source as SQL literals.
+    """
+
+    def __init__(self, trace: Trace, sources: Mapping[int, Mapping[str, str]]) -> None:
+        self._sources = sources
+        self._shifts: dict[int, int] = {}
+        self._size = 0
+        rows = trace.query(
+            "SELECT source_id, min(id), max(id) FROM track GROUP BY source_id ORDER BY source_id"
+        ).rows()
+        for source_id, first, last in rows:
+            if source_id in sources:
+                self._shifts[source_id] = self._size - first + 1
+                self._size += last - first + 1
+
+    def ctes(self) -> str:
+        """Common table expressions: place (sources), process, spot (tracks) and spots (one row)."""
+        names = list(next(iter(self._sources.values())))
+        values = ", ".join(
+            f"({source_id}::BIGINT, {self._shifts.get(source_id, 0)}::BIGINT, "
+            + ", ".join(columns[name] for name in names)
+            + ")"
+            for source_id, columns in self._sources.items()
+        )
+        return f"""
+place(source_id, position_shift, {", ".join(names)}) AS (VALUES {values}),
+named AS (
+  SELECT track.*, regexp_extract(track.origin, '^(.*?) (tid|line|lane) ', 1) AS part
+  FROM track JOIN place ON place.source_id = track.source_id
+),
+process AS (
+  SELECT source_id, process AS name, part, row_number() OVER (ORDER BY source_id, min(id)) AS pid
+  FROM named GROUP BY source_id, process, part
+),
+spot AS (
+  SELECT named.id + place.position_shift AS position, process.pid,
+    (SELECT max(pid) FROM process) + row_number() OVER (ORDER BY named.id) AS tid,
+    named.kind, named.records, named.process, named.name, named.sort_index,
+    place.* EXCLUDE (source_id, position_shift)
+  FROM named
+  JOIN place ON place.source_id = named.source_id
+  JOIN process ON process.source_id = named.source_id
+    AND process.name = named.process AND process.part = named.part
+),
+spots AS (
+  SELECT list(spot ORDER BY place.position) AS list
+  FROM range(1, {self._size + 1}) AS place(position) LEFT JOIN spot ON spot.position = place.position
+)"""
+
+    def of(self, table: str) -> str:
+        """The rows of a table (or query in brackets) in their order, with their spot."""
+        if len(self._shifts) == 1:
+            shift = str(next(iter(self._shifts.values())))
+        else:
+            shift = f"{list(self._shifts.values())}[list_position({list(self._shifts)}, source_id)]"
+        return f"(SELECT *, (SELECT list FROM spots)[track_id + {shift}] AS spot FROM {table})"
+
+
+def count(trace: Trace, table: str) -> int:
+    """Rows of a table. OutputError when some lie on no track: they would be left out without a word."""
+    rows, orphans = trace.query(
+        f"SELECT count(*), count(CASE WHEN track_id NOT IN (SELECT id FROM track) THEN 1 END) FROM {table}"
+    ).rows()[0]
+    if orphans:
+        raise OutputError(
+            "The tables are damaged.",
+            seen=f"{orphans} of {rows} rows of {table} lie on no track",
+            todo="read the recording again with --no-cache, or ingest it again; please report this",
+            slug="damaged-tables",
+        )
+    return int(rows)
