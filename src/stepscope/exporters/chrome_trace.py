@@ -100,6 +100,9 @@ class _Text:
             "SELECT source_id, min(flow_id), max(flow_id) FROM flow GROUP BY source_id ORDER BY source_id"
         ).rows()
         self._args = {name: args_sql(name, self._several) for name in ("slice", "instant", "flow")}
+        number = "concat(spot.ordinal, ':', {})" if self._several else "{}"
+        self._sequence = f"to_json({number.format('coalesce(spot.own_id, spot.tid::VARCHAR)')})"
+        self._object = f"to_json({number.format('instant.object_id')})"
         following = 1
         shifts = {}
         for source_id, first, last in flows:
@@ -143,10 +146,10 @@ UNION ALL SELECT ']}}'
         return f"CASE WHEN {ps} < 0 THEN '-' END, abs({ps}) // 1000000, {_decimals(f'abs({ps})')}"
 
     def _processes(self) -> str:
+        # Viewers order processes by number, so that those of a source stay together.
         return """
 SELECT concat(CASE WHEN pid > 1 THEN ',' END, '{"ph":"M","name":"process_name","pid":', pid,
-    ',"args":{"name":', to_json(concat(label, process.name)), '}},',
-    chr(10), '{"ph":"M","name":"process_sort_index","pid":', pid, ',"args":{"sort_index":', pid, '}}')
+  ',"args":{"name":', to_json(concat(label, process.name)), '}}')
 FROM process JOIN place ON place.source_id = process.source_id ORDER BY pid"""
 
     def _threads(self) -> str:
@@ -156,7 +159,7 @@ SELECT concat(',{"ph":"M","name":"thread_name","pid":', pid, ',"tid":', tid, ',"
     to_json(name), ',"kind":', to_json(kind), ',"records":', to_json(records), '}}',
     ',' || chr(10) || '{"ph":"M","name":"thread_sort_index","pid":' || pid || ',"tid":' || tid
     || ',"args":{"sort_index":' || sort_index || '}}')
-FROM spot WHERE kind <> 'counter' ORDER BY tid"""
+FROM spot WHERE thread ORDER BY tid"""
 
     def _slices(self) -> str:
         return f"""
@@ -168,7 +171,7 @@ FROM {self._spots.of("slice")} AS slice WHERE spot.kind <> 'async'"""
 
     def _async_slices(self) -> str:
         """Beginnings and ends in the order that nests them: at one moment, what is inside ends first."""
-        common = """spot.pid, ',"tid":', spot.tid, ',"id":"', spot.tid, '","ts":'"""
+        common = f"""spot.pid, ',"tid":', spot.tid, ',"id":', {self._sequence}, ',"ts":'"""
         return f"""
 SELECT line FROM (
   SELECT track_id, ts_ps AS moment, 1 AS place, slice.id AS nth, 0 AS part, concat(
@@ -185,14 +188,14 @@ SELECT line FROM (
 ) AS edges ORDER BY track_id, moment, place, nth, part"""
 
     def _instants(self) -> str:
-        mark = "concat(spot.ordinal, ':', instant.object_id)" if self._several else "instant.object_id"
+        mark = f"CASE WHEN spot.kind = 'async' THEN {self._sequence} ELSE {self._object} END"
         # A phase that no kind stands for is among the event's own fields.
         return f"""
 SELECT concat(',{{', CASE WHEN contains(instant.args_json, '"$ph":') THEN ''
       ELSE concat('"ph":"', {PHASES}, '",') END,
     {_AT}, {self._us("(instant.ts_ps + spot.shift_ps)")}, ',"name":', to_json(instant.name),
     ',"cat":' || to_json(instant.category),
-    CASE WHEN instant.object_id IS NOT NULL THEN ',"id":' || to_json({mark}) END,
+    CASE WHEN instant.object_id IS NOT NULL THEN ',"id":' || {mark} END,
     {self._args["instant"]}, '}}')
 FROM {self._spots.of("instant")} AS instant"""
 
@@ -211,7 +214,7 @@ FROM {self._spots.of("instant")} AS instant"""
 ) AS grouped"""
         return f"""
 SELECT concat(',{{"ph":"C",', {_AT}, {self._us("(moment.ts_ps + spot.shift_ps)")}, ',"name":',
-    to_json(moment.name), ',"args":{{', moment.args, '}}}}')
+    to_json(moment.name), ',"id":' || to_json(spot.own_id), ',"args":{{', moment.args, '}}}}')
 FROM {self._spots.of(moments)} AS moment ORDER BY moment.id"""
 
     def _flows(self) -> str:

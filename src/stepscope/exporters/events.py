@@ -176,5 +176,5 @@ def _instants(rows: str, where: str) -> str:
 PHASES = """CASE instant.kind
   WHEN 'async' THEN 'n' WHEN 'object_new' THEN 'N' WHEN 'object_snapshot' THEN 'O'
   WHEN 'object_delete' THEN 'D' WHEN 'sample' THEN 'P' WHEN 'mark' THEN 'R'
-  WHEN 'memory_dump' THEN 'v' WHEN 'clock_sync' THEN 'c' ELSE 'i' END"""
+  WHEN 'memory_dump' THEN 'v' WHEN 'clock_sync' THEN 'c' WHEN 'context' THEN '(' ELSE 'i' END"""
 """Phase of an instant in a Chrome trace."""

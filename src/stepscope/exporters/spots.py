@@ -16,11 +16,23 @@ if TYPE_CHECKING:
     from stepscope.trace import Trace
 
 
+# origin is 'pid P async CATEGORY id ID' or 'pid P counter NAME id ID'. The name of the track is the category
+# (the id where there is none), or the counter's name.
+_OWN_ID = """CASE
+      WHEN track.kind NOT IN ('counter', 'async') THEN NULL
+      WHEN strpos(' ' || track.origin, concat(' ', track.kind, ' ', track.name, ' id ')) > 0
+      THEN substr(track.origin, strpos(' ' || track.origin, concat(' ', track.kind, ' ', track.name, ' id '))
+        + length(track.kind) + length(track.name) + 5)
+      WHEN track.kind = 'async' AND suffix(track.origin, ' id ' || track.name) THEN track.name
+    END"""
+
+
 class Spots:
     """SQL that gives every row of a table its `spot`, a struct.
 
     Its fields: pid and tid (numbers from 1, no number is both), kind, records, process, name, sort_index of
-    the track, and the columns that the caller tells of each source as SQL literals.
+    the track, own_id (which the file gave the sequence or counter), thread (it is a row of its own), and
+    the columns that the caller tells of each source as SQL literals.
     """
 
     def __init__(self, trace: Trace, sources: Mapping[int, Mapping[str, str]]) -> None:
@@ -47,7 +59,9 @@ class Spots:
         return f"""
 place(source_id, position_shift, {", ".join(names)}) AS (VALUES {values}),
 named AS (
-  SELECT track.*, regexp_extract(track.origin, '^(.*?) (tid|line|lane) ', 1) AS part
+  SELECT track.*, regexp_extract(track.origin, '^(pid .*?)( (tid|counter|async) .*)?$', 1) AS part,
+    {_OWN_ID} AS own_id,
+    track.kind NOT IN ('counter', 'async') AND NOT (track.name = '' AND track.origin LIKE 'pid %') AS thread
   FROM track JOIN place ON place.source_id = track.source_id
 ),
 process AS (
@@ -57,7 +71,7 @@ process AS (
 spot AS (
   SELECT named.id + place.position_shift AS position, process.pid,
     (SELECT max(pid) FROM process) + row_number() OVER (ORDER BY named.id) AS tid,
-    named.kind, named.records, named.process, named.name, named.sort_index,
+    named.kind, named.records, named.process, named.name, named.sort_index, named.own_id, named.thread,
     place.* EXCLUDE (source_id, position_shift)
   FROM named
   JOIN place ON place.source_id = named.source_id
