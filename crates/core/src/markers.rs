@@ -16,6 +16,21 @@ pub fn marks_step(name: &str) -> bool {
         || (name.starts_with("IteratorGetNext") && name.ends_with("::DoCompute"))
         || PJIT.iter().any(|call| name.starts_with(call))
         || loop_mark(name)
+        || compiles(name)
+}
+
+/// True for a slice that compiles: a step that holds much of it is no ordinary step.
+///
+/// XLA's own marks and compilers on any device, TPU's, JAX's `backend_compile`, and the op
+/// `xla_compile` of auto-clustering.
+pub fn compiles(name: &str) -> bool {
+    name.starts_with("XlaCompile")
+        || name.starts_with("TpuCompile")
+        || name.ends_with("xla_compile")
+        || name.ends_with("Client::Compile")
+        || name.contains("Compiler::Run")
+        || name.contains("Compiler::Compile")
+        || name.contains("backend_compile")
 }
 
 const PJIT: [&str; 2] = ["PjitFunction(", "PjRtCApiLoadedExecutable::Execute("];
@@ -94,6 +109,10 @@ mod tests {
             "IteratorGetNextOp::DoCompute",
             "PjitFunction(<lambda>)",
             "test_function",
+            "XlaCompile:#module=cluster_0#",
+            "cluster_1_1/xla_compile",
+            "PjRtCpuClient::Compile",
+            "CpuCompiler::RunBackend",
         ] {
             assert!(marks_step(name), "{name}");
         }

@@ -36,7 +36,7 @@ _TRAIN = re.compile(r"(^|[^a-z])(train|training|fit)([^a-z]|$)|ProfilerStep|Prof
 _NUMBERED = re.compile(r"ProfilerStep#(\d+)")
 _NUMBER_BEHIND = re.compile(r"[A-Za-z_ ]*?[ _#:=-]*(\d+)")
 _COMPILES = re.compile(
-    r"xla_?compile|backend_compile|Client::Compile|Compiler::(Run|Compile)|TpuCompile|LowerToHlo", re.I
+    r"^(Xla|Tpu)Compile|xla_compile$|Client::Compile$|Compiler::(Run|Compile)|backend_compile"
 )
 _KERAS = re.compile(r"(multi|one)(_test)?_step_on_")
 
@@ -96,6 +96,9 @@ def recover(store: Store, source: Hints) -> None:
     tracks = {row["id"]: row["name"] or "" for row in _rows(store, "track")} if marks else {}
     start, end = facts.get("start_ps"), facts.get("end_ps")
     steps = find(marks, tracks)
+    if source.format in ("run_metadata", "event_file"):
+        # The marks are the decoder's own: one for each StepStats, named after its tag.
+        steps = [replace(step, recovered_from="file") for step in steps]
     if not steps and start is not None and end is not None:
         steps = [_one_step(source, facts["producer"], start, end, marks)]
         if steps[0].recovered_from == "whole_capture":
@@ -115,11 +118,12 @@ def recover(store: Store, source: Hints) -> None:
         },
     )
     held = [step for step in steps if step.end_ps > step.ts_ps]
-    store.assign_steps(
-        [step.ts_ps for step in held],
-        [step.end_ps for step in held],
-        [step.number or 0 for step in held],
-    )
+    if held and "slice" in store.tables():
+        store.assign_steps(
+            [step.ts_ps for step in held],
+            [step.end_ps for step in held],
+            [step.number or 0 for step in held],
+        )
 
 
 def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
