@@ -6,7 +6,8 @@ import contextlib
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,14 +17,23 @@ from stepscope import config
 from stepscope.engines import Params
 from stepscope.engines.reads import Reads, parse
 from stepscope.engines.refusal import refusal
-from stepscope.errors import QueryError, UsageError
+from stepscope.errors import OutputError, QueryError, UsageError
 
 T = TypeVar("T")
 Columns = Sequence[tuple[str, str]]
 """Names and SQL types."""
+Selects = Callable[[frozenset[str] | None], list[str]]
+"""Gives the statements that make up a table, for the columns wanted; None wants all."""
 
 _PATIENCE_SECONDS = 2.0
 """How long an interrupted query may take to stop; some functions of DuckDB never look."""
+
+
+@dataclass
+class _Lazy:
+    columns: tuple[tuple[str, str], ...]
+    selects: Selects
+    loaded: frozenset[str] | None = None
 
 
 class DuckDB:
@@ -42,7 +52,8 @@ class DuckDB:
         if (most := config.memory_bytes()) is not None:
             settings["memory_limit"] = f"{most}B"
         self._con = duckdb.connect(":memory:", config=settings)
-        self._streams: list[str] = []
+        self._streams: set[str] = set()
+        self._sources: dict[str, _Lazy] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._views: dict[str, str] = {}
         self._made: set[str] = set()
@@ -52,7 +63,7 @@ class DuckDB:
     def stream(self, alias: str, arrow: object) -> None:
         """Makes an object with __arrow_c_stream__ readable as `alias`. Kept until close()."""
         self._con.register(alias, arrow)
-        self._streams.append(alias)
+        self._streams.add(alias)
 
     def table(self, name: str, columns: Columns, rows: Sequence[Sequence[Any]]) -> None:
         """A small table of Python values."""
@@ -63,13 +74,31 @@ class DuckDB:
             by_column = [list(column) for column in zip(*rows, strict=True)]
             self._con.execute(f"INSERT INTO {name} SELECT {picks}", by_column)
 
-    def view(self, name: str, columns: Columns, selects: Sequence[str]) -> None:
-        """A view over SELECT statements with exactly these columns; without any it is an empty table."""
-        if not selects:
-            nothing = ", ".join(f"CAST(NULL AS {t}) AS {quote(c)}" for c, t in columns)
-            selects = [f"SELECT {nothing} WHERE false"]
-        self._con.execute(f"CREATE OR REPLACE VIEW {name} AS " + " UNION ALL ".join(selects))
+    def source(self, name: str, columns: Columns, selects: Selects) -> None:
+        """A table that is attached when a query first reads it, with no more columns than are read.
+
+        `selects` is asked for SELECT statements with exactly `columns`, whose rows together are the table;
+        it may put NULLs of the right type for all columns but the wanted ones (None wants all). Without
+        any statement the table is empty.
+        """
+        self._sources[name] = _Lazy(tuple(columns), selects)
         self._names[name] = tuple(column for column, _ in columns)
+
+    def _attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
+        for name in tables:
+            lazy = self._sources.get(name)
+            if lazy is None:
+                continue
+            every = frozenset(column for column, _ in lazy.columns)
+            loaded = (every if wanted is None else every & wanted) | (lazy.loaded or frozenset())
+            if lazy.loaded is not None and loaded == lazy.loaded:
+                continue
+            selects = lazy.selects(None if loaded == every else loaded)
+            if not selects:
+                nothing = ", ".join(f"CAST(NULL AS {t}) AS {quote(c)}" for c, t in lazy.columns)
+                selects = [f"SELECT {nothing} WHERE false"]
+            self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS " + " UNION ALL ".join(selects))
+            lazy.loaded = loaded
 
     def lock(self, paths: Sequence[str] = ()) -> None:
         """Shuts files, network, extensions and settings for good; only `paths` may still be read."""
@@ -85,16 +114,38 @@ class DuckDB:
 
     def query(self, sql: str, params: Params = ()) -> Rows:
         """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
-        self._check(sql)
-        self._make_views(sql)
+        self._prepare(sql)
         return self._run(sql, params)
 
     def copy(self, sql: str, path: str, options: str) -> int:
-        """Writes the rows of one SELECT with COPY; returns their number. Only before lock()."""
-        self._check(sql)
-        self._make_views(sql)
+        """Writes the rows of one SELECT with COPY; returns their number. Only before lock().
+
+        OutputError when the file cannot be written.
+        """
+        self._prepare(sql)
         target = path.replace("'", "''")
-        return int(self._run(f"COPY ({sql.rstrip().rstrip(';')}) TO '{target}' ({options})", ()).rows()[0][0])
+        statement = f"COPY ({sql.rstrip().rstrip(';')}) TO '{target}' ({options})"
+        try:
+            return int(self._run(statement, ()).rows()[0][0])
+        except QueryError as error:
+            if not isinstance(error.__cause__, duckdb.IOException):
+                raise
+            raise OutputError(
+                "A file could not be written.",
+                seen=error.seen,
+                todo="check that its disk has space and that you may write there",
+                path=path,
+            ) from error.__cause__
+
+    def keep(self, names: Sequence[str]) -> None:
+        """Computes views once, because several queries will read them."""
+        for name in names:
+            self._prepare(f"SELECT * FROM {quote(name)}")
+            try:
+                self._con.execute(f"CREATE OR REPLACE TABLE {quote('kept ' + name)} AS FROM {quote(name)}")
+                self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {quote('kept ' + name)}")
+            except duckdb.Error as error:
+                raise refusal(error, name, self._known()) from error
 
     def reads(self, sql: str) -> Reads | None:
         """What a SELECT reads, views followed to their tables; None when that cannot be told."""
@@ -130,7 +181,7 @@ class DuckDB:
         try:
             statements = self._con.extract_statements(sql)
         except duckdb.Error as error:
-            raise refusal(error, sql, self._known()) from None
+            raise refusal(error, sql, self._known()) from error
         if len(statements) != 1:
             raise UsageError(
                 "A query is one statement.",
@@ -152,6 +203,16 @@ class DuckDB:
                 todo="use SELECT; `stepscope export` writes rows to files",
             )
 
+    def _prepare(self, sql: str) -> None:
+        """Checks a statement, and attaches the tables and makes the views it reads."""
+        self._check(sql)
+        found = self.reads(sql)
+        if found is None:
+            self._attach(self._sources, None)
+        else:
+            self._attach(sorted(found.tables & self._sources.keys()), None if found.star else found.columns)
+        self._make_views(sql)
+
     def _make_views(self, sql: str) -> None:
         """Creates the views that a statement needs, each after those it builds on."""
         waiting = self._views.keys() - self._made
@@ -168,7 +229,7 @@ class DuckDB:
                 self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS {inner}")
                 described = self._con.execute(f"DESCRIBE {quote(name)}").fetchall()
             except duckdb.Error as error:
-                raise refusal(error, inner, self._known()) from None
+                raise refusal(error, inner, self._known()) from error
             self._names[name] = tuple(row[0] for row in described)
 
     def _run(self, sql: str, params: Params) -> Rows:
@@ -177,7 +238,7 @@ class DuckDB:
         try:
             self.patiently(lambda: self._con.execute(sql, params or None))
         except duckdb.Error as error:
-            raise refusal(error, sql, self._known()) from None
+            raise refusal(error, sql, self._known()) from error
         self._open = Rows(self, self._con, sql)
         return self._open
 
@@ -259,7 +320,7 @@ class Rows:
             else:
                 rows = engine.patiently(lambda: self._con.fetchmany(size))
         except duckdb.Error as error:
-            raise refusal(error, self._sql, engine._known()) from None
+            raise refusal(error, self._sql, engine._known()) from error
         return rows
 
 

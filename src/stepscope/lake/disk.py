@@ -1,0 +1,114 @@
+"""Writing so that a crash leaves the old or the new, never half: temporary name, fsync, rename."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def sync_file(path: Path) -> None:
+    """Forces a file's bytes to the disk. OSError when that fails: then nothing may be built on it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+sync_folder = sync_file
+"""Forces a folder's names to the disk."""
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """Writes a new file through to the disk. FileExistsError when there is one."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replaces a file that may be lost but never torn: no fsync."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def make_folders(path: Path, root: Path) -> None:
+    """Makes a folder below `root`, every new name on the way synced."""
+    missing = []
+    while path != root and not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def put_if_absent(source: Path, target: Path) -> bool:
+    """Gives a finished file its name unless the name is taken; False when it is."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+        # A file system without links. Whoever writes here holds the commit lock.
+        if target.exists():
+            return False
+        source.rename(target)
+        return True
+    source.unlink()
+    return True
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Holds the lock file `path`; gives False, without the lock, when not `wait` and somebody has it.
+
+    A lock dies with its process, however that ends. The file may be removed by its holder.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+                return
+            if not _is_still(path, descriptor):
+                continue  # the holder before removed it: what is locked has no name any more
+            yield True
+            return
+        finally:
+            os.close(descriptor)
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    held = os.fstat(descriptor)
+    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+
+
+def remove(path: Path) -> None:
+    """Removes a file or a folder with all in it; missing is fine. OSError when it cannot."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,40 @@
+"""The columns of a store as the schema wants them: ids made unique, run, host and source added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stepscope.lake.rows import ID_BITS
+from stepscope.lake.schema import Table
+
+_LOCAL_IDS = frozenset({"id", "device_id", "track_id", "parent_id", "slice_id", "op_run_id", "flow_id"})
+"""Columns that number rows of the same store."""
+
+
+def quoted(text: str) -> str:
+    """Text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def select(
+    table: Table, available: Iterable[str], alias: str, source_id: int, run_id: str, host_id: str
+) -> str:
+    """A SELECT over the store's table `alias` with exactly the columns of the schema.
+
+    Columns that are not available are NULL. With source_id 0 ids stay as they are, which costs nothing.
+    """
+    there = set(available)
+    offset = source_id << ID_BITS
+    fixed = {"run_id": quoted(run_id), "host_id": quoted(host_id), "source_id": str(source_id)}
+    picks = []
+    for column in table.columns:
+        if column.name in fixed:
+            value = fixed[column.name]
+        elif column.name not in there:
+            value = "NULL"
+        elif column.name in _LOCAL_IDS and offset:
+            value = f"{column.name} + {offset}"
+        else:
+            value = column.name
+        picks.append(f"CAST({value} AS {column.type}) AS {column.name}")
+    return f"SELECT {', '.join(picks)} FROM {alias}"

@@ -1,0 +1,134 @@
+"""Rows that no decoder writes: what run, host, capture and source a store belongs to, and its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+from stepscope.sources import names
+from stepscope.sources.source import Source
+
+ID_BITS = 36
+"""Ids within a source fit below this bit; the number of the source stands above it."""
+
+_NOT_A_LOSS = frozenset({"no-steps", "clock-unaligned"})
+"""Notes of what a recording never had: the events it has are all there."""
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A row of the table source, column by column."""
+
+    source_id: int
+    run_id: str
+    host_id: str
+    path: str
+    format: str
+    producer: str
+    bytes: int
+    content_hash: str
+    decoder_version: int
+    events_seen: int
+    events_stored: int
+    events_lost: int
+    events_repaired: int
+    events_capped: int
+    complete: bool
+    error: str | None
+
+
+def printable(text: str) -> str:
+    """Text that any encoder takes: names of files may hold bytes that are no UTF-8."""
+    return (
+        text.encode("utf-8", "surrogateescape")
+        .decode("utf-8", "replace")
+        .replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    )
+
+
+def placed(source: Source, facts: Mapping[str, Any]) -> Source:
+    """The source on the host that its bytes name, where its path names none."""
+    told = facts.get("meta", {}).get("host")
+    if source.host_id != "unknown" or not told:
+        return source
+    return replace(source, host_name=str(told), host_id=names.slug(str(told), "host"))
+
+
+def source_row(source: Source, source_id: int, facts: Mapping[str, Any], error: str | None) -> SourceRow:
+    """The row of a source. facts: as the native core tells them; of an unreadable source may be empty."""
+    return SourceRow(
+        source_id=source_id,
+        run_id=source.run_id,
+        host_id=source.host_id,
+        path=printable(source.path),
+        format=source.format,
+        producer=facts.get("producer") or "unknown",
+        bytes=source.size,
+        content_hash=facts.get("content_hash", ""),
+        decoder_version=facts.get("decoder_version", 0),
+        events_seen=facts.get("events_seen", 0),
+        events_stored=facts.get("events_stored", 0),
+        events_lost=facts.get("events_lost", 0),
+        events_repaired=facts.get("events_repaired", 0),
+        events_capped=facts.get("events_capped", 0),
+        complete=error is None and _complete(facts),
+        error=error,
+    )
+
+
+def _complete(facts: Mapping[str, Any]) -> bool:
+    return not (facts.get("events_lost") or facts.get("events_capped")) and not any(
+        note["effect"] in ("lost", "capped", "missing") and note["slug"] not in _NOT_A_LOSS
+        for note in facts.get("notes", ())
+    )
+
+
+def small_tables(
+    source: Source, source_id: int, facts: Mapping[str, Any], error: str | None
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Rows of run, host, capture, source and source_note for one source, in the schema's columns."""
+    run_id, host_id = source.run_id, source.host_id
+    run_path = source.run_path or source.path.split("!", 1)[0]
+    tables: dict[str, list[tuple[Any, ...]]] = {
+        "run": [(run_id, printable(source.run_name), printable(run_path))],
+        "host": [(host_id, run_id, printable(source.host_name))],
+        "source": [astuple(source_row(source, source_id, facts, error))],
+        "source_note": [
+            (source_id, run_id, host_id, slug, "info", 0, None, printable(detail))
+            for slug, detail in source.notes
+        ],
+    }
+    tables["source_note"] += [
+        (
+            source_id,
+            run_id,
+            host_id,
+            note["slug"],
+            note["effect"],
+            note["events"],
+            note.get("first_offset"),
+            printable(note["detail"]),
+        )
+        for note in facts.get("notes", ())
+    ]
+    start, end = facts.get("start_ps"), facts.get("end_ps")
+    if error is None and start is not None and end is not None:
+        origin = facts.get("origin_unix_ns")
+        clock = "relative" if origin is None else "unix"
+        producer = facts.get("producer") or "unknown"
+        tables["capture"] = [
+            (source_id, run_id, host_id, source_id, producer, origin, clock, min(end - start, 2**63 - 1))
+        ]
+    return tables
+
+
+def distinct(name: str, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The rows of run and host once each, whatever the number of sources; other tables as they are."""
+    if name not in ("run", "host"):
+        return rows
+    keys = 1 if name == "run" else 2
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for row in sorted(rows):
+        found.setdefault(row[:keys], row)
+    return list(found.values())

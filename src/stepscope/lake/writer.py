@@ -1,0 +1,306 @@
+"""Writing a lake: stage, sync, publish, announce.
+
+A source is written under _stage, every file synced, then given its names, and announced by its manifest.
+Whatever ends the process in between leaves the lake as it was; the next ingest sweeps what no living
+process owns. Folders:
+
+    stepscope-lake.json                  version of the schema
+    _manifest/<source_id>.json           one a source, the commit
+    _stage/<name>/ + <name>.lock         a source being written; the lock dies with its writer
+    _stage/commit.lock                   held while files get their names
+    <table>/run=<run>/host=<host>/<content-hash>-<decoder-version>.parquet
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from stepscope.errors import LakeError, OutputError
+from stepscope.lake import disk, manifest, reader
+from stepscope.lake.manifest import File, Manifest
+from stepscope.lake.reader import MANIFESTS
+from stepscope.lake.relation import select
+from stepscope.lake.rows import SourceRow, placed, small_tables, source_row
+from stepscope.lake.schema import schema
+from stepscope.sources.find import LAKE_MARK
+from stepscope.sources.source import Source
+
+STAGE = "_stage"
+_PLAN = "plan.json"
+_OLD_SECONDS = 3600
+"""Files that a newer decoder's replaced stay so long for readers that opened the lake before."""
+_PARQUET = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 131072"
+
+
+class Tables(Protocol):
+    """A decoded store, as far as writing needs it."""
+
+    def tables(self) -> dict[str, int]:
+        """Tables and their numbers of rows."""
+
+    def stream(self, table: str, mapped: bool = True) -> Any:
+        """A table as Arrow, with `columns`."""
+
+
+class Copier(Protocol):
+    """The part of an engine that writes Parquet."""
+
+    def stream(self, alias: str, arrow: object) -> None:
+        """Makes Arrow readable."""
+
+    def table(self, name: str, columns: Any, rows: Any) -> None:
+        """Makes Python rows readable."""
+
+    def copy(self, sql: str, path: str, options: str) -> int:
+        """Writes rows to a file."""
+
+    def close(self) -> None:
+        """Lets go of everything."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What decoding a source gave: a store with its facts, or the error why it cannot be read at all."""
+
+    source: Source
+    store: Tables | None
+    facts: Mapping[str, Any]
+    error: str | None
+
+
+def create(folder: Path) -> None:
+    """Makes a lake, or checks that the one there is of this version. Sweeps leftovers."""
+    with _telling(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for inner in (MANIFESTS, STAGE):
+            disk.make_folders(folder / inner, folder)
+        if not reader.is_lake(folder):
+            if any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir()):
+                raise LakeError(
+                    f"{folder} is no lake, and not empty.",
+                    seen="files that stepscope did not write",
+                    todo="name a new folder for the lake",
+                    path=str(folder),
+                )
+            part = folder / STAGE / f"{uuid.uuid4().hex}.mark"
+            disk.write_synced(part, json.dumps({"schema_version": schema().version}).encode())
+            if not disk.put_if_absent(part, folder / LAKE_MARK):
+                part.unlink()
+            disk.sync_folder(folder)
+        reader.check_mark(folder)
+        sweep(folder)
+
+
+def sweep(folder: Path) -> int:
+    """Removes what dead writers left; returns how many. Leaves alone what a living one owns."""
+    swept = 0
+    stage = folder / STAGE
+    for mark in stage.glob("*.mark"):
+        if time.time() - mark.stat().st_mtime > _OLD_SECONDS:
+            mark.unlink(missing_ok=True)
+    for lock in sorted(stage.glob("*.lock")):
+        if lock.name == "commit.lock":
+            continue
+        with disk.locked(lock, wait=False) as ours:
+            if ours:
+                _undo(folder, stage / lock.stem)
+                lock.unlink(missing_ok=True)
+                swept += 1
+    for old in sorted(stage.glob("old-*.json")):
+        if time.time() - old.stat().st_mtime > _OLD_SECONDS:
+            _remove_unlisted(folder, old)
+            old.unlink(missing_ok=True)
+            swept += 1
+    return swept
+
+
+def _undo(folder: Path, stage: Path) -> None:
+    """Takes back a writer's unfinished work: files given names but never announced, and the stage."""
+    plan = stage / _PLAN
+    if plan.exists():
+        _remove_unlisted(folder, plan)
+    disk.remove(stage)
+
+
+def _remove_unlisted(folder: Path, plan: Path) -> None:
+    """Removes the files of a plan, unless a manifest lists them after all."""
+    try:
+        planned = json.loads(plan.read_bytes())
+    except ValueError:
+        return  # cut while it was being written, and so before any file had got its name
+    with disk.locked(folder / STAGE / "commit.lock"):
+        announced = folder / MANIFESTS / planned["manifest"]
+        listed = {file.path for file in manifest.read(announced).files} if announced.exists() else set()
+        for path in planned["files"]:
+            if path not in listed:
+                (folder / path).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """A folder under _stage that is this process's own, gone at the end whatever happens."""
+    name = uuid.uuid4().hex
+    stage = folder / STAGE / name
+    lock = folder / STAGE / f"{name}.lock"
+    with _telling(folder), disk.locked(lock):
+        stage.mkdir()
+        try:
+            yield stage
+        finally:
+            # What cannot be taken back now (a full or failing disk) is left for the next sweep.
+            with contextlib.suppress(OSError, LakeError):
+                _undo(folder, stage)
+                lock.unlink(missing_ok=True)
+
+
+def write(folder: Path, stage: Path, decoded: Decoded, engine: Callable[[], Copier]) -> Manifest:
+    """Writes a decoded source and announces it. Returns the manifest that is in the lake then.
+
+    Nothing is written when the lake has the same bytes under the same run and host already. LakeError
+    when writing fails: the source is not in the lake then, and what was written of it is taken back.
+    """
+    with _telling(folder):
+        source = placed(decoded.source, decoded.facts)
+        wanted = replace(decoded, source=source)
+        while True:
+            source_id, known = _claim(folder, wanted)
+            if known is not None and not _is_older(known, wanted):
+                return known
+            files = _write_tables(stage, wanted, source_id, engine)
+            row = source_row(source, source_id, wanted.facts, wanted.error)
+            made = Manifest(schema().version, row, tuple(files), source.identity, source.member)
+            if _publish(folder, stage, made, replacing=known):
+                return made
+            # Another writer took the number, or wrote the same source, since it was claimed.
+
+
+def _claim(folder: Path, decoded: Decoded) -> tuple[int, Manifest | None]:
+    """The number for a source, and its manifest when the lake has one."""
+    source = decoded.source
+    key = _key(source_row(source, 0, decoded.facts, decoded.error))
+    source_id = manifest.wanted_id(*key)
+    while True:
+        path = folder / MANIFESTS / manifest.file_name(source_id)
+        if not path.exists():
+            return source_id, None
+        there = manifest.read(path)
+        if _key(there.source) == key:
+            return source_id, there
+        source_id = (source_id + 1) % (1 << manifest.SOURCE_BITS)
+
+
+def _key(row: SourceRow) -> tuple[str, str, str, str]:
+    return row.content_hash, row.run_id, row.host_id, "" if row.content_hash else row.path
+
+
+def _is_older(known: Manifest, decoded: Decoded) -> bool:
+    return known.source.decoder_version < int(decoded.facts.get("decoder_version", 0))
+
+
+def _write_tables(stage: Path, decoded: Decoded, source_id: int, engine: Callable[[], Copier]) -> list[File]:
+    """Writes and syncs the tables of a source under the stage."""
+    source, store = decoded.source, decoded.store
+    small = small_tables(source, source_id, decoded.facts, decoded.error)
+    there = {} if store is None else store.tables()
+    row = source_row(source, source_id, decoded.facts, decoded.error)
+    # The hash of an unreadable source may be unknown; its number is then as good a name.
+    base = f"{row.content_hash or f'{source_id:09d}'}-{row.decoder_version}.parquet"
+    files = []
+    database = engine()
+    try:
+        for table in schema().tables:
+            columns = [(column.name, column.type) for column in table.columns]
+            part = stage / f"{table.name}.parquet"
+            part.unlink(missing_ok=True)
+            if rows := small.get(table.name):
+                database.table(f"small_{table.name}", columns, rows)
+                sql = f"SELECT * FROM small_{table.name}"
+            elif store is not None and there.get(table.name):
+                stream = store.stream(table.name, mapped=False)
+                database.stream(f"store_{table.name}", stream)
+                sql = select(
+                    table, stream.columns, f"store_{table.name}", source_id, source.run_id, source.host_id
+                )
+            else:
+                continue
+            written = database.copy(sql, str(part), _PARQUET)
+            disk.sync_file(part)
+            path = f"{table.name}/run={source.run_id}/host={source.host_id}/{base}"
+            files.append(File(table.name, path, part.stat().st_size, written, reader.content_hash(part)))
+    finally:
+        database.close()
+    return files
+
+
+def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | None) -> bool:
+    """Gives the staged files their names and announces them; False when the number was taken meanwhile."""
+    name = manifest.file_name(made.source.source_id)
+    announced = folder / MANIFESTS / name
+    plan = json.dumps({"manifest": name, "files": [file.path for file in made.files]}).encode()
+    staged_manifest = stage / name
+    for leftover in (stage / _PLAN, staged_manifest):
+        leftover.unlink(missing_ok=True)
+    disk.write_synced(stage / _PLAN, plan)
+    disk.write_synced(staged_manifest, made.to_json())
+    disk.sync_folder(stage)
+    with disk.locked(folder / STAGE / "commit.lock"):
+        there = manifest.read(announced) if announced.exists() else None
+        if there != replacing:
+            (stage / _PLAN).unlink()
+            return False
+        for file in made.files:
+            target = folder / file.path
+            disk.make_folders(target.parent, folder)
+            # Without a manifest that lists it, a file of that name is a dead writer's leftover.
+            (stage / f"{file.table}.parquet").replace(target)
+            disk.sync_folder(target.parent)
+        if replacing is not None:
+            _retire(folder, replacing, name)
+            staged_manifest.replace(announced)
+        elif not disk.put_if_absent(staged_manifest, announced):
+            raise LakeError(
+                "Somebody writes to the lake without its lock.",
+                seen=f"{name} appeared while the lock was held",
+                todo="check that the file system of the lake supports locks (flock)",
+                path=str(announced),
+            )
+        try:
+            disk.sync_folder(announced.parent)
+        except OSError:
+            # It may or may not outlive a power cut: then it must not be announced at all.
+            if replacing is None:
+                announced.unlink(missing_ok=True)
+            raise
+        (stage / _PLAN).unlink(missing_ok=True)
+    return True
+
+
+def _retire(folder: Path, old: Manifest, name: str) -> None:
+    plan = json.dumps({"manifest": name, "files": [file.path for file in old.files]}).encode()
+    disk.write_synced(folder / STAGE / f"old-{uuid.uuid4().hex}.json", plan)
+
+
+@contextlib.contextmanager
+def _telling(folder: Path) -> Iterator[None]:
+    """Turns failures of the disk and of the engine's writing into LakeError."""
+    try:
+        yield
+    except (OSError, OutputError) as error:
+        if isinstance(error, OSError):
+            seen = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
+        else:
+            seen = error.seen
+        raise LakeError(
+            "The lake cannot be written.",
+            seen=seen,
+            todo="check that its disk has space and that you may write there; what is in the lake is whole, "
+            "so run the same command again",
+            path=str(folder),
+        ) from error
