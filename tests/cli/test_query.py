@@ -94,11 +94,26 @@ def test_an_analysis_that_is_not_there(
     assert "near it: op_types" in capsys.readouterr().err
 
 
-def test_an_analysis_is_its_sql() -> None:
+def test_an_analysis_has_units_as_a_table_and_is_raw_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from stepscope import library
 
-    assert verb.resolve("@op_types") == library.sql("op_types")
-    assert verb.resolve("SELECT 1") == "SELECT 1"
+    text = """-- Made up
+--
+-- question: what?
+-- reads: slice
+-- columns:
+--   name | text | Name | a name
+--   dur_ps | ps | Duration | how long
+SELECT name, CAST(1234567890123 AS BIGINT) AS dur_ps FROM slice ORDER BY name, slice.dur_ps LIMIT 1"""
+    made_up = library.parse("analysis", "made_up", text)
+    monkeypatch.setattr(library, "entry", lambda name: made_up)
+    with fake_trace(monkeypatch):
+        assert ask("a", "@made_up") == 0
+        assert capsys.readouterr().out == "Name  Duration s\n────  ──────────\nop0         1.23\n"
+        assert ask("a", "@made_up", "--format", "csv") == 0
+        assert capsys.readouterr().out == "name,dur_ps\r\nop0,1234567890123\r\n"
 
 
 def test_standard_input_cannot_be_both(

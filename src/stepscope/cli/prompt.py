@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from stepscope.cli.arguments import FORMATS
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell
-from stepscope.cli.query import resolve, show
+from stepscope.cli.query import answer
 from stepscope.cli.reading import opened
 from stepscope.cli.statements import is_blank, split, statements
 from stepscope.errors import StepscopeError, UsageError
@@ -87,9 +87,7 @@ class Conversation:
 
     def _run(self, text: str) -> None:
         for statement in statements(text):
-            result = self.trace.query(resolve(statement))
-            self._bar.stop()
-            show(result, self.console, self.mode, everything=self._everything)
+            answer(self.trace, statement, self.console, self.mode, self._bar, everything=self._everything)
             self.console.out.flush()
 
     def _command(self, text: str) -> None:

@@ -8,15 +8,18 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from stepscope import units
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import QueryError, UsageError
 
 if TYPE_CHECKING:
-    from stepscope.engines import Result
+    from stepscope import library
+    from stepscope.cli.progress import Bar
+    from stepscope.trace import Trace
 
 ABOUT = "ask with SQL; without SQL a prompt opens"
 EPILOG = """SQL may be an argument, a file (-f), piped in, or typed at the prompt. @NAME runs an analysis of
@@ -68,9 +71,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     with opened(options, console) as (trace, bar):
         for statement in asked:
-            result = trace.query(resolve(statement))
-            bar.stop()
-            show(result, console, options.format, everything=options.all)
+            answer(trace, statement, console, options.format, bar, everything=options.all)
     return 0
 
 
@@ -109,15 +110,35 @@ def _looks_like_sql(word: str) -> bool:
         return True
 
 
-def resolve(statement: str) -> str:
-    """The SQL of a statement: @NAME is an analysis or finding of the library."""
+def answer(
+    trace: Trace, statement: str, console: Console, form: str, bar: Bar, *, everything: bool = False
+) -> None:
+    """Runs a statement and writes its rows while they arrive. @NAME is an analysis of the library; as a table
+    it is shown with units, in every other form raw."""
+    entry = named(statement)
+    result = trace.query(entry.sql if entry else statement)
+    bar.stop()
+    if entry is None or form != "table":
+        rows = (row for batch in result.batches() for row in batch)
+        write_rows(result.columns, rows, console, form, everything=everything)
+        return
+    values = result.rows()
+    scales = units.scales([cast("units.Unit", field.unit) for field in entry.columns], values)
+    titles = [f"{f.title} {s.symbol}".strip() for f, s in zip(entry.columns, scales, strict=True)]
+    shown = ([scale.cell(value) for scale, value in zip(scales, row, strict=True)] for row in values)
+    right = [field.unit not in ("text", "bool") for field in entry.columns]
+    write_rows(titles, shown, console, form, everything=everything, right=right)
+
+
+def named(statement: str) -> library.Entry | None:
+    """The analysis or finding that @NAME means; None when the statement is SQL."""
     if not statement.startswith("@"):
-        return statement
+        return None
     from stepscope import library
 
     name = statement[1:].strip()
     try:
-        return library.sql(name)
+        return library.entry(name)
     except KeyError:
         known = library.names("analysis") + library.names("finding")
         near = difflib.get_close_matches(name, known, 3)
@@ -128,12 +149,6 @@ def resolve(statement: str) -> str:
         ) from None
 
 
-def show(result: Result, console: Console, form: str, *, everything: bool = False) -> None:
-    """Writes a result while its rows arrive."""
-    rows = (row for batch in result.batches() for row in batch)
-    write_rows(result.columns, rows, console, form, everything=everything)
-
-
 def write_rows(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
@@ -141,8 +156,9 @@ def write_rows(
     form: str,
     *,
     everything: bool = False,
+    right: Sequence[bool] | None = None,
 ) -> None:
-    """Writes rows in a form; what a terminal is not given is said."""
+    """Writes rows in a form; what a terminal is not given is said. right: columns that stand at the right."""
     from stepscope.presenters import rows as presenter
 
     rows = iter(rows)
@@ -157,7 +173,7 @@ def write_rows(
         return f"\x1b[{styles[kind]}m{text}\x1b[0m" if console.color and kind in styles else text
 
     width = console.width if console.is_terminal else None
-    shown = presenter.to_table(columns, rows, console.out, width=width, most=most, style=style)
+    shown = presenter.to_table(columns, rows, console.out, width=width, most=most, right=right, style=style)
     console.out.flush()
     left_out = []
     if most is not None and next(rows, None) is not None:

@@ -131,16 +131,18 @@ def to_table(
     *,
     width: int | None = None,
     most: int | None = None,
+    right: Sequence[bool] | None = None,
     style: Callable[[str, str], str] | None = None,
 ) -> Shown:
     """Writes aligned columns. width: where the terminal ends; None cuts nothing. most: rows to write
-    before stopping. style(kind, text) colours a heading, a rule or a NULL.
+    before stopping. right: columns that stand at the right; None means those of numbers. style(kind, text)
+    colours a heading, a rule or a NULL.
 
     Text gives way to a narrow terminal, numbers never do; columns without room are left out."""
     rows = iter(rows) if most is None else islice(rows, most)
     head = list(islice(rows, _MEASURED))
     titles = [plain(column) for column in columns]
-    right = [_is_numeric(row[i] for row in head) for i in range(len(columns))]
+    right = right or [_is_numeric(row[i] for row in head) for i in range(len(columns))]
     texts = [[human(value) for value in row] for row in head]
     widths = [max([cells(t), *(cells(row[i]) for row in texts)]) for i, t in enumerate(titles)]
     if width is not None:
