@@ -33,6 +33,7 @@ pub mod text_proto;
 pub mod walk;
 pub mod wire;
 mod writer;
+pub mod xplane;
 
 use error::{Error, Kind, Result};
 use input::Input;
@@ -49,6 +50,7 @@ const DECODERS: &[(&str, Decoder)] = &[
     ("event_file", event_file::decode),
     ("graph", graph::decode),
     ("run_metadata", step_stats::decode),
+    ("xplane", xplane::decode),
 ];
 
 /// Decodes `input` as `format`.

@@ -1,0 +1,375 @@
+//! Hands decoded pieces to the writer, in the order of the file.
+
+use super::args::{Args, read_stat};
+use super::clock::Clock;
+use super::events::{OpTold, Piece};
+use super::lines::Line;
+use super::links::{self, Links};
+use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, each_field, hlo_base, op_of, read_name};
+use super::tally::Tally;
+use super::window::Window;
+use crate::columns::{Cell, NONE, Table};
+use crate::error::Result;
+use crate::store::{Effect, Options, Writer};
+
+/// What is gathered over all planes.
+pub struct Commit {
+    pub clock: Clock,
+    pub tally: Tally,
+    tables: bool,
+    links: Links,
+    tracks: u32,
+}
+
+/// What is gathered over one plane.
+pub struct PlaneCommit<'p> {
+    names: &'p StatNames,
+    device: Option<i64>,
+    id: i64,
+    name: &'p str,
+    /// Codes of op name and op type by slot of a stat name, once they are known.
+    hlo: Vec<Option<(u32, u32)>>,
+    tf: Vec<Option<(u32, u32)>>,
+}
+
+impl<'p> PlaneCommit<'p> {
+    pub fn new(names: &'p StatNames, device: Option<i64>, id: i64, name: &'p str) -> Self {
+        PlaneCommit {
+            names,
+            device,
+            id,
+            name,
+            hlo: Vec::new(),
+            tf: Vec::new(),
+        }
+    }
+}
+
+impl Commit {
+    pub fn new(options: &Options, clock: Clock, tally: Tally) -> Self {
+        Commit {
+            clock,
+            tally,
+            tables: options.needs.tables,
+            links: Links::default(),
+            tracks: 0,
+        }
+    }
+
+    /// Row of a device.
+    pub fn device(
+        &self,
+        writer: &mut Writer,
+        name: &str,
+        kind: &str,
+        args_json: &str,
+    ) -> Result<i64> {
+        let args = if args_json.is_empty() {
+            Cell::Null
+        } else {
+            Cell::Text(args_json)
+        };
+        writer.row(Table::Device, &[Cell::Text(name), Cell::Text(kind), args])
+    }
+
+    /// Row of a line.
+    pub fn track(
+        &mut self,
+        writer: &mut Writer,
+        plane: &PlaneCommit<'_>,
+        line: &Line,
+        (kind, records): (&str, &str),
+    ) -> Result<u32> {
+        let origin = format!("plane {} line {}", plane.id, line.id);
+        let sort = if line.display_id == 0 {
+            Cell::Null
+        } else {
+            Cell::I64(line.display_id)
+        };
+        if self.clock.is_foreign(line.timestamp_ns) {
+            writer.note(
+                "clock-unaligned",
+                Effect::Missing,
+                line.cuts.iter().map(|cut| cut.events).sum(),
+                None,
+                "Some lines count from the Unix epoch and others do not; how they lie to each other is not told",
+            );
+        }
+        self.row_of_track(writer, plane, kind, records, &line.name, &origin, sort)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn row_of_track(
+        &mut self,
+        writer: &mut Writer,
+        plane: &PlaneCommit<'_>,
+        kind: &str,
+        records: &str,
+        name: &str,
+        origin: &str,
+        sort: Cell<'_>,
+    ) -> Result<u32> {
+        let cells = [
+            plane.device.map_or(Cell::Null, Cell::I64),
+            Cell::Text(kind),
+            Cell::Text(records),
+            Cell::Text(plane.name),
+            Cell::Text(name),
+            Cell::Text(origin),
+            sort,
+        ];
+        writer.row(Table::Track, &cells)?;
+        self.tracks += 1;
+        Ok(self.tracks - 1)
+    }
+
+    /// Slices of a piece, and their marks and arrows.
+    pub fn piece(
+        &mut self,
+        writer: &mut Writer,
+        plane: &mut PlaneCommit<'_>,
+        mut piece: Piece,
+        ordered: bool,
+    ) -> Result<()> {
+        writer.check()?;
+        self.tally.merge(&piece.tally);
+        for &(row, id) in &piece.unnamed {
+            piece.columns.name[row as usize] =
+                writer.names.intern(&format!("unnamed event {}", id as i64));
+        }
+        for op in std::mem::take(&mut piece.ops) {
+            self.op(writer, plane, &mut piece, op);
+        }
+        let columns = std::mem::take(&mut piece.columns);
+        self.marks(writer, &piece, &columns)?;
+        writer.facts.events_seen += columns.len() as u64;
+        writer.facts.events_stored += columns.len() as u64;
+        // Arrows need the times of the slices and the number of the first row.
+        let times: Vec<(u32, i64, i64)> = piece
+            .links
+            .iter()
+            .map(|link| link.row as usize)
+            .map(|row| (columns.track[row], columns.ts_ps[row], columns.dur_ps[row]))
+            .collect();
+        let first = if ordered {
+            Some(writer.push_ordered(columns)?)
+        } else {
+            writer.push_unordered(columns)?;
+            None
+        };
+        self.arrows(writer, &piece, &times, first)
+    }
+
+    fn op(&self, writer: &mut Writer, plane: &mut PlaneCommit<'_>, piece: &mut Piece, op: OpTold) {
+        let names = plane.names;
+        let known = names.entries.len();
+        let text = |slot: u32| match slot as usize {
+            slot if slot < known => names.name(slot),
+            slot => piece.texts[slot - known].as_str(),
+        };
+        let row = op.row as usize;
+        if op.text != NONE {
+            let cache = if op.tf { &mut plane.tf } else { &mut plane.hlo };
+            if cache.is_empty() {
+                cache.resize(known, None);
+            }
+            let codes = cache
+                .get(op.text as usize)
+                .copied()
+                .flatten()
+                .unwrap_or_else(|| {
+                    let text = text(op.text);
+                    let (name, kind) = if op.tf {
+                        op_of(text).map_or((text, None), |(node, kind)| (node, Some(kind)))
+                    } else {
+                        (text, Some(hlo_base(text)))
+                    };
+                    (
+                        writer.op_names.intern(name),
+                        kind.map_or(NONE, |kind| writer.op_types.intern(kind)),
+                    )
+                });
+            if let Some(place) = cache.get_mut(op.text as usize) {
+                *place = Some(codes);
+            }
+            (piece.columns.op_name[row], piece.columns.op_type[row]) = codes;
+        }
+        if op.category != NONE {
+            let category = text(op.category);
+            if op.text != NONE && !op.tf {
+                piece.columns.op_type[row] = writer.op_types.intern(category);
+            }
+            piece.columns.category[row] = writer.categories.intern(category);
+        }
+    }
+
+    fn marks(
+        &self,
+        writer: &mut Writer,
+        piece: &Piece,
+        columns: &crate::columns::SliceColumns,
+    ) -> Result<()> {
+        for mark in &piece.marks {
+            let row = mark.row as usize;
+            let name = writer.names.get(columns.name[row]).to_owned();
+            let args = String::from_utf8_lossy(&mark.args_json);
+            let cells = [
+                Cell::I64(i64::from(columns.track[row])),
+                Cell::Text(&name),
+                Cell::I64(columns.ts_ps[row]),
+                Cell::I64(columns.dur_ps[row]),
+                mark.step.map_or(Cell::Null, Cell::I64),
+                if args.is_empty() {
+                    Cell::Null
+                } else {
+                    Cell::Text(&args)
+                },
+            ];
+            writer.row(Table::Marker, &cells)?;
+        }
+        Ok(())
+    }
+
+    fn arrows(
+        &mut self,
+        writer: &mut Writer,
+        piece: &Piece,
+        times: &[(u32, i64, i64)],
+        first: Option<i64>,
+    ) -> Result<()> {
+        for (link, &(track, ts_ps, dur_ps)) in piece.links.iter().zip(times) {
+            let flow = self.links.flow(link);
+            // Without its number a slice is found by time: a start belongs to what began before it.
+            let inside = i64::from(first.is_none() && link.produces && dur_ps > 0);
+            let cells = [
+                Cell::I64(flow),
+                Cell::Text(if link.produces { "start" } else { "end" }),
+                Cell::I64(i64::from(track)),
+                first.map_or(Cell::Null, |first| Cell::I64(first + i64::from(link.row))),
+                Cell::Text(links::name(link.kind)),
+                Cell::Null,
+                Cell::I64(ts_ps + inside),
+                Cell::Null,
+            ];
+            writer.row(Table::Flow, &cells)?;
+        }
+        Ok(())
+    }
+
+    /// What the metadata of events tell: one instant each, on a track of its own.
+    pub fn descriptions(
+        &mut self,
+        window: &mut Window<'_>,
+        writer: &mut Writer,
+        plane: &mut PlaneCommit<'_>,
+        kinds: &Kinds,
+        ts_ps: i64,
+    ) -> Result<()> {
+        let mut track = None;
+        for &described in &kinds.described {
+            writer.check()?;
+            let (mut name, mut display) = (String::new(), String::new());
+            let mut args = Args::default();
+            args.begin();
+            each_field(window, described, |window, head| {
+                match (head.number, head.wire) {
+                    (2, 2) => name = read_name(window, head.body, &mut 0)?,
+                    (4, 2) => display = read_name(window, head.body, &mut 0)?,
+                    (3, 2) => args.add_size("$metadata", head.body.len()),
+                    (5, 2) => {
+                        if head.body.len() > NAME_LIMIT_BYTES as u64 {
+                            long_stat(window, head.body, plane.names, &mut args)?;
+                        } else {
+                            let (bytes, _) = window.copy(head.body, NAME_LIMIT_BYTES)?;
+                            if let Ok((id, found)) = read_stat(&bytes) {
+                                match plane.names.ids.get(id) {
+                                    Some(slot) => {
+                                        args.add(plane.names, &plane.names.entries[slot], found)
+                                    }
+                                    None => args.add_nameless(plane.names, id, found),
+                                }
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+                Ok(true)
+            })?;
+            if !display.is_empty() && display != name {
+                args.add_text("$display_name", &display);
+            }
+            args.end();
+            let row = match track {
+                Some(track) => track,
+                None => {
+                    let origin = format!("plane {} event_metadata", plane.id);
+                    let new = self.row_of_track(
+                        writer,
+                        plane,
+                        "derived",
+                        "annotation",
+                        "event metadata",
+                        &origin,
+                        Cell::Null,
+                    )?;
+                    *track.insert(new)
+                }
+            };
+            let text = String::from_utf8_lossy(args.last());
+            let cells = [
+                Cell::I64(i64::from(row)),
+                Cell::Text(&name),
+                Cell::Text("event_metadata"),
+                Cell::Text("context"),
+                Cell::Null,
+                Cell::I64(ts_ps),
+                if text.is_empty() {
+                    Cell::Null
+                } else {
+                    Cell::Text(&text)
+                },
+            ];
+            writer.row(Table::Instant, &cells)?;
+        }
+        Ok(())
+    }
+
+    /// Tells what is known only at the end.
+    pub fn finish(self, writer: &mut Writer) {
+        self.tally.tell(writer);
+        let one_sided = self.links.one_sided();
+        if self.tables && one_sided > 0 {
+            writer.note(
+                "one-sided-links",
+                Effect::Info,
+                one_sided,
+                None,
+                "Arrows between threads of which only one end was recorded",
+            );
+        }
+    }
+}
+
+/// A stat too long to be read at once: its name, and the size of its value.
+fn long_stat(
+    window: &mut Window<'_>,
+    stat: super::window::Extent,
+    names: &StatNames,
+    args: &mut Args,
+) -> std::result::Result<(), super::window::Trouble> {
+    let (mut id, mut bytes) = (0, 0);
+    each_field(window, stat, |_, head| {
+        id = head.varint(1).unwrap_or(id);
+        bytes = if head.wire == 2 {
+            head.body.len()
+        } else {
+            bytes
+        };
+        Ok(true)
+    })?;
+    match names.ids.get(id) {
+        Some(slot) => args.add_size(names.name(slot), bytes),
+        None => args.add_size(&format!("unnamed stat {id}"), bytes),
+    }
+    Ok(())
+}

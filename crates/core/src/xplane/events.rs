@@ -1,0 +1,533 @@
+//! Second pass over a line: the events of one piece become slices. The hot path of this format.
+
+use super::args::{Args, Found, read_stat};
+use super::metadata::{Kinds, Role, StatNames};
+use super::tally::{Problem, Tally};
+use crate::columns::{MISSING, NONE, SliceColumns};
+use crate::error::{Error, Kind as ErrorKind, Result};
+use crate::store::Needs;
+use crate::wire;
+
+/// Args may take this many bytes of text for a byte of the file, and a bit: names that are referred
+/// to again and again make honest files ten times longer, a bomb thousands of times.
+const TEXT_RATIO_LIMIT: usize = 200;
+const TEXT_RATIO_FROM_BYTES: usize = 64 << 20;
+
+/// What the events of one line share.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub track: u32,
+    /// Start of the line from the origin; None when it is out of range.
+    pub base_ps: Option<i64>,
+    pub category: u32,
+    /// True on rows of accelerators, where `tf_op` names the op that runs.
+    pub device: bool,
+    /// True where function calls belong to tf.data, not to the program's loop.
+    pub background: bool,
+}
+
+/// One end of an arrow between threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    pub row: u32,
+    pub produces: bool,
+    pub kind: u64,
+    pub id: u64,
+}
+
+/// A slice that may mark a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    pub row: u32,
+    pub step: Option<i64>,
+    pub args_json: Vec<u8>,
+}
+
+/// A slice whose op is told by its stats. Texts are slots of [`StatNames`], and from their number on
+/// texts of the piece; [`NONE`] for no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpTold {
+    pub row: u32,
+    /// `hlo_op`, or `tf_op` when `tf` is set.
+    pub text: u32,
+    pub category: u32,
+    pub tf: bool,
+}
+
+/// The slices of a piece and what goes with them.
+#[derive(Debug, Default)]
+pub struct Piece {
+    pub columns: SliceColumns,
+    pub links: Vec<Link>,
+    pub marks: Vec<Mark>,
+    pub ops: Vec<OpTold>,
+    pub texts: Vec<String>,
+    /// Rows of a kind that has no name, with its id.
+    pub unnamed: Vec<(u32, u64)>,
+    pub tally: Tally,
+}
+
+/// Decodes pieces of one plane.
+pub struct Decoder<'p> {
+    pub stats: &'p StatNames,
+    pub kinds: &'p Kinds,
+    pub needs: Needs,
+}
+
+/// Values of the stats that mean something to us; those whose bit is set belong to this event.
+struct Told<'a> {
+    bits: u32,
+    numbers: [u64; 10],
+    texts: [Found<'a>; 10],
+}
+
+impl<'a> Told<'a> {
+    #[inline(always)]
+    fn take(&mut self, role: Role, found: Found<'a>) {
+        let index = role as usize;
+        match found {
+            Found::Signed(value) => self.numbers[index] = value as u64,
+            Found::Unsigned(value) => self.numbers[index] = value,
+            Found::Ref(_) | Found::Str(_) => self.texts[index] = found,
+            _ => return,
+        }
+        self.bits |= 1 << index;
+    }
+
+    #[inline(always)]
+    fn has(&self, role: Role) -> bool {
+        self.bits & (1 << role as u32) != 0
+    }
+
+    fn number(&self, role: Role) -> Option<u64> {
+        self.has(role).then_some(self.numbers[role as usize])
+    }
+}
+
+const LINKS: u32 = 1 << Role::ProducerType as u32
+    | 1 << Role::ProducerId as u32
+    | 1 << Role::ConsumerType as u32
+    | 1 << Role::ConsumerId as u32;
+const OPS: u32 = 1 << Role::HloOp as u32 | 1 << Role::TfOp as u32 | 1 << Role::HloCategory as u32;
+
+/// An event as it is read.
+#[derive(Default)]
+struct Event {
+    kind: u64,
+    offset_ps: i64,
+    dur_ps: i64,
+    occurrences: Option<i64>,
+    args_damaged: bool,
+}
+
+impl Decoder<'_> {
+    /// Decodes the fields of a line in `bytes`, which begin at `base` in the file.
+    pub fn piece(&self, bytes: &[u8], base: u64, place: &Place, events: u64) -> Result<Piece> {
+        let mut piece = Piece::default();
+        let rows = events as usize;
+        let columns = &mut piece.columns;
+        columns.name.reserve_exact(rows);
+        columns.ts_ps.reserve_exact(rows);
+        columns.dur_ps.reserve_exact(rows);
+        columns.op_name.reserve_exact(rows);
+        columns.op_type.reserve_exact(rows);
+        columns.args_end.reserve_exact(rows);
+        let mut args = Args::with_capacity(if self.needs.args { 3 * bytes.len() } else { 0 });
+        let mut told = Told {
+            bits: 0,
+            numbers: [0; 10],
+            texts: [Found::Nothing; 10],
+        };
+        let text_limit = TEXT_RATIO_FROM_BYTES + TEXT_RATIO_LIMIT * bytes.len();
+        let mut at = 0;
+        while at < bytes.len() {
+            let start = at;
+            let body = match line_field(bytes, &mut at) {
+                Ok(Some(body)) => body,
+                Ok(None) => continue,
+                Err(_) => {
+                    piece.tally.add(Problem::Structure, 1, base + start as u64);
+                    break;
+                }
+            };
+            args.begin();
+            told.bits = 0;
+            let mut event = Event::default();
+            if self.event(body, &mut event, &mut told, &mut args).is_err() {
+                args.drop_event();
+                piece.tally.add(Problem::Event, 1, base + start as u64);
+                continue;
+            }
+            self.slice(
+                &mut piece,
+                place,
+                base + start as u64,
+                body,
+                event,
+                &told,
+                &mut args,
+            );
+            if args.text.len() > text_limit {
+                return Err(Error::at(
+                    ErrorKind::Limit,
+                    base + start as u64,
+                    format!(
+                        "{} bytes of events unfold to more than {text_limit} bytes of args",
+                        bytes.len()
+                    ),
+                ));
+            }
+        }
+        self.complete(&mut piece, place, args);
+        Ok(piece)
+    }
+
+    #[inline(always)]
+    fn event<'a>(
+        &self,
+        body: &'a [u8],
+        event: &mut Event,
+        told: &mut Told<'a>,
+        args: &mut Args,
+    ) -> std::result::Result<(), &'static str> {
+        const SHORT: &str = "a number that is cut short or too long";
+        let mut at = 0;
+        while let Some(&tag) = body.get(at) {
+            at += 1;
+            match tag {
+                0x22 => {
+                    let length = wire::length(body, &mut at)?;
+                    self.stat(&body[at..at + length], event, told, args);
+                    at += length;
+                }
+                0x08 => event.kind = wire::varint(body, &mut at).ok_or(SHORT)?,
+                0x10 => {
+                    event.offset_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64;
+                    event.occurrences = None;
+                }
+                0x18 => event.dur_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64,
+                _ => {
+                    // Other fields, and tags written longer than needed.
+                    at -= 1;
+                    let (number, wire) = wire::tag(body, &mut at)?;
+                    match (number, wire) {
+                        (1, 0) => event.kind = wire::varint(body, &mut at).ok_or(SHORT)?,
+                        (2, 0) => {
+                            event.offset_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64;
+                            event.occurrences = None;
+                        }
+                        (3, 0) => event.dur_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64,
+                        (4, 2) => {
+                            let length = wire::length(body, &mut at)?;
+                            self.stat(&body[at..at + length], event, told, args);
+                            at += length;
+                        }
+                        (5, 0) => {
+                            event.occurrences =
+                                Some(wire::varint(body, &mut at).ok_or(SHORT)? as i64);
+                            event.offset_ps = 0;
+                        }
+                        _ => wire::skip(body, &mut at, number, wire)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn stat<'a>(&self, bytes: &'a [u8], event: &mut Event, told: &mut Told<'a>, args: &mut Args) {
+        let Ok((id, found)) = read_stat(bytes) else {
+            event.args_damaged = true;
+            return;
+        };
+        let Some(slot) = self.stats.ids.get(id) else {
+            args.add_nameless(self.stats, id, found);
+            return;
+        };
+        let name = &self.stats.entries[slot];
+        if name.role != Role::None {
+            told.take(name.role, found);
+        }
+        if self.needs.args {
+            args.add(self.stats, name, found);
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn slice<'a>(
+        &self,
+        piece: &mut Piece,
+        place: &Place,
+        offset: u64,
+        body: &'a [u8],
+        mut event: Event,
+        told: &Told<'a>,
+        args: &mut Args,
+    ) {
+        if event.dur_ps < 0 {
+            event.dur_ps = 0;
+            piece.tally.add(Problem::NegativeDuration, 1, offset);
+        }
+        let ts_ps = place
+            .base_ps
+            .and_then(|base| base.checked_add(event.offset_ps));
+        // The end has to fit as well, and MISSING is no time.
+        let Some(ts_ps) =
+            ts_ps.filter(|ts| *ts != MISSING && ts.checked_add(event.dur_ps).is_some())
+        else {
+            args.drop_event();
+            piece.tally.add(Problem::Time, 1, offset);
+            return;
+        };
+        if let Some(occurrences) = event.occurrences {
+            args.add_own("$occurrences", occurrences);
+            piece.tally.add(Problem::Aggregated, 1, offset);
+        }
+        if event.args_damaged {
+            piece.tally.add(Problem::Args, 1, offset);
+        }
+        args.end();
+        let row = piece.columns.ts_ps.len() as u32;
+        let mut marker = told.has(Role::StepNumber);
+        match self.kinds.ids.get(event.kind) {
+            Some(slot) => {
+                let kind = self.kinds.entries[slot];
+                piece.columns.name.push(kind.name);
+                piece.columns.op_name.push(kind.op_name);
+                piece.columns.op_type.push(kind.op_type);
+                marker |= kind.marker && !place.background;
+                if kind.category != NONE {
+                    piece.columns.category.resize(row as usize, place.category);
+                    piece.columns.category.push(kind.category);
+                }
+                if told.bits & OPS != 0 && kind.op_name == NONE {
+                    self.op(piece, row, place, told);
+                }
+            }
+            None => {
+                piece.columns.name.push(0);
+                piece.columns.op_name.push(NONE);
+                piece.columns.op_type.push(NONE);
+                piece.unnamed.push((row, event.kind));
+                args.odd.nameless = true;
+                if told.bits & OPS != 0 {
+                    self.op(piece, row, place, told);
+                }
+            }
+        }
+        piece.columns.ts_ps.push(ts_ps);
+        piece.columns.dur_ps.push(event.dur_ps);
+        if let Some(id) = told.number(Role::Correlation)
+            && let Ok(id) = i64::try_from(id)
+        {
+            piece.columns.correlation.resize(row as usize, MISSING);
+            piece.columns.correlation.push(id);
+        }
+        if told.bits & LINKS != 0 && self.needs.tables {
+            self.links(piece, row, told);
+        }
+        if marker {
+            self.mark(piece, row, body, told, args);
+        }
+        if args.odd != Default::default() {
+            if args.odd.not_utf8 {
+                piece.tally.add(Problem::Text, 1, offset);
+            }
+            if args.odd.nameless {
+                piece.tally.add(Problem::Unnamed, 1, offset);
+            }
+        }
+        if !self.needs.args {
+            args.drop_event();
+        }
+        piece.columns.args_end.push(args.text.len() as u32);
+    }
+
+    fn links(&self, piece: &mut Piece, row: u32, told: &Told<'_>) {
+        let ends = [
+            (true, Role::ProducerType, Role::ProducerId),
+            (false, Role::ConsumerType, Role::ConsumerId),
+        ];
+        for (produces, kind, id) in ends {
+            if let (Some(kind), Some(id)) = (told.number(kind), told.number(id)) {
+                piece.links.push(Link {
+                    row,
+                    produces,
+                    kind,
+                    id,
+                });
+            }
+        }
+    }
+
+    /// Args of marks are told even when nobody needs args: the steps are worked out from them.
+    #[cold]
+    fn mark(&self, piece: &mut Piece, row: u32, body: &[u8], told: &Told<'_>, args: &Args) {
+        let args_json = if self.needs.args {
+            args.last().to_vec()
+        } else {
+            let mut again = Args::default();
+            let full = Decoder {
+                needs: Needs {
+                    args: true,
+                    ..self.needs
+                },
+                ..*self
+            };
+            let mut told = Told {
+                bits: 0,
+                numbers: [0; 10],
+                texts: [Found::Nothing; 10],
+            };
+            again.begin();
+            // It was read without an error just now.
+            let _ = full.event(body, &mut Event::default(), &mut told, &mut again);
+            again.end();
+            again.text.into_bytes()
+        };
+        let step = told.number(Role::StepNumber).map(|step| step as i64);
+        piece.marks.push(Mark {
+            row,
+            step,
+            args_json,
+        });
+    }
+
+    fn op(&self, piece: &mut Piece, row: u32, place: &Place, told: &Told<'_>) {
+        let tf = !told.has(Role::HloOp);
+        let role = if tf { Role::TfOp } else { Role::HloOp };
+        let text = if tf && !place.device {
+            NONE
+        } else {
+            self.text(piece, role, told)
+        };
+        let category = self.text(piece, Role::HloCategory, told);
+        if text != NONE || category != NONE {
+            piece.ops.push(OpTold {
+                row,
+                text,
+                category,
+                tf,
+            });
+        }
+    }
+
+    fn text(&self, piece: &mut Piece, role: Role, told: &Told<'_>) -> u32 {
+        if !told.has(role) {
+            return NONE;
+        }
+        match told.texts[role as usize] {
+            Found::Ref(id) => self.stats.ids.get(id).map_or(NONE, |slot| slot as u32),
+            Found::Str(bytes) => {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                piece.texts.push(text);
+                (self.stats.entries.len() + piece.texts.len() - 1) as u32
+            }
+            _ => NONE,
+        }
+    }
+
+    fn complete(&self, piece: &mut Piece, place: &Place, args: Args) {
+        let columns = &mut piece.columns;
+        let rows = columns.ts_ps.len();
+        columns.track.resize(rows, place.track);
+        columns.category.resize(rows, place.category);
+        columns.correlation.resize(rows, MISSING);
+        columns.args_json = args.text.into_bytes();
+        if !in_nesting_order(columns) {
+            reorder(piece);
+        }
+    }
+}
+
+/// The next event in a line; None for any other field.
+#[inline(always)]
+fn line_field<'a>(
+    bytes: &'a [u8],
+    at: &mut usize,
+) -> std::result::Result<Option<&'a [u8]>, &'static str> {
+    let event = if bytes[*at] == 0x22 {
+        *at += 1;
+        true
+    } else {
+        let (number, wire) = wire::tag(bytes, at)?;
+        let event = (number, wire) == (4, 2);
+        if !event {
+            wire::skip(bytes, at, number, wire)?;
+        }
+        event
+    };
+    if !event {
+        return Ok(None);
+    }
+    let length = wire::length(bytes, at)?;
+    let body = &bytes[*at..*at + length];
+    *at += length;
+    Ok(Some(body))
+}
+
+fn in_nesting_order(columns: &SliceColumns) -> bool {
+    let longer_first =
+        |(ts, dur): (&[i64], &[i64])| ts[0] < ts[1] || (ts[0] == ts[1] && dur[0] >= dur[1]);
+    columns
+        .ts_ps
+        .windows(2)
+        .zip(columns.dur_ps.windows(2))
+        .all(longer_first)
+}
+
+/// Puts slices that begin together in nesting order: the longer first.
+#[cold]
+fn reorder(piece: &mut Piece) {
+    let old = &piece.columns;
+    let mut order: Vec<u32> = (0..old.len() as u32).collect();
+    order.sort_by_key(|&row| {
+        (
+            old.ts_ps[row as usize],
+            std::cmp::Reverse(old.dur_ps[row as usize]),
+        )
+    });
+    let mut new = SliceColumns::default();
+    let mut place = vec![0; order.len()];
+    for (index, &row) in order.iter().enumerate() {
+        let row = row as usize;
+        place[row] = index as u32;
+        new.track.push(old.track[row]);
+        new.name.push(old.name[row]);
+        new.category.push(old.category[row]);
+        new.ts_ps.push(old.ts_ps[row]);
+        new.dur_ps.push(old.dur_ps[row]);
+        new.op_name.push(old.op_name[row]);
+        new.op_type.push(old.op_type[row]);
+        new.correlation.push(old.correlation[row]);
+        let start = if row == 0 {
+            0
+        } else {
+            old.args_end[row - 1] as usize
+        };
+        new.args_json
+            .extend_from_slice(&old.args_json[start..old.args_end[row] as usize]);
+        new.args_end.push(new.args_json.len() as u32);
+    }
+    piece.columns = new;
+    piece
+        .links
+        .iter_mut()
+        .for_each(|link| link.row = place[link.row as usize]);
+    piece
+        .marks
+        .iter_mut()
+        .for_each(|mark| mark.row = place[mark.row as usize]);
+    piece
+        .ops
+        .iter_mut()
+        .for_each(|op| op.row = place[op.row as usize]);
+    piece
+        .unnamed
+        .iter_mut()
+        .for_each(|unnamed| unnamed.0 = place[unnamed.0 as usize]);
+    piece.links.sort_by_key(|link| link.row);
+    piece.marks.sort_by_key(|mark| mark.row);
+}

@@ -1,0 +1,391 @@
+//! The dictionaries of a plane: names of stats, and what kinds of events there are.
+
+use super::text::Text;
+use super::window::{Extent, Head, Trouble, Window};
+use crate::columns::NONE;
+use crate::markers::marks_step;
+use crate::store::Writer;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// Longer names are cut, and that is noted.
+pub const NAME_LIMIT_BYTES: usize = 1 << 20;
+
+/// Slots by id. Ids are mostly small and dense; whatever they are, memory follows their number.
+#[derive(Debug, Default)]
+pub struct Ids {
+    dense: Vec<u32>,
+    sparse: FxHashMap<u64, u32>,
+    count: usize,
+}
+
+impl Ids {
+    /// The last slot given to an id counts, as in protobuf's maps.
+    pub fn insert(&mut self, id: u64, slot: u32) {
+        self.count += 1;
+        if id < (4 * self.count + 1024) as u64 {
+            let at = id as usize;
+            if self.dense.len() <= at {
+                self.dense.resize(at + 1, NONE);
+            }
+            self.sparse.remove(&id);
+            self.dense[at] = slot;
+        } else {
+            self.sparse.insert(id, slot);
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self, id: u64) -> Option<usize> {
+        match self.dense.get(id as usize) {
+            Some(&slot) if slot != NONE => Some(slot as usize),
+            _ => self.sparse.get(&id).map(|&slot| slot as usize),
+        }
+    }
+}
+
+/// What a stat means to us beside being an arg.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    None,
+    Correlation,
+    StepNumber,
+    HloOp,
+    HloCategory,
+    TfOp,
+    ProducerType,
+    ProducerId,
+    ConsumerType,
+    ConsumerId,
+}
+
+impl Role {
+    fn of(name: &str) -> Role {
+        match name {
+            "correlation_id" => Role::Correlation,
+            "step_num" => Role::StepNumber,
+            "hlo_op" => Role::HloOp,
+            "hlo_category" => Role::HloCategory,
+            "tf_op" => Role::TfOp,
+            "_pt" => Role::ProducerType,
+            "_p" => Role::ProducerId,
+            "_ct" => Role::ConsumerType,
+            "_c" => Role::ConsumerId,
+            _ => Role::None,
+        }
+    }
+}
+
+/// A name of stats.
+#[derive(Debug, Clone, Copy)]
+pub struct StatName {
+    /// Where `,"name":` stands in the pool.
+    pub start: usize,
+    /// Its length.
+    pub length: u32,
+    /// First slot with the same name: two ids may share one.
+    pub same_as: u32,
+    /// What it means to us.
+    pub role: Role,
+}
+
+/// Names of stats by id. A name also serves as value: that is what references are.
+#[derive(Debug, Default)]
+pub struct StatNames {
+    pub ids: Ids,
+    pub entries: Vec<StatName>,
+    /// `,"name":` of all of them, and 32 bytes more; see [`Text::push_from`].
+    pub pool: Vec<u8>,
+    names: Vec<Box<str>>,
+}
+
+impl StatNames {
+    pub fn name(&self, slot: usize) -> &str {
+        &self.names[slot]
+    }
+
+    /// Reads the values of the plane's map; counts the names that had to be repaired or cut.
+    pub fn read(
+        window: &mut Window<'_>,
+        entries: &[Extent],
+        repaired: &mut u64,
+    ) -> Result<Self, Trouble> {
+        let mut names = StatNames::default();
+        let mut first: FxHashMap<Box<str>, u32> = FxHashMap::default();
+        let mut text = Text::default();
+        for &entry in entries {
+            let (id, value) = map_entry(window, entry)?;
+            let mut name = String::new();
+            if let Some(value) = value {
+                each_field(window, value, |window, head| {
+                    if head.is(2) {
+                        name = read_name(window, head.body, repaired)?;
+                    }
+                    Ok(true)
+                })?;
+            }
+            let slot = names.entries.len() as u32;
+            let start = text.len();
+            text.byte(b',');
+            text.quoted(name.as_bytes());
+            text.byte(b':');
+            let name: Box<str> = name.into();
+            let same_as = *first.entry(name.clone()).or_insert(slot);
+            let length = (text.len() - start) as u32;
+            names.entries.push(StatName {
+                start,
+                length,
+                same_as,
+                role: Role::of(&name),
+            });
+            names.names.push(name);
+            names.ids.insert(id, slot);
+        }
+        text.push(&[0; 32]);
+        names.pool = text.into_bytes();
+        Ok(names)
+    }
+}
+
+/// What all events of one kind have in common: codes of the writer's pools.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub name: u32,
+    pub op_name: u32,
+    pub op_type: u32,
+    /// From the metadata's own hlo_category; NONE leaves it to the line.
+    pub category: u32,
+    pub marker: bool,
+}
+
+/// Kinds of events by id.
+#[derive(Debug, Default)]
+pub struct Kinds {
+    pub ids: Ids,
+    pub entries: Vec<Kind>,
+    /// Entries that have more to tell than names.
+    pub described: Vec<Extent>,
+}
+
+impl Kinds {
+    /// Reads the values of the plane's map and interns what slices may need of them; counts the names
+    /// that had to be repaired or cut. A plane without lines needs none of the names (`used`).
+    pub fn read(
+        window: &mut Window<'_>,
+        entries: &[Extent],
+        stats: &StatNames,
+        writer: &mut Writer,
+        used: bool,
+        repaired: &mut u64,
+    ) -> Result<Self, Trouble> {
+        let mut kinds = Kinds::default();
+        for &entry in entries {
+            let (id, value) = map_entry(window, entry)?;
+            let (mut name, mut display) = (String::new(), String::new());
+            let mut category: Option<String> = None;
+            let mut described = false;
+            if let Some(value) = value {
+                each_field(window, value, |window, head| {
+                    match head.number {
+                        2 if head.wire == 2 => name = read_name(window, head.body, repaired)?,
+                        4 if head.wire == 2 => display = read_name(window, head.body, repaired)?,
+                        3 if head.wire == 2 => described |= head.body.len() > 0,
+                        6 => described = true,
+                        5 if head.wire == 2 => {
+                            described = true;
+                            if let Some(text) = hlo_category(window, head.body, stats)? {
+                                category = Some(text);
+                            }
+                        }
+                        _ => {}
+                    }
+                    Ok(true)
+                })?;
+            }
+            let slot = kinds.entries.len() as u32;
+            kinds.ids.insert(id, slot);
+            if let (true, Some(value)) = (described, value) {
+                kinds.described.push(value);
+            }
+            if !used {
+                continue;
+            }
+            let (op_name, op_type) = match (&category, op_of(&name)) {
+                // XLA's own rows: the name is the whole instruction, display_name its short form.
+                (Some(category), _) => {
+                    let op = if display.is_empty() { &name } else { &display };
+                    (writer.op_names.intern(op), writer.op_types.intern(category))
+                }
+                (None, Some((node, op))) => {
+                    (writer.op_names.intern(node), writer.op_types.intern(op))
+                }
+                (None, None) => (NONE, NONE),
+            };
+            kinds.entries.push(Kind {
+                name: writer.names.intern(&name),
+                op_name,
+                op_type,
+                category: category.map_or(NONE, |text| writer.categories.intern(&text)),
+                marker: marks_step(&name),
+            });
+        }
+        Ok(kinds)
+    }
+}
+
+/// Splits `node:OpType`, as TensorFlow names the execution of an op. Names with `::` are functions
+/// of C++, names with a blank are texts: neither is an op.
+pub fn op_of(name: &str) -> Option<(&str, &str)> {
+    let (node, op) = name.rsplit_once(':')?;
+    let mut letters = op.bytes();
+    let first = letters.next()?;
+    let op_type = (first.is_ascii_alphabetic() || first == b'_')
+        && letters.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'>');
+    let first = *node.as_bytes().first()?;
+    let named = (first.is_ascii_alphanumeric() || first == b'.' || first == b'_')
+        && node
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_./>-^".contains(&b));
+    (op_type && named).then_some((node, op))
+}
+
+/// `fusion.12` is one of many `fusion`s.
+pub fn hlo_base(op: &str) -> &str {
+    match op.rsplit_once('.') {
+        Some((base, number))
+            if !base.is_empty()
+                && !number.is_empty()
+                && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            base
+        }
+        _ => op,
+    }
+}
+
+fn hlo_category(
+    window: &mut Window<'_>,
+    stat: Extent,
+    stats: &StatNames,
+) -> Result<Option<String>, Trouble> {
+    let (mut wanted, mut text) = (false, None);
+    each_field(window, stat, |window, head| {
+        if let Some(id) = head.varint(1) {
+            wanted = stats
+                .ids
+                .get(id)
+                .is_some_and(|slot| stats.entries[slot].role == Role::HloCategory);
+        } else if wanted && head.is(5) {
+            text = Some(read_name(window, head.body, &mut 0)?);
+        } else if wanted && let Some(id) = head.varint(7) {
+            text = stats.ids.get(id).map(|slot| stats.name(slot).to_owned());
+        }
+        Ok(true)
+    })?;
+    Ok(text)
+}
+
+/// Key and value of a map entry.
+fn map_entry(window: &mut Window<'_>, entry: Extent) -> Result<(u64, Option<Extent>), Trouble> {
+    let (mut key, mut value) = (0, None);
+    each_field(window, entry, |_, head| {
+        if let Some(id) = head.varint(1) {
+            key = id;
+        } else if head.is(2) {
+            value = Some(head.body);
+        }
+        Ok(true)
+    })?;
+    Ok((key, value))
+}
+
+/// Calls `see` for each field of a message while it answers true. Stops quietly where the message is
+/// damaged: names and facts that were whole are kept, and no event is lost by it.
+pub fn each_field(
+    window: &mut Window<'_>,
+    message: Extent,
+    mut see: impl FnMut(&mut Window<'_>, Head) -> Result<bool, Trouble>,
+) -> Result<(), Trouble> {
+    let mut at = message.start;
+    loop {
+        match window.field(at, message.end) {
+            Ok(Some(head)) => {
+                at = head.body.end;
+                if !see(window, head)? {
+                    return Ok(());
+                }
+            }
+            Ok(None) | Err(Trouble::Damage(_)) => return Ok(()),
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+/// A name, repaired when it is not UTF-8 and cut when it is far too long.
+pub fn read_name(
+    window: &mut Window<'_>,
+    body: Extent,
+    repaired: &mut u64,
+) -> Result<String, Trouble> {
+    let (bytes, whole) = window.copy(body, NAME_LIMIT_BYTES)?;
+    let text = String::from_utf8_lossy(&bytes);
+    if !whole || matches!(text, Cow::Owned(_)) {
+        *repaired += 1;
+    }
+    Ok(text.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn ids_are_a_map(entries in prop::collection::vec((prop_oneof![0u64..3000, any::<u64>()], any::<u16>()), 0..300)) {
+            let mut ids = Ids::default();
+            let mut twin = HashMap::new();
+            for (id, slot) in entries {
+                ids.insert(id, u32::from(slot));
+                twin.insert(id, usize::from(slot));
+            }
+            for (id, slot) in &twin {
+                prop_assert_eq!(ids.get(*id), Some(*slot));
+            }
+            prop_assert_eq!(ids.get(3500).is_some(), twin.contains_key(&3500));
+        }
+    }
+
+    #[test]
+    fn ops_are_known_by_their_names() {
+        assert_eq!(
+            op_of("StatefulPartitionedCall/a_1/MatMul:_MklMatMul"),
+            Some(("StatefulPartitionedCall/a_1/MatMul", "_MklMatMul"))
+        );
+        assert_eq!(
+            op_of("EagerPyFunc:EagerPyFunc"),
+            Some(("EagerPyFunc", "EagerPyFunc"))
+        );
+        for name in [
+            "Iterator::Root::Prefetch",
+            "EagerLocalExecute: MatMul",
+            "$profiler.py:271 stop_trace",
+            "a:",
+            ":a",
+            "12:30",
+            "MatMul",
+            "",
+        ] {
+            assert_eq!(op_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn hlo_bases() {
+        assert_eq!(hlo_base("fusion.12"), "fusion");
+        assert_eq!(hlo_base("dot"), "dot");
+        assert_eq!(hlo_base("a.b"), "a.b");
+        assert_eq!(hlo_base(".1"), ".1");
+    }
+}

@@ -1,0 +1,401 @@
+//! One plane: its names, its device, its lines in batches, and what is left to tell.
+
+use super::args::{Args, Found, read_stat};
+use super::commit::{Commit, PlaneCommit};
+use super::events::{Decoder, Piece, Place};
+use super::lines::{self, Cut, Line, PIECE_LIMIT_BYTES};
+use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, each_field, read_name};
+use super::tally::{Problem, Tally};
+use super::tracks::{PlaneKind, is_background, line_category, line_kind};
+use super::walk::Walk;
+use super::window::{Extent, ReadAt, Trouble, Window};
+use super::{PlaneExtent, work};
+use crate::error::Result;
+use crate::store::{Options, Writer};
+
+/// Lines are looked through and decoded in batches of so many lines or bytes.
+const BATCH_LINES: usize = 1 << 16;
+const BATCH_BYTES: u64 = 1 << 30;
+const SCAN_BYTES: usize = 256 << 10;
+
+/// What a plane holds beside its lines.
+#[derive(Debug, Default)]
+pub struct Parts {
+    pub id: i64,
+    pub name: String,
+    pub lines: u64,
+    kinds: Vec<Extent>,
+    stat_names: Vec<Extent>,
+    stats: Vec<Extent>,
+    repaired: u64,
+}
+
+impl Parts {
+    /// Walks over the plane once, over its lines by their length.
+    pub fn read(
+        window: &mut Window<'_>,
+        plane: PlaneExtent,
+        tally: &mut Tally,
+    ) -> std::result::Result<Parts, Trouble> {
+        let mut parts = Parts::default();
+        let mut walk = Walk::plane(plane.extent, plane.cut);
+        while let Some(part) = walk.next(window, tally)? {
+            let head = part.head;
+            match (head.number, head.wire) {
+                (1, 0) => parts.id = head.value as i64,
+                (2, 2) => parts.name = read_name(window, head.body, &mut parts.repaired)?,
+                (3, 2) => parts.lines += 1,
+                (4, 2) => parts.kinds.push(head.body),
+                (5, 2) => parts.stat_names.push(head.body),
+                (6, 2) => parts.stats.push(head.body),
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The plane's own stats as texts.
+    pub fn told(&self, window: &mut Window<'_>) -> Result<Vec<(String, String)>> {
+        let names = StatNames::read(window, &self.stat_names, &mut 0)?;
+        let mut told = Vec::new();
+        for &stat in &self.stats {
+            let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
+            let Ok((id, found)) = read_stat(&bytes) else {
+                continue;
+            };
+            let Some(slot) = names.ids.get(id) else {
+                continue;
+            };
+            let text = match found {
+                Found::Str(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Found::Ref(id) => names
+                    .ids
+                    .get(id)
+                    .map_or_else(String::new, |slot| names.name(slot).to_owned()),
+                _ => {
+                    let mut args = Args::default();
+                    args.value(&names, found);
+                    String::from_utf8_lossy(args.text.as_bytes())
+                        .trim_matches('"')
+                        .to_owned()
+                }
+            };
+            told.push((names.name(slot).to_owned(), text));
+        }
+        Ok(told)
+    }
+}
+
+/// A line in the file.
+#[derive(Debug, Clone, Copy)]
+struct LineExtent {
+    extent: Extent,
+    cut: bool,
+}
+
+/// A piece of a line, to be decoded.
+struct Job {
+    cut: Cut,
+    place: Place,
+    ordered: bool,
+}
+
+/// Decodes a plane.
+pub fn decode(
+    source: &dyn ReadAt,
+    plane: PlaneExtent,
+    options: &Options,
+    writer: &mut Writer,
+    commit: &mut Commit,
+) -> Result<()> {
+    let mut window = Window::new(source, SCAN_BYTES);
+    let mut hop = Window::new(source, super::HOP_BYTES);
+    let mut parts = Parts::read(&mut hop, plane, &mut commit.tally)?;
+    let kind = PlaneKind::of(&parts.name);
+    let mut repaired = parts.repaired;
+    let names = StatNames::read(&mut window, &parts.stat_names, &mut repaired)?;
+    let kinds = Kinds::read(
+        &mut window,
+        &parts.kinds,
+        &names,
+        writer,
+        parts.lines > 0,
+        &mut repaired,
+    )?;
+    (parts.kinds, parts.stat_names) = (Vec::new(), Vec::new());
+    let args_json = plane_args(&mut window, &parts, &names)?;
+    plane_facts(&mut window, &parts, kind, writer)?;
+    let device = match kind
+        .device()
+        .filter(|_| parts.lines > 0 || kind.accelerator())
+    {
+        Some(kind) => Some(commit.device(writer, &parts.name, kind, &args_json)?),
+        None => None,
+    };
+    let mut plane_commit = PlaneCommit::new(&names, device, parts.id, &parts.name);
+    let decoder = Decoder {
+        stats: &names,
+        kinds: &kinds,
+        needs: options.needs,
+    };
+    let mut walk = Walk::plane(plane.extent, plane.cut);
+    let mut first_ps: Option<i64> = None;
+    loop {
+        let batch = next_batch(&mut walk, &mut hop)?;
+        if batch.is_empty() {
+            break;
+        }
+        let mut jobs = Vec::new();
+        let scan = |window: &mut Window<'_>, line: &LineExtent| {
+            options.check()?;
+            Ok(lines::scan(window, line.extent, line.cut)?)
+        };
+        work::in_order(
+            options.threads,
+            &batch,
+            || Window::new(source, SCAN_BYTES),
+            scan,
+            |index, line| {
+                begin_line(
+                    &line,
+                    &batch[index],
+                    kind,
+                    writer,
+                    commit,
+                    &mut plane_commit,
+                    &mut jobs,
+                )?;
+                if line.ordered
+                    && let Some(place) = jobs.last().map(|job: &Job| job.place)
+                {
+                    first_ps = first_ps.into_iter().chain(place.base_ps).min();
+                }
+                repaired += line.repaired_names;
+                Ok(())
+            },
+        )?;
+        let decode = |buffer: &mut Vec<u8>, job: &Job| {
+            options.check()?;
+            piece(source, buffer, &decoder, job)
+        };
+        work::in_order(options.threads, &jobs, Vec::new, decode, |index, piece| {
+            commit.piece(writer, &mut plane_commit, piece, jobs[index].ordered)
+        })?;
+    }
+    if repaired > 0 {
+        commit.tally.add(Problem::Text, 0, plane.extent.start);
+    }
+    if options.needs.tables {
+        commit.descriptions(
+            &mut window,
+            writer,
+            &mut plane_commit,
+            &kinds,
+            first_ps.unwrap_or(0),
+        )?;
+    }
+    Ok(())
+}
+
+fn next_batch(walk: &mut Walk, hop: &mut Window<'_>) -> Result<Vec<LineExtent>> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    // Damage of the plane was counted on the first walk.
+    while batch.len() < BATCH_LINES && bytes < BATCH_BYTES {
+        let Some(part) = walk.next(hop, &mut Tally::default())? else {
+            break;
+        };
+        if part.head.is(3) {
+            bytes += part.head.body.len();
+            batch.push(LineExtent {
+                extent: part.head.body,
+                cut: part.cut,
+            });
+        }
+    }
+    Ok(batch)
+}
+
+/// Makes the track of a line and the jobs for its pieces. Lines without events and without a name
+/// make no track.
+fn begin_line(
+    line: &Line,
+    found: &LineExtent,
+    kind: PlaneKind,
+    writer: &mut Writer,
+    commit: &mut Commit,
+    plane: &mut PlaneCommit<'_>,
+    jobs: &mut Vec<Job>,
+) -> Result<()> {
+    if line.lost > 0 {
+        let problem = if found.cut {
+            Problem::Truncated
+        } else {
+            Problem::Structure
+        };
+        commit.tally.add(
+            problem,
+            line.lost,
+            line.lost_offset.unwrap_or(found.extent.start),
+        );
+    }
+    if line.cuts.is_empty() && line.name.is_empty() {
+        return Ok(());
+    }
+    let track = commit.track(writer, plane, line, line_kind(kind, &line.name))?;
+    let category = line_category(&line.name);
+    let place = Place {
+        track,
+        base_ps: commit.clock.base_ps(line.timestamp_ns),
+        category: if category.is_empty() {
+            crate::columns::NONE
+        } else {
+            writer.categories.intern(category)
+        },
+        device: kind.accelerator(),
+        background: is_background(&line.name),
+    };
+    jobs.extend(line.cuts.iter().map(|&cut| Job {
+        cut,
+        place,
+        ordered: line.ordered,
+    }));
+    Ok(())
+}
+
+/// Reads and decodes a piece.
+fn piece(
+    source: &dyn ReadAt,
+    buffer: &mut Vec<u8>,
+    decoder: &Decoder<'_>,
+    job: &Job,
+) -> Result<Piece> {
+    let Extent { start, end } = job.cut.extent;
+    if end - start > PIECE_LIMIT_BYTES {
+        let mut window = Window::new(source, SCAN_BYTES);
+        let bytes = shortened(&mut window, job.cut.extent)?;
+        let mut piece = decoder.piece(&bytes, start, &job.place, job.cut.events)?;
+        piece.tally.add(Problem::Shortened, job.cut.events, start);
+        return Ok(piece);
+    }
+    // At most PIECE_LIMIT_BYTES.
+    buffer.resize((end - start) as usize, 0);
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match source.read_at(start + filled as u64, &mut buffer[filled..])? {
+            0 => break,
+            got => filled += got,
+        }
+    }
+    decoder.piece(&buffer[..filled], start, &job.place, job.cut.events)
+}
+
+/// A huge event with its long stats replaced by their size.
+fn shortened(window: &mut Window<'_>, extent: Extent) -> Result<Vec<u8>> {
+    let mut event = Vec::new();
+    each_field(window, extent, |window, head| {
+        if !head.is(4) {
+            return Ok(true);
+        }
+        each_field(window, head.body, |window, head| {
+            match (head.number, head.wire) {
+                (1..=3 | 5, 0) => {
+                    event.push((head.number << 3) as u8);
+                    push_varint(&mut event, head.value);
+                }
+                (4, 2) => {
+                    let stat = if head.body.len() <= NAME_LIMIT_BYTES as u64 {
+                        window.copy(head.body, NAME_LIMIT_BYTES)?.0
+                    } else {
+                        short_stat(window, head.body)?
+                    };
+                    // A million short ones are as bad as a long one.
+                    if event.len() as u64 + stat.len() as u64 <= PIECE_LIMIT_BYTES {
+                        event.push(0x22);
+                        push_varint(&mut event, stat.len() as u64);
+                        event.extend(stat);
+                    }
+                }
+                _ => {}
+            }
+            Ok(true)
+        })?;
+        Ok(true)
+    })?;
+    let mut field = vec![0x22];
+    push_varint(&mut field, event.len() as u64);
+    field.extend(event);
+    Ok(field)
+}
+
+fn short_stat(window: &mut Window<'_>, stat: Extent) -> std::result::Result<Vec<u8>, Trouble> {
+    let (mut id, mut size) = (0, 0);
+    each_field(window, stat, |_, head| {
+        id = head.varint(1).unwrap_or(id);
+        size = if head.wire == 2 {
+            head.body.len()
+        } else {
+            size
+        };
+        Ok(true)
+    })?;
+    let mut short = vec![0x08];
+    push_varint(&mut short, id);
+    let text = format!("({size} bytes, not kept)");
+    short.push(0x2a);
+    push_varint(&mut short, text.len() as u64);
+    short.extend(text.as_bytes());
+    Ok(short)
+}
+
+fn push_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// All stats of the plane as one JSON object; empty without any.
+fn plane_args(window: &mut Window<'_>, parts: &Parts, names: &StatNames) -> Result<String> {
+    let mut args = Args::default();
+    args.begin();
+    for &stat in &parts.stats {
+        let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
+        let Ok((id, found)) = read_stat(&bytes) else {
+            continue;
+        };
+        match names.ids.get(id) {
+            Some(slot) => args.add(names, &names.entries[slot], found),
+            None => args.add_nameless(names, id, found),
+        }
+    }
+    args.end();
+    Ok(String::from_utf8_lossy(args.last()).into_owned())
+}
+
+/// What a plane tells about the recording as a whole, and about events its recorder dropped.
+fn plane_facts(
+    window: &mut Window<'_>,
+    parts: &Parts,
+    kind: PlaneKind,
+    writer: &mut Writer,
+) -> Result<()> {
+    if parts.stats.is_empty() {
+        return Ok(());
+    }
+    for (name, value) in parts.told(window)? {
+        if name == "jax_version" {
+            writer.facts.producer = "jax".to_owned();
+        }
+        if name.contains("dropped")
+            && let Ok(events @ 1..) = value.parse::<u64>()
+        {
+            let text = format!("{}: {name} is {events}", parts.name);
+            super::dropped(events, parts.stats[0].start, text, writer);
+        }
+        if kind == PlaneKind::Metadata {
+            writer.facts.meta.insert(name, value);
+        }
+    }
+    Ok(())
+}
