@@ -211,21 +211,24 @@ def _rows(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[st
     bar = min(24, spare) if is_bar and spare >= 6 else 0
     drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
 
-    def line(row: Sequence[str], style: str, look: str, parts: Sequence[tuple[str, str]]) -> str:
+    hot = next((i for i, c in enumerate(table.columns) if c.unit == "ratio"), -1)
+
+    def line(row: Sequence[str], style: str, heat: str, parts: Sequence[tuple[str, str]]) -> str:
         done = []
         for i in kept:
             text = shorten_cells(row[i], widths[i])
             blank = " " * (widths[i] - cells(text))
-            colored = paint(look if right[i] and look else style, text)
+            colored = paint(heat if heat and i == hot else style, text)
             done.append(blank + colored if right[i] else colored + blank)
             if bar and i == label:
                 length = sum(len(part) for _, part in parts)
-                done.append("".join(paint(kind or look, part) for kind, part in parts) + " " * (bar - length))
+                done.append("".join(paint(kind or heat, part) for kind, part in parts) + " " * (bar - length))
         return "  ".join(done).rstrip()
 
-    lines = [line(titles, "dim", "dim", [])]
+    lines = [line(titles, "dim", "", [])]
     for values, row, parts in zip(table.rows, texts, drawn, strict=True):
-        lines.append(line(row, "", _heat(table, values), parts))
+        heat = _heat(values[hot]) if chart is not None and chart.kind == "bar" and hot >= 0 else ""
+        lines.append(line(row, "", heat, parts))
     return lines
 
 
@@ -254,12 +257,11 @@ def _kept(table: Table, chart: Chart | None, label: int, widths: Sequence[int], 
     return [label, *(i for i in columns if i in kept and i != label)]
 
 
-def _heat(table: Table, values: Sequence[object]) -> str:
-    """The style of a row, by the first column that is a share of something."""
-    for column, value in zip(table.columns, values, strict=True):
-        if column.unit == "ratio" and isinstance(value, (int, float)):
-            return next((style for least, style in _SHARES if value >= least), "cool")
-    return ""
+def _heat(share: object) -> str:
+    """The style of a share of the time: what takes much of it stands out."""
+    if not isinstance(share, (int, float)):
+        return ""
+    return next((style for least, style in _SHARES if share >= least), "cool")
 
 
 def _left_out(report: Report, blocks: Sequence[_Block]) -> str:
