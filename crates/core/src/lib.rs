@@ -3,6 +3,7 @@
 //! One file per format turns bytes into [`columns`]; [`store`] nests the slices, keeps the tables
 //! and hands them out as Arrow streams. Nothing here knows of Python or of a query engine.
 
+pub mod chrome;
 pub mod columns;
 pub mod crc;
 pub mod error;
@@ -14,6 +15,7 @@ pub mod graph_attr;
 mod index;
 pub mod input;
 mod ipc;
+pub mod json;
 pub mod json_text;
 mod mapping;
 pub mod markers;
@@ -47,6 +49,7 @@ type Decoder = fn(&Input, &Options, &mut Writer) -> Result<()>;
 
 /// The decoders by the name of their format.
 const DECODERS: &[(&str, Decoder)] = &[
+    ("chrome_trace", chrome::decode),
     ("event_file", event_file::decode),
     ("graph", graph::decode),
     ("run_metadata", step_stats::decode),

@@ -1,0 +1,891 @@
+//! Reads the elements of the event array, one after the other, into a [`Piece`].
+//!
+//! This is the loop that the speed of the decoder hangs on: keys are recognised by their first
+//! eight bytes, a complete slice goes straight into columns, and its arguments are checked and
+//! copied in one pass. Everything odd is left to `repair.rs`.
+
+use super::piece::{Delta, Flaw, Interner, Piece, Record, Texts};
+use super::repair::{self, Args};
+use super::time::{Time, whole};
+use super::tracks::{THREAD_HEAD, thread_head};
+use crate::columns::{MISSING, NONE};
+use crate::json::{
+    BAD_ESCAPE, CONTROL, Cursor, DEEP, ESCAPED, Fault, Minified, NOT_FINITE, REPAIR, Shape,
+};
+use crate::json::{TRAILING_COMMA, Text};
+
+/// How events are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Whether the arguments of slices are wanted.
+    pub keep_args: bool,
+    /// Longest event that is kept.
+    pub max_event: usize,
+    /// The true origin of times, once it is known.
+    pub origin_us: Option<i64>,
+}
+
+/// Why reading stopped, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// At the end of the bytes, between two elements.
+    Boundary,
+    /// At the start of an element that the bytes do not hold whole.
+    More(usize),
+    /// At the start of what is no element.
+    Damage(usize),
+    /// At the start of an element that is too long.
+    TooLong(usize),
+    /// Behind the closing bracket of the array.
+    End(usize),
+}
+
+/// A value of an event beside its arguments.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    pub start: usize,
+    pub end: usize,
+    pub odd: u16,
+    pub shape: Shape,
+}
+
+const ABSENT: Field = Field {
+    start: 0,
+    end: 0,
+    odd: 0,
+    shape: Shape::Null,
+};
+
+impl Field {
+    pub fn present(self) -> bool {
+        self.shape != Shape::Null
+    }
+}
+
+/// One event as found.
+pub(super) struct Event {
+    pub start: usize,
+    pub phase: u8,
+    pub phase_text: Field,
+    pub name: Field,
+    pub category: Field,
+    pub pid: Field,
+    pub tid: Field,
+    pub ts: Time,
+    pub dur: Time,
+    pub id: Field,
+    pub id_scope: u8,
+    pub scope: Field,
+    pub args: Args,
+    /// A known key came twice.
+    pub twice: bool,
+    /// There is nothing between the braces.
+    pub empty: bool,
+}
+
+/// Reads events; lives as long as its worker.
+#[derive(Default)]
+pub struct Scanner {
+    /// Names, categories, ids and other short texts.
+    words: Interner,
+    /// Tracks by process and thread, see [`super::tracks::thread_key`].
+    tracks: Interner,
+    owner: (usize, u32),
+    told: (usize, usize),
+    pub(super) extras: Vec<(Text, Field)>,
+    pub(super) scratch: Vec<u8>,
+    last: Option<(Field, Field, u32)>,
+}
+
+const fn key(text: &str) -> (u64, u64) {
+    let bytes = text.as_bytes();
+    let (mut word, mut mask, mut i) = (b'"' as u64, 0xff, bytes.len());
+    while i > 0 {
+        i -= 1;
+        word = word << 8 | bytes[i] as u64;
+        mask = mask << 8 | 0xff;
+    }
+    (word, mask)
+}
+
+const PH: (u64, u64) = key("ph");
+const TS: (u64, u64) = key("ts");
+const ID: (u64, u64) = key("id");
+const PID: (u64, u64) = key("pid");
+const TID: (u64, u64) = key("tid");
+const CAT: (u64, u64) = key("cat");
+const DUR: (u64, u64) = key("dur");
+const NAME: (u64, u64) = key("name");
+const ARGS: (u64, u64) = key("args");
+
+/// Keys whose value has a place of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Ph = 1,
+    Ts = 2,
+    Id = 4,
+    Pid = 8,
+    Tid = 16,
+    Cat = 32,
+    Dur = 64,
+    Name = 128,
+    Args = 256,
+    Id2 = 512,
+    Scope = 1024,
+    Other = 0,
+}
+
+/// The key behind an opening quote when it is one of the frequent ones, and its length.
+#[inline]
+fn frequent(word: u64) -> Option<(Key, usize)> {
+    let is = |(text, mask): (u64, u64)| word & mask == text;
+    Some(if is(NAME) {
+        (Key::Name, 4)
+    } else if is(PH) {
+        (Key::Ph, 2)
+    } else if is(PID) {
+        (Key::Pid, 3)
+    } else if is(TID) {
+        (Key::Tid, 3)
+    } else if is(TS) {
+        (Key::Ts, 2)
+    } else if is(DUR) {
+        (Key::Dur, 3)
+    } else if is(CAT) {
+        (Key::Cat, 3)
+    } else if is(ARGS) {
+        (Key::Args, 4)
+    } else if is(ID) {
+        (Key::Id, 2)
+    } else {
+        return None;
+    })
+}
+
+/// Interners larger than this start afresh, so that a worker's memory stays bounded.
+const WORDS_BYTES: usize = 4 << 20;
+const WORDS: usize = 1 << 17;
+
+impl Scanner {
+    /// A scanner with a number of its own.
+    pub fn new(number: usize) -> Self {
+        Scanner {
+            owner: (number, 0),
+            ..Scanner::default()
+        }
+    }
+
+    /// What the interners learnt since the last call. Call it once after every piece.
+    pub fn delta(&mut self) -> Delta {
+        let delta = Delta {
+            owner: self.owner,
+            words: Texts::since(&self.words, self.told.0),
+            tracks: Texts::since(&self.tracks, self.told.1),
+        };
+        self.told = (self.words.len(), self.tracks.len());
+        if self.words.bytes() + self.tracks.bytes() > WORDS_BYTES
+            || self.words.len() + self.tracks.len() > WORDS
+        {
+            (self.words, self.tracks) = Default::default();
+            self.told = (0, 0);
+            self.owner.1 += 1;
+        }
+        delta
+    }
+
+    /// Reads elements from `start`, which lies between two elements, until something stops it.
+    /// Offsets in the piece count from `start`.
+    pub fn read(&mut self, data: &[u8], start: usize, rules: &Rules, piece: &mut Piece) -> Stop {
+        self.last = None;
+        if piece.base_us.is_none() {
+            piece.base_us = rules.origin_us;
+        }
+        // Whole pieces are checked at once; only where that fails each string is.
+        let clean = match std::str::from_utf8(&data[start..]) {
+            Ok(_) => true,
+            Err(error) => error.error_len().is_none(),
+        };
+        let mut cursor = Cursor::new(data, start);
+        loop {
+            let Ok(byte) = cursor.space() else {
+                return Stop::Boundary;
+            };
+            let at = cursor.pos;
+            match byte {
+                b',' => {
+                    piece.commas += 1;
+                    cursor.pos += 1;
+                    continue;
+                }
+                b']' => return Stop::End(at + 1),
+                b'{' => {}
+                _ => {
+                    let mut none = Vec::new();
+                    match cursor.value(&mut Minified::new(&mut none, at, false)) {
+                        Ok(_) => {
+                            piece.seen += 1;
+                            piece.lost += 1;
+                            piece.flaws.add(Flaw::NotAnEvent, (at - start) as u64);
+                            continue;
+                        }
+                        Err(Fault::More) => return Stop::More(at),
+                        Err(Fault::Bad) => return Stop::Damage(at),
+                    }
+                }
+            }
+            let args_from = piece.slices.args_json.len();
+            match self.event(&mut cursor, rules, &mut piece.slices.args_json) {
+                Ok(event) if cursor.pos - at <= rules.max_event => {
+                    let found = Found {
+                        data,
+                        start,
+                        clean,
+                        args_from,
+                        end: cursor.pos,
+                        odd: cursor.odd,
+                    };
+                    self.store(&event, &found, rules, piece);
+                }
+                result => {
+                    piece.slices.args_json.truncate(args_from);
+                    return match result {
+                        Ok(_) => Stop::TooLong(at),
+                        Err(Fault::More) if data.len() - at > rules.max_event => Stop::TooLong(at),
+                        Err(Fault::More) => Stop::More(at),
+                        Err(Fault::Bad) => Stop::Damage(at),
+                    };
+                }
+            }
+        }
+    }
+
+    /// True when what lies at `at`, whole within `data`, has a phase and a time like an event.
+    /// Also says where reading it ended.
+    pub fn plausible(
+        &mut self,
+        data: &[u8],
+        at: usize,
+        rules: &Rules,
+    ) -> (Result<bool, Fault>, usize) {
+        let mut cursor = Cursor::new(data, at);
+        let mut sink = Vec::new();
+        let rules = Rules {
+            keep_args: false,
+            ..*rules
+        };
+        let result = self.event(&mut cursor, &rules, &mut sink);
+        let looks = |event: Event| {
+            event.phase_text.shape == Shape::String
+                && (event.phase == b'M' || matches!(event.ts, Time::At { .. }))
+        };
+        (result.map(looks), cursor.pos)
+    }
+
+    /// One object from its opening brace; its arguments are appended to `out`.
+    #[inline]
+    fn event(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        rules: &Rules,
+        out: &mut Vec<u8>,
+    ) -> Result<Event, Fault> {
+        let mut event = Event {
+            start: cursor.pos,
+            phase: 0,
+            phase_text: ABSENT,
+            name: ABSENT,
+            category: ABSENT,
+            pid: ABSENT,
+            tid: ABSENT,
+            ts: Time::Missing,
+            dur: Time::Missing,
+            id: ABSENT,
+            id_scope: b' ',
+            scope: ABSENT,
+            args: Args::default(),
+            twice: false,
+            empty: false,
+        };
+        let data = cursor.data;
+        let args_from = out.len();
+        let mut met = 0_u16;
+        self.extras.clear();
+        cursor.odd = 0;
+        cursor.pos += 1;
+        let mut byte = cursor.space()?;
+        if byte == b'}' {
+            cursor.pos += 1;
+            event.empty = true;
+            return Ok(event);
+        }
+        loop {
+            if byte != b'"' {
+                return Err(Fault::Bad);
+            }
+            cursor.pos += 1;
+            let from = cursor.pos;
+            let head = data.get(from..).and_then(|d| d.first_chunk::<8>());
+            let (key, text) = match head.and_then(|word| frequent(u64::from_le_bytes(*word))) {
+                Some((key, length)) => {
+                    cursor.pos = from + length + 1;
+                    (
+                        key,
+                        Text {
+                            start: from,
+                            end: from + length,
+                            odd: 0,
+                        },
+                    )
+                }
+                None => {
+                    let text = cursor.string()?;
+                    (self.rare(&data[text.start..text.end], text.odd), text)
+                }
+            };
+            if cursor.space()? != b':' {
+                return Err(Fault::Bad);
+            }
+            cursor.pos += 1;
+            let first = cursor.space()?;
+            event.twice |= met & key as u16 != 0;
+            met |= key as u16;
+            match key {
+                Key::Ts => event.ts = Time::read(cursor)?,
+                Key::Dur => event.dur = Time::read(cursor)?,
+                Key::Name => event.name = field(cursor, first)?,
+                Key::Cat => event.category = field(cursor, first)?,
+                Key::Pid => event.pid = field(cursor, first)?,
+                Key::Tid => event.tid = field(cursor, first)?,
+                Key::Args => {
+                    out.truncate(args_from);
+                    event.args = Args::read(cursor, first, out, rules.keep_args)?;
+                }
+                Key::Ph => {
+                    event.phase_text = field(cursor, first)?;
+                    let Field {
+                        start, end, shape, ..
+                    } = event.phase_text;
+                    event.phase = if shape == Shape::String && end - start == 1 {
+                        data[start]
+                    } else {
+                        0
+                    };
+                }
+                Key::Id => (event.id, event.id_scope) = (field(cursor, first)?, b' '),
+                Key::Scope => event.scope = field(cursor, first)?,
+                Key::Id2 => self.id2(cursor, first, &mut event)?,
+                Key::Other => {
+                    let value = field(cursor, first)?;
+                    self.extras.push((text, value));
+                }
+            }
+            match cursor.space()? {
+                b',' => {
+                    cursor.pos += 1;
+                    byte = cursor.space()?;
+                    if byte == b'}' {
+                        cursor.odd |= TRAILING_COMMA;
+                        break;
+                    }
+                }
+                b'}' => break,
+                _ => return Err(Fault::Bad),
+            }
+        }
+        cursor.pos += 1;
+        Ok(event)
+    }
+
+    /// Keys that are rare or written with escapes.
+    #[cold]
+    fn rare(&mut self, raw: &[u8], odd: u16) -> Key {
+        let text = if odd == 0 {
+            raw
+        } else {
+            self.scratch.clear();
+            crate::json::unescape(raw, &mut self.scratch);
+            &self.scratch
+        };
+        match text {
+            b"ph" => Key::Ph,
+            b"ts" => Key::Ts,
+            b"id" => Key::Id,
+            b"pid" => Key::Pid,
+            b"tid" => Key::Tid,
+            b"cat" => Key::Cat,
+            b"dur" => Key::Dur,
+            b"name" => Key::Name,
+            b"args" => Key::Args,
+            b"id2" => Key::Id2,
+            b"scope" => Key::Scope,
+            _ => Key::Other,
+        }
+    }
+
+    #[cold]
+    fn id2(&mut self, cursor: &mut Cursor<'_>, first: u8, event: &mut Event) -> Result<(), Fault> {
+        if first != b'{' {
+            event.id = field(cursor, first)?;
+            return Ok(());
+        }
+        let data = cursor.data;
+        let mut none = Vec::new();
+        let from = cursor.pos;
+        cursor.members(
+            &mut Minified::new(&mut none, from, false),
+            |cursor, key, _| {
+                let first = cursor.peek()?;
+                let value = field(cursor, first)?;
+                match &data[key.start..key.end] {
+                    b"local" => (event.id, event.id_scope) = (value, b'l'),
+                    b"global" => (event.id, event.id_scope) = (value, b'g'),
+                    _ => {}
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Local track of an event.
+    #[inline]
+    fn track(&mut self, event: &Event, found: &Found<'_>) -> u32 {
+        let raw = |field: Field| &found.data[field.start..field.end];
+        if let Some((pid, tid, track)) = self.last
+            && raw(pid) == raw(event.pid)
+            && raw(tid) == raw(event.tid)
+            && pid.present() == event.pid.present()
+            && tid.present() == event.tid.present()
+        {
+            return track;
+        }
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&[0; THREAD_HEAD]);
+        found.push(event.pid, &mut self.scratch);
+        let pid = event
+            .pid
+            .present()
+            .then_some(self.scratch.len() - THREAD_HEAD);
+        found.push(event.tid, &mut self.scratch);
+        self.scratch[..THREAD_HEAD].copy_from_slice(&thread_head(pid, event.tid.present()));
+        let track = self.tracks.intern(&self.scratch);
+        self.last = Some((event.pid, event.tid, track));
+        track
+    }
+
+    /// Code of a field, or [`NONE`].
+    #[inline]
+    fn word(&mut self, field: Field, found: &Found<'_>) -> u32 {
+        if !field.present() {
+            return NONE;
+        }
+        if field.odd == 0 && found.clean {
+            return self.words.intern(&found.data[field.start..field.end]);
+        }
+        self.scratch.clear();
+        found.push(field, &mut self.scratch);
+        self.words.intern(&self.scratch)
+    }
+
+    /// Puts an event where it belongs.
+    #[inline]
+    fn store(&mut self, event: &Event, found: &Found<'_>, rules: &Rules, piece: &mut Piece) {
+        piece.seen += 1;
+        let mut repaired = false;
+        if found.odd & (REPAIR | DEEP) != 0
+            || !found.clean
+            || event.twice
+            || event.args.suspect
+            || event.args.shape != Shape::Object
+            || !self.extras.is_empty()
+            || repair::has_more(event)
+            || (event.phase != b'X' && !rules.keep_args)
+        {
+            repaired = repair::event(self, event, found, rules, piece);
+        } else if piece.slices.args_json.len() == found.args_from + 2 {
+            // An object without members says nothing.
+            piece.slices.args_json.truncate(found.args_from);
+        }
+        let offset = (event.start - found.start) as u64;
+        let stored = if event.phase == b'X' {
+            self.slice(event, found, rules, piece, &mut repaired)
+        } else {
+            self.record(event, found, rules, piece)
+        };
+        match stored {
+            Ok(()) => piece.repaired += u64::from(repaired),
+            Err(flaw) => {
+                piece.lost += 1;
+                piece.flaws.add(flaw, offset);
+                piece.slices.args_json.truncate(found.args_from);
+            }
+        }
+    }
+
+    /// Picoseconds from the base.
+    #[inline]
+    fn when(time: Time, rules: &Rules, piece: &mut Piece) -> Result<i64, Flaw> {
+        let us = match time {
+            Time::At { us, .. } => us,
+            Time::Missing => return Err(Flaw::MissingTime),
+            Time::Bad => return Err(Flaw::BadTime),
+            Time::Out => return Err(Flaw::TimeOutOfRange),
+        };
+        if rules.origin_us.is_none() && piece.first_us.len() < super::origin::SAMPLE {
+            piece.first_us.push(us);
+        }
+        let base = *piece.base_us.get_or_insert(us);
+        time.since(base).ok_or_else(|| {
+            piece.stretched |= rules.origin_us.is_none();
+            Flaw::TimeOutOfRange
+        })
+    }
+
+    #[inline]
+    fn slice(
+        &mut self,
+        event: &Event,
+        found: &Found<'_>,
+        rules: &Rules,
+        piece: &mut Piece,
+        repaired: &mut bool,
+    ) -> Result<(), Flaw> {
+        let ts = Self::when(event.ts, rules, piece)?;
+        let mut dur = match event.dur {
+            Time::Out => return Err(Flaw::TimeOutOfRange),
+            Time::At { .. } => event.dur.since(0).ok_or(Flaw::TimeOutOfRange)?,
+            Time::Missing | Time::Bad => {
+                piece
+                    .flaws
+                    .add(Flaw::MissingDuration, (event.start - found.start) as u64);
+                *repaired = true;
+                0
+            }
+        };
+        if dur < 0 {
+            piece
+                .flaws
+                .add(Flaw::NegativeDuration, (event.start - found.start) as u64);
+            *repaired = true;
+            dur = 0;
+        }
+        let Some(end) = ts.checked_add(dur) else {
+            piece.stretched |= rules.origin_us.is_none();
+            return Err(Flaw::TimeOutOfRange);
+        };
+        let reach = piece.reach.get_or_insert((ts, end));
+        *reach = (reach.0.min(ts), reach.1.max(end));
+        let track = self.track(event, found);
+        let name = self.word(event.name, found);
+        let category = self.word(event.category, found);
+        let (op_name, op_type) = self.op(event, found, name);
+        if event.args.step != MISSING {
+            piece
+                .steps
+                .push((piece.slices.track.len() as u32, event.args.step));
+        }
+        if !self.extras.is_empty() {
+            self.bind(event, found, piece, track, name, category, ts, end);
+        }
+        let slices = &mut piece.slices;
+        slices.track.push(track);
+        slices.name.push(if name == NONE {
+            self.words.intern(b"")
+        } else {
+            name
+        });
+        slices.category.push(category);
+        slices.ts_ps.push(ts);
+        slices.dur_ps.push(dur);
+        slices.op_name.push(op_name);
+        slices.op_type.push(op_type);
+        slices.correlation.push(event.args.correlation);
+        slices.args_end.push(slices.args_json.len() as u32);
+        Ok(())
+    }
+
+    /// Op name and type, by the three ways writers have of telling them: TensorFlow's Timeline puts
+    /// the node in `args.name` and its type in `args.op`, XLA the instruction in `args.hlo_op`, and
+    /// Kineto names the slices of its ops and kernels by their type.
+    #[inline]
+    fn op(&mut self, event: &Event, found: &Found<'_>, name: u32) -> (u32, u32) {
+        let args = &event.args;
+        let op_name = if args.hlo_op.present() {
+            self.word(args.hlo_op, found)
+        } else if args.name.present() && (args.op.present() || found.text(event.category) == b"Op")
+        {
+            self.word(args.name, found)
+        } else {
+            NONE
+        };
+        let op_type = if args.op.present() {
+            self.word(args.op, found)
+        } else if matches!(
+            found.text(event.category),
+            b"cpu_op" | b"kernel" | b"Operator" | b"Kernel"
+        ) {
+            name
+        } else {
+            NONE
+        };
+        (op_name, op_type)
+    }
+
+    /// The arrows that a slice itself declares (`bind_id`, `flow_in`, `flow_out`).
+    #[cold]
+    #[allow(clippy::too_many_arguments)]
+    fn bind(
+        &mut self,
+        event: &Event,
+        found: &Found<'_>,
+        piece: &mut Piece,
+        track: u32,
+        name: u32,
+        category: u32,
+        ts: i64,
+        end: i64,
+    ) {
+        let find = |key: &[u8]| {
+            let hit = self
+                .extras
+                .iter()
+                .rev()
+                .find(|(text, _)| &found.data[text.start..text.end] == key);
+            hit.map(|(_, value)| *value)
+        };
+        let truth = |field: Option<Field>| {
+            field.is_some_and(|f| !matches!(f.shape, Shape::False | Shape::Null))
+        };
+        let (into, out) = (truth(find(b"flow_in")), truth(find(b"flow_out")));
+        let Some(id) = find(b"bind_id") else { return };
+        let (phase, ts_ps) = match (into, out) {
+            (true, true) => (b't', ts),
+            (true, false) => (b'f', ts),
+            (false, true) => (b's', end),
+            (false, false) => return,
+        };
+        let id = self.word(id, found);
+        piece.records.push(Record {
+            phase,
+            id_scope: b'b',
+            track,
+            name,
+            category,
+            id,
+            scope: NONE,
+            op_name: NONE,
+            op_type: NONE,
+            correlation: MISSING,
+            step: MISSING,
+            ts_ps,
+            args_end: piece.args.len(),
+            offset: event.start - found.start,
+            slices_before: piece.slices.track.len() as u32,
+        });
+    }
+
+    /// Everything but complete slices.
+    fn record(
+        &mut self,
+        event: &Event,
+        found: &Found<'_>,
+        rules: &Rules,
+        piece: &mut Piece,
+    ) -> Result<(), Flaw> {
+        if event.empty {
+            return Err(Flaw::EmptyEvent);
+        }
+        if !event.phase_text.present() {
+            return Err(Flaw::MissingPhase);
+        }
+        let ts_ps = if event.phase == b'M' {
+            0
+        } else {
+            Self::when(event.ts, rules, piece)?
+        };
+        if event.phase != b'M' {
+            let reach = piece.reach.get_or_insert((ts_ps, ts_ps));
+            *reach = (reach.0.min(ts_ps), reach.1.max(ts_ps));
+        }
+        let track = self.track(event, found);
+        let name = self.word(event.name, found);
+        let (op_name, op_type) = if event.phase == b'B' {
+            self.op(event, found, name)
+        } else {
+            (NONE, NONE)
+        };
+        let record = Record {
+            phase: event.phase,
+            id_scope: event.id_scope,
+            track,
+            name,
+            category: self.word(event.category, found),
+            id: self.word(event.id, found),
+            scope: self.word(event.scope, found),
+            op_name,
+            op_type,
+            correlation: event.args.correlation,
+            step: event.args.step,
+            ts_ps,
+            args_end: {
+                piece
+                    .args
+                    .extend_from_slice(&piece.slices.args_json[found.args_from..]);
+                piece.args.len()
+            },
+            offset: event.start - found.start,
+            slices_before: piece.slices.track.len() as u32,
+        };
+        piece.slices.args_json.truncate(found.args_from);
+        piece.records.push(record);
+        Ok(())
+    }
+}
+
+/// Where an event was found.
+pub(super) struct Found<'a> {
+    pub data: &'a [u8],
+    /// Start of the piece.
+    pub start: usize,
+    /// The bytes are valid UTF-8.
+    pub clean: bool,
+    /// Start of the arguments in the piece.
+    pub args_from: usize,
+    /// One past the closing brace.
+    pub end: usize,
+    pub odd: u16,
+}
+
+impl<'a> Found<'a> {
+    pub fn text(&self, field: Field) -> &'a [u8] {
+        &self.data[field.start..field.end]
+    }
+
+    /// Appends the text of a field: strings without escapes, other values as they stand.
+    pub fn push(&self, field: Field, out: &mut Vec<u8>) -> bool {
+        let raw = self.text(field);
+        if field.odd & ESCAPED != 0 && field.shape == Shape::String {
+            return crate::json::unescape(raw, out);
+        }
+        if self.clean {
+            out.extend_from_slice(raw);
+            return false;
+        }
+        crate::json::push_utf8(raw, out)
+    }
+}
+
+/// A value; strings without their quotes.
+#[inline]
+pub(super) fn field(cursor: &mut Cursor<'_>, first: u8) -> Result<Field, Fault> {
+    if first == b'"' {
+        cursor.pos += 1;
+        let Text { start, end, odd } = cursor.string()?;
+        return Ok(Field {
+            start,
+            end,
+            odd,
+            shape: Shape::String,
+        });
+    }
+    let start = cursor.pos;
+    let mut none = Vec::new();
+    let shape = cursor.value(&mut Minified::new(&mut none, start, false))?;
+    Ok(Field {
+        start,
+        end: cursor.pos,
+        odd: 0,
+        shape,
+    })
+}
+
+impl Args {
+    /// Reads the arguments, checking, copying and picking out what has a column of its own.
+    #[inline]
+    fn read(
+        cursor: &mut Cursor<'_>,
+        first: u8,
+        out: &mut Vec<u8>,
+        keep: bool,
+    ) -> Result<Args, Fault> {
+        let start = cursor.pos;
+        let before = std::mem::take(&mut cursor.odd);
+        let mut minified = Minified::new(out, start, keep);
+        let mut args = Args {
+            start,
+            ..Args::default()
+        };
+        if first == b'{' {
+            let data = cursor.data;
+            let mut bloom = 0_u64;
+            cursor.members(&mut minified, |cursor, key, out| {
+                let text = &data[key.start..key.end];
+                let ends = text.first().copied().unwrap_or(0) as usize
+                    ^ text.last().map_or(0, |b| *b as usize * 8);
+                let bit = 1_u64 << ((text.len() * 19 + ends) & 63);
+                args.suspect |= bloom & bit != 0;
+                bloom |= bit;
+                let slot = match text {
+                    b"name" => &mut args.name,
+                    b"op" => &mut args.op,
+                    b"hlo_op" => &mut args.hlo_op,
+                    b"correlation" | b"step_num" => {
+                        let first = cursor.peek()?;
+                        if first == b'{' || first == b'[' {
+                            return cursor.value(out).map(drop);
+                        }
+                        let value = field(cursor, first)?;
+                        let number = whole(&data[value.start..value.end]).unwrap_or(MISSING);
+                        if text.len() == 8 {
+                            args.step = number;
+                        } else {
+                            args.correlation = number;
+                        }
+                        return Ok(());
+                    }
+                    _ => return cursor.value(out).map(drop),
+                };
+                if cursor.peek()? == b'"' {
+                    *slot = field(cursor, b'"')?;
+                    Ok(())
+                } else {
+                    *slot = ABSENT;
+                    cursor.value(out).map(drop)
+                }
+            })?;
+            args.shape = Shape::Object;
+        } else {
+            args.shape = cursor.value(&mut minified)?;
+        }
+        minified.finish(cursor.data, cursor.pos);
+        args.end = cursor.pos;
+        args.odd = cursor.odd;
+        cursor.odd |= before;
+        Ok(args)
+    }
+}
+
+/// What of [`Cursor::odd`] counts as which flaw.
+pub(super) const ODD_FLAWS: [(u16, Flaw); 5] = [
+    (CONTROL, Flaw::ControlCharacter),
+    (BAD_ESCAPE, Flaw::BadEscape),
+    (NOT_FINITE, Flaw::NotANumber),
+    (TRAILING_COMMA, Flaw::TrailingComma),
+    (DEEP, Flaw::ArgsTooDeep),
+];
+
+impl Default for Args {
+    fn default() -> Self {
+        Args {
+            start: 0,
+            end: 0,
+            shape: Shape::Object,
+            odd: 0,
+            suspect: false,
+            name: ABSENT,
+            op: ABSENT,
+            hlo_op: ABSENT,
+            correlation: MISSING,
+            step: MISSING,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What one stretch of the file gives: columns of slices, records of everything else, and counts.
+
+use crate::columns::{NONE, SliceColumns};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// What can be wrong with an event. Slugs and effects: [`super::notes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Flaw {
+    EmptyEvent,
+    NotAnEvent,
+    MissingPhase,
+    MissingTime,
+    BadTime,
+    TimeOutOfRange,
+    NegativeDuration,
+    MissingDuration,
+    LoneSurrogate,
+    InvalidUtf8,
+    ControlCharacter,
+    BadEscape,
+    NotANumber,
+    TrailingComma,
+    DuplicateKey,
+    ArgsTooDeep,
+    UnknownPhase,
+    EndWithoutBegin,
+    UnclosedBegin,
+    CounterWithoutValue,
+    Truncated,
+    Damaged,
+    EventTooLong,
+}
+
+/// Number of [`Flaw`]s.
+pub const FLAWS: usize = Flaw::EventTooLong as usize + 1;
+
+/// How often each flaw was met, and where first.
+#[derive(Debug, Clone)]
+pub struct Flaws(pub [(u64, u64); FLAWS]);
+
+impl Default for Flaws {
+    fn default() -> Self {
+        Flaws([(0, u64::MAX); FLAWS])
+    }
+}
+
+impl Flaws {
+    /// Counts one at a byte offset.
+    pub fn add(&mut self, flaw: Flaw, offset: u64) {
+        let (count, first) = &mut self.0[flaw as usize];
+        *count += 1;
+        *first = (*first).min(offset);
+    }
+}
+
+/// An event that is no complete slice. Strings are codes of the piece's interner.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The phase, or 0 when it is none of the format's.
+    pub phase: u8,
+    /// Where the id is valid: `b'l'` in its process, `b'g'` everywhere, `b' '` as the phase has it.
+    pub id_scope: u8,
+    /// Local track.
+    pub track: u32,
+    /// Name, or [`NONE`].
+    pub name: u32,
+    /// Category, or [`NONE`].
+    pub category: u32,
+    /// Id, or [`NONE`].
+    pub id: u32,
+    /// Scope of the id, or [`NONE`].
+    pub scope: u32,
+    /// Op name, or [`NONE`].
+    pub op_name: u32,
+    /// Op type, or [`NONE`].
+    pub op_type: u32,
+    /// Correlation id, or `MISSING`.
+    pub correlation: i64,
+    /// Number of the step this marks, or `MISSING`.
+    pub step: i64,
+    /// Picoseconds from the piece's base; 0 for metadata.
+    pub ts_ps: i64,
+    /// End of its JSON text in `args`; the text begins where the one before ends.
+    pub args_end: usize,
+    /// Byte offset of the event from the start of the piece.
+    pub offset: usize,
+    /// Complete slices of the piece before this.
+    pub slices_before: u32,
+}
+
+/// What one stretch of the file gives.
+#[derive(Debug, Default)]
+pub struct Piece {
+    /// Complete slices, strings and tracks as local codes, times from `base_us`.
+    pub slices: SliceColumns,
+    /// Slices with a step number: index and number.
+    pub steps: Vec<(u32, i64)>,
+    /// Everything else, in the order of the file.
+    pub records: Vec<Record>,
+    /// The arguments of the records.
+    pub args: Vec<u8>,
+    /// Microseconds that times count from; None while the piece has no timed event.
+    pub base_us: Option<i64>,
+    /// The first times in whole microseconds, for choosing an origin.
+    pub first_us: Vec<i64>,
+    /// Earliest start and latest end of slices and records, from `base_us`.
+    pub reach: Option<(i64, i64)>,
+    /// A time did not fit from a base that was a guess: read the piece again from the true origin.
+    pub stretched: bool,
+    /// Elements of the array.
+    pub seen: u64,
+    /// Elements that gave nothing.
+    pub lost: u64,
+    /// Elements that were repaired.
+    pub repaired: u64,
+    /// Commas between elements.
+    pub commas: u64,
+    /// What was wrong; offsets count from the start of the piece.
+    pub flaws: Flaws,
+}
+
+/// Texts to codes, for one worker. Starts afresh now and then, so that it stays small.
+#[derive(Debug)]
+pub struct Interner {
+    slots: Vec<(u32, u32)>,
+    ends: Vec<u32>,
+    text: Vec<u8>,
+    seed: u64,
+}
+
+impl Default for Interner {
+    fn default() -> Self {
+        // Seeded, so that no file can be made of names that all collide.
+        use std::hash::BuildHasher;
+        let seed = std::hash::RandomState::new().hash_one(0);
+        Interner {
+            slots: vec![(0, NONE); 1024],
+            ends: Vec::new(),
+            text: Vec::new(),
+            seed,
+        }
+    }
+}
+
+impl Interner {
+    /// The code of `text`, which is valid UTF-8.
+    #[inline]
+    pub fn intern(&mut self, text: &[u8]) -> u32 {
+        let hash = xxh3_64_with_seed(text, self.seed);
+        let tag = (hash >> 32) as u32;
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            let (slot_tag, code) = self.slots[slot];
+            if code == NONE {
+                return self.insert(text, slot, tag);
+            }
+            if slot_tag == tag && self.get(code) == text {
+                return code;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, text: &[u8], slot: usize, tag: u32) -> u32 {
+        let code = self.ends.len() as u32;
+        self.slots[slot] = (tag, code);
+        self.text.extend_from_slice(text);
+        self.ends.push(self.text.len() as u32);
+        if self.ends.len() * 2 > self.slots.len() {
+            let mask = self.slots.len() * 4 - 1;
+            let mut slots = vec![(0, NONE); mask + 1];
+            for code in 0..self.ends.len() as u32 {
+                let hash = xxh3_64_with_seed(self.get(code), self.seed);
+                let mut slot = hash as usize & mask;
+                while slots[slot].1 != NONE {
+                    slot = (slot + 1) & mask;
+                }
+                slots[slot] = ((hash >> 32) as u32, code);
+            }
+            self.slots = slots;
+        }
+        code
+    }
+
+    /// The text of a code.
+    #[inline]
+    pub fn get(&self, code: u32) -> &[u8] {
+        let code = code as usize;
+        let start = if code == 0 {
+            0
+        } else {
+            self.ends[code - 1] as usize
+        };
+        &self.text[start..self.ends[code] as usize]
+    }
+
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes of all texts.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
+/// What a worker's interners learnt while it read a piece.
+#[derive(Debug, Default)]
+pub struct Delta {
+    /// Whose codes the piece uses: every scanner has its own, and a new one when it starts afresh.
+    pub owner: (usize, u32),
+    /// New texts.
+    pub words: Texts,
+    /// New tracks.
+    pub tracks: Texts,
+}
+
+/// Texts one after the other.
+#[derive(Debug, Default)]
+pub struct Texts {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// The texts of an interner from code `from` on.
+    pub fn since(interner: &Interner, from: usize) -> Texts {
+        let mut texts = Texts::default();
+        for code in from..interner.len() {
+            texts.text.extend_from_slice(interner.get(code as u32));
+            texts.ends.push(texts.text.len());
+        }
+        texts
+    }
+
+    /// Adds all of `more`.
+    pub fn append(&mut self, more: &Texts) {
+        let shift = self.text.len();
+        self.text.extend_from_slice(&more.text);
+        self.ends.extend(more.ends.iter().map(|end| end + shift));
+    }
+
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A text by its number.
+    pub fn get(&self, code: u32) -> &[u8] {
+        let code = code as usize;
+        let start = if code == 0 { 0 } else { self.ends[code - 1] };
+        &self.text[start..self.ends[code]]
+    }
+}

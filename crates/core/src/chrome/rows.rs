@@ -1,0 +1,307 @@
+//! Records to rows: instants, counters, flows and metadata; ends of slices go to [`Spans`].
+
+use super::commit::Codes;
+use super::notes;
+use super::piece::{Flaw, Flaws, Interner, Record};
+use super::spans::{End, Spans};
+use super::tracks::{Tracks, each_member, thread_ids};
+use crate::columns::{Cell, MISSING, Table};
+use crate::error::Result;
+use crate::json::Shape;
+use crate::store::Writer;
+use rustc_hash::FxHashMap;
+
+/// Where records end up.
+#[derive(Default)]
+pub struct Rows {
+    /// All tracks of the file.
+    pub tracks: Tracks,
+    /// Open slices.
+    pub spans: Spans,
+    /// Records that gave nothing.
+    pub lost: u64,
+    flows: Interner,
+    /// Number of each flow, and whether its start was seen.
+    flow_numbers: Vec<(i64, bool)>,
+    next_flow: i64,
+    /// The sequence that was begun last under an id that holds in all processes.
+    begun: FxHashMap<Vec<u8>, u32>,
+    key: Vec<u8>,
+}
+
+/// A record with its texts.
+pub struct Told<'a> {
+    /// The record itself.
+    pub record: &'a Record,
+    /// Its texts, as the worker numbered them.
+    pub codes: &'a mut Codes,
+    /// Its arguments.
+    pub args: &'a [u8],
+    /// When, from the origin.
+    pub ts_ps: i64,
+    /// Where in the file.
+    pub offset: u64,
+}
+
+impl Rows {
+    /// Takes a record. `tables` is false when nobody will look at instants, counters and flows.
+    pub fn take(
+        &mut self,
+        told: &mut Told<'_>,
+        tables: bool,
+        writer: &mut Writer,
+        flaws: &mut Flaws,
+    ) -> Result<()> {
+        let phase = told.record.phase;
+        if phase != b'M' {
+            writer.facts.cover(told.ts_ps, told.ts_ps);
+        }
+        match phase {
+            b'M' => {
+                let name = told.codes.word(told.record.name).unwrap_or(b"");
+                self.tracks
+                    .metadata(told.codes.track(told.record.track), name, told.args)
+            }
+            b'B' | b'E' => {
+                let track = told.codes.map_track(told.record.track, &mut self.tracks)?;
+                self.end(told, track, phase == b'B', false, writer, flaws);
+                Ok(())
+            }
+            b'b' | b'e' | b'S' | b'F' => {
+                let begin = matches!(phase, b'b' | b'S');
+                let track = self.sequence(told, begin)?;
+                self.end(told, track, begin, true, writer, flaws);
+                Ok(())
+            }
+            b's' | b't' | b'f' => self.flow(told, tables, writer),
+            b'C' => self.counter(told, tables, writer, flaws),
+            _ => self.instant(told, tables, writer, flaws),
+        }
+    }
+
+    fn end(
+        &mut self,
+        told: &mut Told<'_>,
+        track: u32,
+        begin: bool,
+        by_name: bool,
+        writer: &mut Writer,
+        flaws: &mut Flaws,
+    ) {
+        let record = told.record;
+        self.tracks.reach(track, told.ts_ps);
+        let end = End {
+            begin,
+            ts_ps: told.ts_ps,
+            name: told.codes.name(record.name, writer),
+            category: told.codes.category(record.category, writer),
+            op_name: told.codes.op_name(record.op_name, writer),
+            op_type: told.codes.op_type(record.op_type, writer),
+            correlation: record.correlation,
+            step: record.step,
+            args: told.args.to_vec(),
+            offset: told.offset,
+        };
+        self.spans.take(track, by_name, end, flaws);
+    }
+
+    /// Fills `key` with what makes an id unique beside its process.
+    fn id_key(&mut self, told: &Told<'_>, kind: u8) {
+        let record = told.record;
+        self.key.clear();
+        self.key.push(kind);
+        for code in [record.category, record.scope, record.id] {
+            let text = told.codes.word(code).unwrap_or(b"");
+            self.key
+                .extend_from_slice(&(text.len() as u32).to_le_bytes());
+            self.key.extend_from_slice(text);
+        }
+    }
+
+    /// Track of an asynchronous sequence. An id holds in its process; a plain one that is not open
+    /// there, and one declared global, is looked for in the others.
+    fn sequence(&mut self, told: &mut Told<'_>, begin: bool) -> Result<u32> {
+        let record = told.record;
+        self.id_key(told, b'a');
+        if record.id_scope == b'g'
+            && let Some(track) = self.begun.get(&self.key)
+        {
+            return Ok(*track);
+        }
+        let mut id = told.codes.word(record.id).unwrap_or(b"").to_vec();
+        if let Some(scope) = told.codes.word(record.scope) {
+            id.extend_from_slice(b" of ");
+            id.extend_from_slice(scope);
+        }
+        let category = told.codes.word(record.category);
+        let track = self
+            .tracks
+            .sequence(told.codes.track(record.track), category, &id)?;
+        if record.id_scope != b'l' {
+            if begin {
+                self.begun.insert(self.key.clone(), track);
+            } else if !self.spans.is_open(track)
+                && let Some(other) = self.begun.get(&self.key)
+                && self.spans.is_open(*other)
+            {
+                return Ok(*other);
+            }
+        }
+        Ok(track)
+    }
+
+    /// Stations of one arrow share category, scope and id. A second start under an id that has one
+    /// begins another arrow.
+    fn flow(&mut self, told: &mut Told<'_>, tables: bool, writer: &mut Writer) -> Result<()> {
+        let record = told.record;
+        let track = told.codes.map_track(record.track, &mut self.tracks)?;
+        self.tracks.reach(track, told.ts_ps);
+        self.id_key(told, if record.id_scope == b'b' { b'b' } else { b'f' });
+        if record.id_scope == b'l' {
+            self.key
+                .extend_from_slice(thread_ids(told.codes.track(record.track)).0.unwrap_or(b""));
+        }
+        let flow = self.flows.intern(&self.key) as usize;
+        let start = record.phase == b's';
+        if flow == self.flow_numbers.len() {
+            self.flow_numbers.push((self.next_flow, false));
+            self.next_flow += 1;
+        }
+        let (number, started) = &mut self.flow_numbers[flow];
+        if start && *started {
+            *number = self.next_flow;
+            self.next_flow += 1;
+        }
+        *started |= start;
+        if !tables {
+            return Ok(());
+        }
+        let number = *number;
+        let cells = [
+            Cell::I64(number),
+            Cell::Text(match record.phase {
+                b's' => "start",
+                b't' => "step",
+                _ => "end",
+            }),
+            Cell::I64(i64::from(track)),
+            Cell::Null,
+            Cell::Text(told.codes.text(record.name).unwrap_or("")),
+            told.codes
+                .text(record.category)
+                .map_or(Cell::Null, Cell::Text),
+            Cell::I64(told.ts_ps),
+            notes::args_cell(told.args),
+        ];
+        writer.row(Table::Flow, &cells).map(drop)
+    }
+
+    fn counter(
+        &mut self,
+        told: &mut Told<'_>,
+        tables: bool,
+        writer: &mut Writer,
+        flaws: &mut Flaws,
+    ) -> Result<()> {
+        let record = told.record;
+        let (name, id) = (
+            told.codes.word(record.name).unwrap_or(b""),
+            told.codes.word(record.id),
+        );
+        let track = self
+            .tracks
+            .counter(told.codes.track(record.track), name, id)?;
+        self.tracks.reach(track, told.ts_ps);
+        let name = told.codes.text(record.name).unwrap_or("");
+        let mut rows = 0;
+        let mut result = Ok(());
+        each_member(told.args, |series, shape, text| {
+            if series.starts_with(b"$") {
+                return;
+            }
+            rows += 1;
+            if !tables || result.is_err() {
+                return;
+            }
+            let text = std::str::from_utf8(text).unwrap_or("").trim();
+            let value = match shape {
+                Shape::Number | Shape::String => text.parse::<f64>().ok().filter(|v| v.is_finite()),
+                _ => None,
+            };
+            let cells = [
+                Cell::I64(i64::from(track)),
+                Cell::Text(name),
+                Cell::Text(std::str::from_utf8(series).unwrap_or("")),
+                Cell::I64(told.ts_ps),
+                value.map_or(Cell::Null, Cell::F64),
+            ];
+            result = writer.row(Table::Counter, &cells).map(drop);
+        });
+        if rows == 0 {
+            self.lost += 1;
+            flaws.add(Flaw::CounterWithoutValue, told.offset);
+        }
+        result
+    }
+
+    fn instant(
+        &mut self,
+        told: &mut Told<'_>,
+        tables: bool,
+        writer: &mut Writer,
+        flaws: &mut Flaws,
+    ) -> Result<()> {
+        let record = told.record;
+        let kind = match record.phase {
+            b'i' | b'I' => "instant",
+            b'R' => "mark",
+            b'N' => "object_new",
+            b'O' => "object_snapshot",
+            b'D' => "object_delete",
+            b'P' => "sample",
+            b'v' | b'V' => "memory_dump",
+            b'c' => "clock_sync",
+            b'(' | b')' => "context",
+            b'n' | b'T' | b'p' => "async",
+            _ => {
+                flaws.add(Flaw::UnknownPhase, told.offset);
+                "unknown"
+            }
+        };
+        let track = match record.phase {
+            b'n' | b'T' | b'p' => self.sequence(told, false)?,
+            _ => told.codes.map_track(record.track, &mut self.tracks)?,
+        };
+        self.tracks.reach(track, told.ts_ps);
+        if !tables {
+            return Ok(());
+        }
+        let has_id = matches!(record.phase, b'N' | b'O' | b'D' | b'n' | b'T' | b'p');
+        let cells = [
+            Cell::I64(i64::from(track)),
+            Cell::Text(told.codes.text(record.name).unwrap_or("")),
+            told.codes
+                .text(record.category)
+                .map_or(Cell::Null, Cell::Text),
+            Cell::Text(kind),
+            told.codes
+                .text(record.id)
+                .filter(|_| has_id)
+                .map_or(Cell::Null, Cell::Text),
+            Cell::I64(told.ts_ps),
+            notes::args_cell(told.args),
+        ];
+        writer.row(Table::Instant, &cells).map(drop)
+    }
+}
+
+/// The step number of a slice: told by its arguments or by its name.
+pub fn step_number(told: i64, name: &str) -> i64 {
+    if told != MISSING {
+        return told;
+    }
+    let number = name
+        .strip_prefix("ProfilerStep#")
+        .and_then(|digits| digits.parse().ok());
+    number.unwrap_or(MISSING)
+}

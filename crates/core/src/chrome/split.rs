@@ -1,0 +1,324 @@
+//! Cuts the file into pieces, reads them on all threads, and hands them on in order.
+//!
+//! Whoever is free takes the next bytes: reading and inflating happen under a lock, so a packed file
+//! is inflated by one thread while the others parse. Cuts are put where an event seems to begin;
+//! [`super::outer`] finds out when one was not.
+
+use super::event::{Rules, Scanner};
+use super::outer::{Ahead, Outer};
+use super::piece::Piece;
+use crate::error::{Error, Kind, Result};
+use crate::json::Fault;
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+
+/// The first piece is small: it holds the head and is read by one thread.
+const FIRST_BYTES: usize = 512 << 10;
+/// How far back a cut is looked for, and how many bytes that may read.
+const CUT_WINDOW: usize = 1 << 20;
+const CUT_EFFORT: usize = 4 << 20;
+
+/// A stretch of the file.
+struct Raw {
+    index: u64,
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+/// The unread rest of the file.
+struct Feed<'a> {
+    read: Box<dyn Read + Send + 'a>,
+    piece_bytes: usize,
+    rest: Vec<u8>,
+    spare: Vec<Vec<u8>>,
+    index: u64,
+    at: u64,
+    ended: bool,
+    cut: bool,
+    scanner: Scanner,
+    rules: Rules,
+}
+
+impl Feed<'_> {
+    fn next(&mut self) -> Result<Option<Raw>> {
+        let wanted = if self.index == 0 {
+            FIRST_BYTES.min(self.piece_bytes)
+        } else {
+            self.piece_bytes
+        };
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.clear();
+        bytes.append(&mut self.rest);
+        bytes.reserve(wanted.saturating_sub(bytes.len()));
+        while bytes.len() < wanted && !self.ended {
+            let more = (wanted - bytes.len()) as u64;
+            let before = bytes.len();
+            match self.read.by_ref().take(more).read_to_end(&mut bytes) {
+                Ok(0) => self.ended = true,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    (self.ended, self.cut) = (true, true);
+                }
+                Err(error) => {
+                    self.ended = true;
+                    return Err(error.into());
+                }
+            }
+            if bytes.len() - before < more as usize && !self.ended {
+                self.ended = true;
+            }
+        }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        if !self.ended {
+            let cut = self.cut_place(&bytes);
+            self.rest = self.spare.pop().unwrap_or_default();
+            self.rest.clear();
+            self.rest.extend_from_slice(&bytes[cut..]);
+            bytes.truncate(cut);
+        }
+        let raw = Raw {
+            index: self.index,
+            at: self.at,
+            bytes,
+        };
+        self.index += 1;
+        self.at += raw.bytes.len() as u64;
+        Ok(Some(raw))
+    }
+
+    /// The last place where an event seems to begin, or the end.
+    fn cut_place(&mut self, bytes: &[u8]) -> usize {
+        let low = bytes.len().saturating_sub(CUT_WINDOW).max(1);
+        let (mut high, mut effort) = (bytes.len(), 0);
+        while let Some(found) = memchr::memrchr(b'{', &bytes[low..high]) {
+            let place = low + found;
+            high = place;
+            let before = bytes[..place].trim_ascii_end();
+            let Some(before) = before.strip_suffix(b",") else {
+                continue;
+            };
+            if !before.trim_ascii_end().ends_with(b"}") {
+                continue;
+            }
+            let (plausible, end) = self.scanner.plausible(bytes, place, &self.rules);
+            if plausible == Ok(true) {
+                return place;
+            }
+            effort += if plausible == Err(Fault::More) {
+                bytes.len() - place
+            } else {
+                end - place
+            };
+            if effort > CUT_EFFORT {
+                break;
+            }
+        }
+        bytes.len()
+    }
+}
+
+/// A piece that was read ahead.
+struct Done {
+    raw: Raw,
+    ahead: Option<Ahead>,
+}
+
+#[derive(Default)]
+struct Shared {
+    done: BTreeMap<u64, Done>,
+    /// Pieces asked for, and pieces handed on.
+    asked: u64,
+    handed: u64,
+    /// Nothing more will be asked for: the file ended or something failed.
+    over: bool,
+    error: Option<Error>,
+}
+
+struct Crew<'a> {
+    feed: Mutex<Feed<'a>>,
+    shared: Mutex<Shared>,
+    changed: Condvar,
+    origin: OnceLock<i64>,
+    rules: Rules,
+    window: u64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Reads everything from `read` into `outer`.
+pub fn run(
+    read: Box<dyn Read + Send + '_>,
+    mut outer: Outer<'_>,
+    rules: Rules,
+    threads: usize,
+    piece_bytes: usize,
+) -> Result<()> {
+    let feed = Feed {
+        read,
+        piece_bytes,
+        rest: Vec::new(),
+        spare: Vec::new(),
+        index: 0,
+        at: 0,
+        ended: false,
+        cut: false,
+        scanner: Scanner::new(usize::MAX - 1),
+        rules,
+    };
+    let crew = Crew {
+        feed: Mutex::new(feed),
+        shared: Mutex::default(),
+        changed: Condvar::new(),
+        origin: OnceLock::new(),
+        rules,
+        window: 2 * threads as u64 + 1,
+    };
+    // The first piece tells whether more threads are worth starting.
+    let first = lock(&crew.feed).next()?;
+    if let Some(raw) = first {
+        outer.take(&raw.bytes, raw.at, None)?;
+        let mut shared = lock(&crew.shared);
+        (shared.asked, shared.handed) = (1, 1);
+        if let Some(origin) = outer.committer.origin_us {
+            crew.origin.get_or_init(|| origin);
+        }
+    }
+    if !(lock(&crew.feed).ended) {
+        std::thread::scope(|scope| {
+            for number in 1..threads {
+                let crew = &crew;
+                scope.spawn(move || crew.work(number));
+            }
+            let result = crew.conduct(&mut outer);
+            crew.stop();
+            result
+        })?;
+    }
+    let cut = lock(&crew.feed).cut;
+    outer.finish(cut)
+}
+
+impl Crew<'_> {
+    fn stop(&self) {
+        lock(&self.shared).over = true;
+        self.changed.notify_all();
+    }
+
+    /// Reads pieces until there are no more.
+    fn work(&self, number: usize) {
+        let mut scanner = Scanner::new(number);
+        loop {
+            let mut shared = lock(&self.shared);
+            while !shared.over && shared.asked - shared.handed >= self.window {
+                shared = self
+                    .changed
+                    .wait(shared)
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+            if shared.over {
+                return;
+            }
+            shared.asked += 1;
+            drop(shared);
+            self.read_one(&mut scanner);
+        }
+    }
+
+    /// Reads the next piece ahead. Its place in `asked` was taken before.
+    fn read_one(&self, scanner: &mut Scanner) {
+        let next = lock(&self.feed).next();
+        let mut outcome = None;
+        if let Ok(Some(raw)) = next {
+            let rules = Rules {
+                origin_us: self.origin.get().copied(),
+                ..self.rules
+            };
+            let mut piece = Piece::default();
+            let stop = scanner.read(&raw.bytes, 0, &rules, &mut piece);
+            let ahead = Ahead {
+                piece,
+                delta: scanner.delta(),
+                stop,
+            };
+            outcome = Some(Done {
+                raw,
+                ahead: Some(ahead),
+            });
+        } else if let Err(error) = next {
+            lock(&self.shared).error.get_or_insert(error);
+        }
+        let mut shared = lock(&self.shared);
+        match outcome {
+            Some(done) => {
+                shared.done.insert(done.raw.index, done);
+            }
+            None => {
+                shared.asked -= 1;
+                shared.over = true;
+            }
+        }
+        drop(shared);
+        self.changed.notify_all();
+    }
+
+    /// Hands pieces on in order; reads some itself while none is ready.
+    fn conduct(&self, outer: &mut Outer<'_>) -> Result<()> {
+        let mut scanner = Scanner::new(usize::MAX - 2);
+        loop {
+            let mut shared = lock(&self.shared);
+            let next = shared.handed;
+            if let Some(done) = shared.done.remove(&next) {
+                drop(shared);
+                outer.take(&done.raw.bytes, done.raw.at, done.ahead)?;
+                if let Some(origin) = outer.committer.origin_us {
+                    self.origin.get_or_init(|| origin);
+                }
+                lock(&self.shared).handed += 1;
+                self.changed.notify_all();
+                // A buffer that grew with a long event is not kept.
+                if let Ok(mut feed) = self.feed.try_lock()
+                    && done.raw.bytes.capacity() <= 2 * feed.piece_bytes
+                {
+                    feed.spare.push(done.raw.bytes);
+                }
+            } else if shared.over {
+                if shared.asked == shared.handed {
+                    return shared.error.take().map_or(Ok(()), Err);
+                }
+                let waited = self.changed.wait(shared);
+                drop(waited.unwrap_or_else(|poisoned| poisoned.into_inner()));
+            } else if shared.asked - shared.handed < self.window {
+                shared.asked += 1;
+                drop(shared);
+                self.read_one(&mut scanner);
+            } else {
+                let waited = self.changed.wait(shared);
+                drop(waited.unwrap_or_else(|poisoned| poisoned.into_inner()));
+            }
+        }
+    }
+}
+
+/// A limit or size from the options of the format.
+pub fn number(extra: &BTreeMap<String, String>, name: &str, otherwise: usize) -> Result<usize> {
+    match extra.get(name) {
+        None => Ok(otherwise),
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|number| *number > 0)
+            .ok_or_else(|| {
+                Error::new(
+                    Kind::Limit,
+                    format!("option {name} is no positive number: {text}"),
+                )
+            }),
+    }
+}

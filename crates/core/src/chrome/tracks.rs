@@ -1,0 +1,358 @@
+//! The tracks of a file: threads, counters and asynchronous sequences, and what metadata says of them.
+
+use super::piece::Interner;
+use crate::columns::{Cell, Table};
+use crate::error::{Error, Kind, Result};
+use crate::facts::quote;
+use crate::json::{Cursor, Minified, Shape, unescape};
+use crate::store::Writer;
+use std::collections::BTreeMap;
+
+/// Bytes before the process id in the key of a thread.
+pub const THREAD_HEAD: usize = 6;
+const THREAD: u8 = b't';
+const COUNTER: u8 = b'c';
+const ASYNC: u8 = b'a';
+
+/// The head of a thread's key: which ids are there, and how long the process id is. The texts of
+/// both ids follow; numbers and strings that read alike are the same id.
+pub fn thread_head(pid: Option<usize>, tid: bool) -> [u8; THREAD_HEAD] {
+    let length = (pid.unwrap_or(0) as u32).to_le_bytes();
+    let flags = u8::from(pid.is_some()) | u8::from(tid) << 1;
+    [THREAD, flags, length[0], length[1], length[2], length[3]]
+}
+
+/// Process and thread id of a thread's key.
+pub fn thread_ids(key: &[u8]) -> (Option<&[u8]>, Option<&[u8]>) {
+    let length = u32::from_le_bytes([key[2], key[3], key[4], key[5]]) as usize;
+    let (pid, tid) = key[THREAD_HEAD..].split_at(length);
+    (
+        (key[1] & 1 != 0).then_some(pid),
+        (key[1] & 2 != 0).then_some(tid),
+    )
+}
+
+/// What metadata says of a process or a thread.
+#[derive(Debug, Default, Clone)]
+struct About {
+    name: Option<String>,
+    labels: Option<String>,
+    sort_index: Option<i64>,
+}
+
+/// All tracks, numbered in the order they are met.
+#[derive(Default)]
+pub struct Tracks {
+    keys: Interner,
+    /// End of the last event of each track.
+    last_ps: Vec<i64>,
+    processes: BTreeMap<Vec<u8>, About>,
+    threads: BTreeMap<u32, About>,
+    /// Metadata of other names: kept as text.
+    other: BTreeMap<String, String>,
+    scratch: Vec<u8>,
+    /// When the clock of a Horovod file began, in Unix microseconds.
+    pub start_unix_us: Option<i64>,
+}
+
+/// Other metadata that is kept at most, in bytes.
+const OTHER_BYTES: usize = 64 << 10;
+/// Processes that are described in `meta` at most.
+const PROCESSES: usize = 1000;
+
+impl Tracks {
+    /// Number of the track with this key.
+    pub fn number(&mut self, key: &[u8]) -> Result<u32> {
+        if self.keys.bytes() + key.len() > u32::MAX as usize {
+            return Err(Error::new(
+                Kind::Limit,
+                "the ids of all tracks take more than 4 GiB",
+            ));
+        }
+        let number = self.keys.intern(key);
+        if number as usize == self.last_ps.len() {
+            self.last_ps.push(i64::MIN);
+        }
+        Ok(number)
+    }
+
+    /// Track of a counter of the process that `thread` belongs to.
+    pub fn counter(&mut self, thread: &[u8], name: &[u8], id: Option<&[u8]>) -> Result<u32> {
+        self.of_process(COUNTER, thread, &[Some(name), id])
+    }
+
+    /// Track of an asynchronous sequence of the process that `thread` belongs to.
+    pub fn sequence(&mut self, thread: &[u8], category: Option<&[u8]>, id: &[u8]) -> Result<u32> {
+        self.of_process(ASYNC, thread, &[Some(category.unwrap_or(b"")), Some(id)])
+    }
+
+    /// Keys of counters and sequences: the head of a thread, its process id, and texts led by their
+    /// lengths.
+    fn of_process(&mut self, kind: u8, thread: &[u8], texts: &[Option<&[u8]>]) -> Result<u32> {
+        let (pid, _) = thread_ids(thread);
+        let mut key = std::mem::take(&mut self.scratch);
+        key.clear();
+        key.extend_from_slice(&thread_head(pid.map(<[u8]>::len), false));
+        key[0] = kind;
+        key.extend_from_slice(pid.unwrap_or(b""));
+        for text in texts.iter().flatten() {
+            key.extend_from_slice(&(text.len() as u32).to_le_bytes());
+            key.extend_from_slice(text);
+        }
+        let number = self.number(&key);
+        self.scratch = key;
+        number
+    }
+
+    /// Takes in that a track has an event that ends then.
+    #[inline]
+    pub fn reach(&mut self, track: u32, end_ps: i64) {
+        let last = &mut self.last_ps[track as usize];
+        *last = (*last).max(end_ps);
+    }
+
+    /// End of the last event of a track.
+    pub fn last_ps(&self, track: u32) -> i64 {
+        self.last_ps[track as usize]
+    }
+
+    /// Takes in a metadata event: its thread's key, its name and its arguments.
+    pub fn metadata(&mut self, thread: &[u8], name: &[u8], args: &[u8]) -> Result<()> {
+        let (pid, tid) = thread_ids(thread);
+        let value = |key: &[u8]| member(args, key);
+        if let Some(start) = value(b"start_time_since_epoch_in_micros") {
+            self.start_unix_us = start.parse().ok();
+        }
+        let is_thread = name.starts_with(b"thread_") && tid.is_some();
+        let about = match name {
+            b"process_name" | b"process_labels" | b"process_sort_index" => self
+                .processes
+                .entry(pid.unwrap_or(b"").to_vec())
+                .or_default(),
+            b"thread_name" | b"thread_sort_index" if is_thread => {
+                let track = self.number(thread)?;
+                self.threads.entry(track).or_default()
+            }
+            _ => {
+                let size: usize = self.other.iter().map(|(k, v)| k.len() + v.len()).sum();
+                if size + args.len() + name.len() <= OTHER_BYTES {
+                    let key = format!("{} {}", String::from_utf8_lossy(name), origin(pid, tid));
+                    self.other.insert(
+                        key.trim_end().to_owned(),
+                        String::from_utf8_lossy(args).into_owned(),
+                    );
+                }
+                return Ok(());
+            }
+        };
+        match name {
+            b"process_name" | b"thread_name" => {
+                about.name = value(b"name").or_else(|| about.name.take())
+            }
+            b"process_labels" => about.labels = value(b"labels").or_else(|| about.labels.take()),
+            _ => {
+                let index = value(b"sort_index").and_then(|text| text.parse::<f64>().ok());
+                about.sort_index = index.map(|index| index as i64).or(about.sort_index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of processes.
+    pub fn process_names(&self) -> impl Iterator<Item = &str> {
+        self.processes
+            .values()
+            .filter_map(|about| about.name.as_deref())
+    }
+
+    /// Writes the rows, and what of the metadata has no row into `meta`.
+    pub fn finish(&mut self, writer: &mut Writer) -> Result<()> {
+        let mut used: std::collections::BTreeSet<&[u8]> = std::collections::BTreeSet::new();
+        let none = About::default();
+        for number in 0..self.keys.len() as u32 {
+            let key = self.keys.get(number);
+            let (pid, rest) = thread_ids(key);
+            let process = self.processes.get(pid.unwrap_or(b"")).unwrap_or(&none);
+            if self.processes.contains_key(pid.unwrap_or(b"")) {
+                used.insert(pid.unwrap_or(b""));
+            }
+            let thread = self.threads.get(&number).unwrap_or(&none);
+            let process_name = process.name.clone().unwrap_or_else(|| origin(pid, None));
+            let (kind, records, name, origin) = match key[0] {
+                THREAD => {
+                    let name = thread.name.clone().unwrap_or_else(|| match rest {
+                        Some(_) => origin(None, rest),
+                        None => process_name.clone(),
+                    });
+                    ("unknown", "unknown", name, origin(pid, rest))
+                }
+                kind => {
+                    let length = pid.map_or(0, <[u8]>::len);
+                    let mut texts = texts(&key[THREAD_HEAD + length..]);
+                    let first = texts.next().unwrap_or_default();
+                    let second = texts.next();
+                    let id = second
+                        .as_ref()
+                        .map_or(String::new(), |id| format!(" id {id}"));
+                    if kind == COUNTER {
+                        (
+                            "counter",
+                            "unknown",
+                            first.clone(),
+                            format!("{} counter {first}{id}", origin(pid, None)),
+                        )
+                    } else {
+                        let name = if first.is_empty() {
+                            second.unwrap_or_default()
+                        } else {
+                            first.clone()
+                        };
+                        (
+                            "async",
+                            "annotation",
+                            name,
+                            format!("{} async {first}{id}", origin(pid, None)),
+                        )
+                    }
+                }
+            };
+            let sort = thread.sort_index.or(process.sort_index);
+            row(
+                writer,
+                kind,
+                records,
+                &process_name,
+                &name,
+                origin.trim_start(),
+                sort,
+            )?;
+        }
+        for (pid, about) in &self.processes {
+            if let (Some(name), false) = (&about.name, used.contains(pid.as_slice())) {
+                row(
+                    writer,
+                    "unknown",
+                    "unknown",
+                    name,
+                    "",
+                    &origin(Some(pid), None),
+                    about.sort_index,
+                )?;
+            }
+        }
+        let processes: Vec<String> = self
+            .processes
+            .iter()
+            .take(PROCESSES)
+            .map(|(pid, about)| {
+                let text =
+                    |value: &Option<String>| value.as_ref().map_or("null".to_owned(), |v| quote(v));
+                let index = about
+                    .sort_index
+                    .map_or("null".to_owned(), |v| v.to_string());
+                format!(
+                    "{}:{{\"name\":{},\"labels\":{},\"sort_index\":{index}}}",
+                    quote(&String::from_utf8_lossy(pid)),
+                    text(&about.name),
+                    text(&about.labels)
+                )
+            })
+            .collect();
+        if !processes.is_empty() {
+            writer.facts.meta.insert(
+                "processes".to_owned(),
+                format!("{{{}}}", processes.join(",")),
+            );
+        }
+        for (key, args) in std::mem::take(&mut self.other) {
+            writer.facts.meta.insert(
+                format!("metadata {key}"),
+                if args.is_empty() {
+                    "{}".to_owned()
+                } else {
+                    args
+                },
+            );
+        }
+        Ok(())
+    }
+}
+
+fn row(
+    writer: &mut Writer,
+    kind: &str,
+    records: &str,
+    process: &str,
+    name: &str,
+    origin: &str,
+    sort_index: Option<i64>,
+) -> Result<()> {
+    let cells = [
+        Cell::Null,
+        Cell::Text(kind),
+        Cell::Text(records),
+        Cell::Text(process),
+        Cell::Text(name),
+        Cell::Text(origin),
+        sort_index.map_or(Cell::Null, Cell::I64),
+    ];
+    writer.row(Table::Track, &cells).map(drop)
+}
+
+fn origin(pid: Option<&[u8]>, tid: Option<&[u8]>) -> String {
+    let part = |word: &str, id: Option<&[u8]>| {
+        id.map(|id| format!("{word} {}", String::from_utf8_lossy(id)))
+    };
+    [part("pid", pid), part("tid", tid)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Texts that are led by their lengths.
+fn texts(mut bytes: &[u8]) -> impl Iterator<Item = String> {
+    std::iter::from_fn(move || {
+        let (length, rest) = bytes.split_first_chunk::<4>()?;
+        let (text, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        bytes = rest;
+        Some(String::from_utf8_lossy(text).into_owned())
+    })
+}
+
+/// A member of a valid JSON object as text: a string's own, any other value as it stands.
+pub fn member(args: &[u8], wanted: &[u8]) -> Option<String> {
+    let mut found = None;
+    each_member(args, |key, shape, raw| {
+        if key == wanted && shape != Shape::Null {
+            found = Some(String::from_utf8_lossy(raw).into_owned());
+        }
+    });
+    found
+}
+
+/// Calls `take` with key, shape and text of each member of a valid JSON object.
+pub fn each_member(args: &[u8], mut take: impl FnMut(&[u8], Shape, &[u8])) {
+    if args.first() != Some(&b'{') {
+        return;
+    }
+    let mut none = Vec::new();
+    let (mut name, mut text) = (Vec::new(), Vec::new());
+    let mut cursor = Cursor::new(args, 0);
+    // The text was checked when it was stored, so that reading cannot fail here.
+    let _checked = cursor.members(&mut Minified::new(&mut none, 0, false), |cursor, key, _| {
+        let start = cursor.pos;
+        let mut none = Vec::new();
+        let shape = cursor.value(&mut Minified::new(&mut none, start, false))?;
+        name.clear();
+        unescape(&args[key.start..key.end], &mut name);
+        text.clear();
+        if shape == Shape::String {
+            unescape(&args[start + 1..cursor.pos - 1], &mut text);
+        } else {
+            text.extend_from_slice(&args[start..cursor.pos]);
+        }
+        take(&name, shape, &text);
+        Ok(())
+    });
+}
