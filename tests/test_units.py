@@ -57,9 +57,15 @@ def test_a_column_has_one_scale_and_aligns() -> None:
 
 
 def test_columns_of_one_kind_share_their_scale() -> None:
-    total, own, share = units.scales(["ps", "ps", "ratio"], [(5 * 10**12, 10**6, 0.5)])
+    total, own, share = units.scales(["ps", "ps", "ratio"], [(5 * 10**12, 10**11, 0.5), (10**12, 10**6, 0.1)])
     assert total == own
+    assert total.symbol == "s"
     assert share.symbol == "%"
+
+
+def test_a_column_that_is_much_smaller_has_its_own_scale() -> None:
+    total, mean = units.scales(["ps", "ps"], [(8 * 10**12, 5 * 10**9)])
+    assert (total.text(8 * 10**12), mean.text(5 * 10**9)) == ("8.00 s", "5.00 ms")
 
 
 @given(st.integers(min_value=-(2**63), max_value=2**63))

@@ -24,6 +24,7 @@ _STEPS: dict[str, tuple[tuple[int, str], ...]] = {
     "bytes": ((1, "B"), (2**10, "KiB"), (2**20, "MiB"), (2**30, "GiB"), (2**40, "TiB")),
 }
 _MOST_DECIMALS = 3
+_FAR = 100  # columns whose largest values lie further apart have scales of their own
 _MOST_DIGITS = 4  # of the largest value: more of them are noise, not measurement
 
 
@@ -81,15 +82,18 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
 
 
 def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]]) -> list[Scale]:
-    """The scales of a table's columns; columns of one kind share theirs, so that they can be compared."""
-    found = {
-        kind: scale(kind, [row[i] for row in rows for i, k in enumerate(kinds) if k == kind])
-        for kind in set(kinds)
-    }
-    return [
-        found[kind] if kind in _STEPS else scale(kind, [row[i] for row in rows])
-        for i, kind in enumerate(kinds)
-    ]
+    """The scales of a table's columns. Columns of one kind share theirs, so that they can be compared,
+    unless one is so much smaller (means beside totals) that nothing of it could be read."""
+    columns = [[row[i] for row in rows] for i in range(len(kinds))]
+    largest = [max((abs(v) for v in column if _is_number(v)), default=0) for column in columns]
+    found = []
+    for i, kind in enumerate(kinds):
+        like = [k for k, other in enumerate(kinds) if other == kind]
+        top = max(largest[k] for k in like)
+        together = [k for k in like if largest[k] * _FAR >= top]
+        shared = kind in _STEPS and i in together
+        found.append(scale(kind, [v for k in together for v in columns[k]] if shared else columns[i]))
+    return found
 
 
 def show(value: Any, unit: Unit) -> str:

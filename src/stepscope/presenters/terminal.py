@@ -184,7 +184,8 @@ def _section(section: Section, room: int, paint: Paint, everything: bool, brief:
     if chart is not None and is_curve:
         drawn = spark(table, chart, room)
         block.sentences += [f"{paint('mild', curve)} {paint('dim', label)}" for curve, label in drawn]
-    if everything or not is_curve:  # a curve shows all its rows already
+    # A curve shows all its rows already, and a single row says no more than the sentence above it.
+    if everything or not (is_curve or (table.total == 1 and section.answer)):
         block.heading, *block.rows = _rows(table, chart, room, paint)
         block.total = table.total
     return block
