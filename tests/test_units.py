@@ -56,8 +56,14 @@ def test_a_column_has_one_scale_and_aligns() -> None:
     ]
 
 
+def test_a_wide_column_steps_down() -> None:
+    scale = units.scale("ps", [1_767 * 10**9, 9 * 10**8, 10**6, 0])
+    assert scale.symbol == "ms"
+    assert [scale.cell(v) for v in (1_767 * 10**9, 9 * 10**8, 10**6, 0)] == ["1,767.0", "0.9", "<0.1", "0.0"]
+
+
 def test_columns_of_one_kind_share_their_scale() -> None:
-    total, own, share = units.scales(["ps", "ps", "ratio"], [(5 * 10**12, 10**11, 0.5), (10**12, 10**6, 0.1)])
+    total, own, share = units.scales(["ps", "ps", "ratio"], [(5 * 10**12, 10**11, 0.5), (10**12, 10**10, 0.1)])
     assert total == own
     assert total.symbol == "s"
     assert share.symbol == "%"

@@ -68,17 +68,21 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
         return Scale(unit, 1, "", 0)
     if unit == "ratio":  # a hundredth, so dividing by the divisor would lose digits: see _fixed
         return Scale(unit, 0, "%", 1)
-    divisor, symbol = 1, ""
-    for step, name in _STEPS.get(unit, ()):
-        if not symbol or largest * 2000 >= step * 1999:  # 999.9 ns would be written as 1,000 ns
-            divisor, symbol = step, name
+    steps = [step for step in _STEPS.get(unit, ()) if largest * 2000 >= step[0] * 1999] or _STEPS.get(
+        unit, ()
+    )[:1]
+    divisor, symbol = steps[-1] if steps else (1, "")
+    is_wide = smallest * 1000 < largest < 10 * divisor
+    if is_wide and len(steps) > 1:  # 1,767 ms and 0.9 ms are both readable, 1.77 s and 0.00 s are not
+        divisor, symbol = steps[-2]
     if divisor == 1 and unit != "float":
         return Scale(unit, 1, symbol, 0)
     if unit == "float" and all(isinstance(size, int) for size in sizes):
         return Scale(unit, 1, "", 0)
     needed = _decimals(largest / divisor, 3)
     wished = min(_decimals(smallest / divisor, 3), _decimals(largest / divisor, _MOST_DIGITS))
-    return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, max(needed, wished)))
+    decimals = max(needed, wished, 1 if is_wide else 0)
+    return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, decimals))
 
 
 def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]]) -> list[Scale]:

@@ -93,7 +93,8 @@ def _notes(notes: tuple[Note, ...]) -> str:
             f"<li><strong>{_text(note.effect)}</strong> {_text(note.detail.rstrip('.'))} "
             f'<span class="quiet">({_text(note.slug)}, {_text(note.path, 300)})</span>.{weakens}</li>'
         )
-    return f'<div class="notes"><h2>What is missing or was mended</h2><ul>{"".join(items)}</ul></div>\n'
+    look = "notes weak" if any(note.effect not in ("info", "recorder") for note in notes) else "notes"
+    return f'<div class="{look}"><h2>What to know of the evidence</h2><ul>{"".join(items)}</ul></div>\n'
 
 
 def _section(number: int, section: Section) -> str:

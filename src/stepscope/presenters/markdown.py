@@ -18,7 +18,7 @@ def render(report: Report) -> str:
         parts += ["## Findings", *(_finding(finding) for finding in report.findings)]
     parts += [_section(section) for section in report.sections]
     if report.notes:
-        parts += ["## Evidence that is missing or was mended", "\n".join(map(_note, report.notes))]
+        parts += ["## What to know of the evidence", "\n".join(map(_note, report.notes))]
     if report.next_commands:
         parts += ["## Next", _code("\n".join(map(plain, report.next_commands)), "")]
     return "\n\n".join(part for part in parts if part) + "\n"
