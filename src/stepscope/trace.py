@@ -2,66 +2,133 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from stepscope import config
+from stepscope.errors import UsageError
+from stepscope.lake.reader import is_lake
+from stepscope.lake.rows import SourceRow
+from stepscope.lake.schema import Schema, schema
+from stepscope.tables import Damaged, DecodedTables, LakeTables, Progress, Tables
 
 if TYPE_CHECKING:
     from stepscope.engines import Params, Result
-    from stepscope.lake.schema import Schema
+    from stepscope.engines.duckdb import DuckDB
+    from stepscope.lake.cache import Cache
     from stepscope.sources.source import Skipped, Source
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being read, packed bytes done and packed bytes in all."""
+T = TypeVar("T")
 
 
 class Trace:
     """Sources opened together, as the tables of the schema. A context manager; close() is idempotent."""
 
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._views: dict[str, str] = {}
+        self._kept: list[str] = []
+        self._engines: dict[bool, DuckDB] = {}
+        self._closed = False
+
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[Source | SourceRow, ...]:
         """What is read, in the order of source_id."""
-        raise NotImplementedError
+        return self._tables.sources
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """What was found but not read, and why."""
-        raise NotImplementedError
+        return self._tables.skipped
 
     @property
     def schema(self) -> Schema:
         """The tables and columns that query() knows."""
-        raise NotImplementedError
+        return schema()
 
     def query(self, sql: str, params: Params = ()) -> Result:
-        """Runs one SELECT. QueryError when it is refused; UnreadableSource when nothing can be decoded."""
-        raise NotImplementedError
+        """Runs one SELECT.
+
+        QueryError when it is refused; UnreadableSource when nothing can be decoded; LakeError when a file
+        of a lake is damaged. The base views of the library can be used by name.
+        """
+        return self._ask(sql, lambda engine: engine.query(sql, params), locked=True)
 
     def define(self, views: Mapping[str, str]) -> None:
         """Makes SELECT statements usable by name in query()."""
-        raise NotImplementedError
+        self._views.update(views)
+        for engine in self._engines.values():
+            engine.define(views)
 
-    def keep(self, views: Sequence[str]) -> None:
-        """Computes defined views once and keeps their rows for the queries that follow."""
-        raise NotImplementedError
+    def keep(self, names: Sequence[str]) -> None:
+        """Computes defined views once, because several queries will read them."""
+        self._kept += [name for name in names if name not in self._kept]
+        every = " UNION ALL ".join(f"SELECT count(*) FROM {name}" for name in names)
+        self._ask(every, lambda engine: engine.keep(names), locked=True)
 
     def copy(self, sql: str, path: str, options: str) -> int:
-        """Writes a query's rows with DuckDB's COPY (options as in `FORMAT parquet`); returns their number."""
-        raise NotImplementedError
+        """Writes a query's rows with DuckDB's COPY (options as in `FORMAT parquet`); returns their number.
+
+        OutputError when the file cannot be written.
+        """
+        return self._ask(sql, lambda engine: engine.copy(sql, path, options), locked=False)
 
     def interrupt(self) -> None:
         """Stops the query that runs, from another thread."""
-        raise NotImplementedError
+        for engine in list(self._engines.values()):
+            engine.interrupt()
 
     def close(self) -> None:
         """Lets go of files, memory and the engine."""
-        raise NotImplementedError
+        self._closed = True
+        self._drop_engines()
+        self._tables.close()
 
     def __enter__(self) -> Trace:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    def _ask(self, sql: str, work: Callable[[DuckDB], T], *, locked: bool) -> T:
+        if self._closed:
+            raise UsageError(
+                "The trace is closed.", seen="a query after close()", todo="ask within the `with` block"
+            )
+        engine = self._engine(locked)
+        if not self._tables.ready(engine.reads(sql)):
+            self._drop_engines()
+            engine = self._engine(locked)
+        try:
+            return work(engine)
+        except Damaged:
+            self._drop_engines()
+            self._tables.mend()
+            return work(self._engine(locked))
+
+    def _engine(self, locked: bool) -> DuckDB:
+        """The engine that answers queries (locked), or the one that writes files."""
+        engine = self._engines.get(locked)
+        if engine is None:
+            from stepscope import library
+            from stepscope.engines.duckdb import DuckDB
+
+            engine = DuckDB()
+            self._engines[locked] = engine
+            engine.doubt = self._tables.doubt
+            self._tables.attach(engine)
+            engine.define({**{view.name: view.sql for view in library.views()}, **self._views})
+            if locked:
+                engine.lock(self._tables.paths)
+        return engine
+
+    def _drop_engines(self) -> None:
+        engines, self._engines = list(self._engines.values()), {}
+        for engine in engines:
+            engine.close()
 
 
 def open(
@@ -72,13 +139,45 @@ def open(
     host: str | None = None,
     progress: Progress | None = None,
 ) -> Trace:
-    """Opens files, folders, archives, "-" or lakes as one Trace.
+    """Opens files, folders, archives, "-" or a lake as one Trace.
 
     cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
     and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
-    found. Decoding happens at the first query. NothingFound when there is no trace under the paths.
+    found. Decoding happens at the first query. NothingFound when there is no recording under the paths.
     """
-    raise NotImplementedError
+    names = [fspath(path) for path in paths]
+    if lake is not None:
+        if names:
+            raise UsageError(
+                "Paths and a lake cannot be read together.",
+                seen=f"{len(names)} paths and the lake {fspath(lake)}",
+                todo="ingest the paths into the lake, or leave one of them out",
+            )
+        return Trace(LakeTables(Path(fspath(lake))))
+    lakes = [name for name in names if is_lake(Path(name))]
+    if lakes:
+        if len(names) > 1:
+            raise UsageError(
+                "A lake is read alone.",
+                seen=f"{lakes[0]} and {len(names) - 1} more paths",
+                todo="ingest the other paths into the lake, or leave it out",
+                path=lakes[0],
+            )
+        return Trace(LakeTables(Path(lakes[0])))
+    # Importing the engine takes longer than looking at most folders.
+    threading.Thread(target=_import_engine, daemon=True).start()
+    from stepscope import formats
+    from stepscope.sources.find import find
+    from stepscope.sources.spool import Spool
+
+    memory = _cache() if cache else None
+    spool = Spool()
+    try:
+        found = find(names, formats.recognise, spool, memory=memory, run=run, host=host)
+        return Trace(DecodedTables(found, spool, memory, progress))
+    except BaseException:
+        spool.close()
+        raise
 
 
 def ingest(
@@ -88,6 +187,28 @@ def ingest(
     run: str | None = None,
     host: str | None = None,
     progress: Progress | None = None,
-) -> list[Any]:
-    """Adds what is found under the paths to a lake; returns one manifest row a source."""
-    raise NotImplementedError
+) -> list[SourceRow]:
+    """Adds what is found under the paths to a lake, which is made when there is none.
+
+    Returns the row of each source, in the order of the sources; one that cannot be read has an error.
+    Sources that the lake has already are not read again. NothingFound when there is no recording;
+    LakeError when the lake cannot be written: what is in it stays whole.
+    """
+    from stepscope.ingestion import ingest_all
+
+    return ingest_all([fspath(path) for path in paths], Path(fspath(lake)), run, host, progress)
+
+
+def _cache() -> Cache | None:
+    """The user's cache; None when its folder cannot be used, which is no reason not to answer."""
+    from stepscope import _core
+    from stepscope.lake.cache import Cache
+
+    try:
+        return Cache(config.cache_dir(), config.cache_bytes(), _core.DECODER_VERSION)
+    except OSError:
+        return None
+
+
+def _import_engine() -> None:
+    import stepscope.engines.duckdb  # noqa: F401

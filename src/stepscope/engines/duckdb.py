@@ -7,7 +7,7 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from stepscope import config
 from stepscope.engines import Params
 from stepscope.engines.reads import Reads, parse
 from stepscope.engines.refusal import refusal
-from stepscope.errors import OutputError, QueryError, UsageError
+from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
 
 T = TypeVar("T")
 Columns = Sequence[tuple[str, str]]
@@ -27,6 +27,14 @@ Selects = Callable[[frozenset[str] | None], list[str]]
 
 _PATIENCE_SECONDS = 2.0
 """How long an interrupted query may take to stop; some functions of DuckDB never look."""
+
+_WHILE_READING = (
+    duckdb.IOException,
+    duckdb.InvalidInputException,
+    duckdb.SerializationException,
+    duckdb.InternalException,
+    duckdb.ConversionException,
+)
 
 
 @dataclass
@@ -59,11 +67,23 @@ class DuckDB:
         self._made: set[str] = set()
         self._open: Rows | None = None
         self._stuck = False
+        self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
+        """Asked for the error to raise when a query fails while it reads."""
 
     def stream(self, alias: str, arrow: object) -> None:
         """Makes an object with __arrow_c_stream__ readable as `alias`. Kept until close()."""
+        if alias in self._streams:
+            self._con.unregister(alias)
         self._con.register(alias, arrow)
         self._streams.add(alias)
+
+    def readable(self, alias: str) -> bool:
+        """Reads a stream to its end; False when it fails."""
+        try:
+            self.patiently(lambda: self._con.execute(f"SELECT count(*) FROM {quote(alias)}").fetchall())
+        except duckdb.Error:
+            return False
+        return True
 
     def table(self, name: str, columns: Columns, rows: Sequence[Sequence[Any]]) -> None:
         """A small table of Python values."""
@@ -145,7 +165,7 @@ class DuckDB:
                 self._con.execute(f"CREATE OR REPLACE TABLE {quote('kept ' + name)} AS FROM {quote(name)}")
                 self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {quote('kept ' + name)}")
             except duckdb.Error as error:
-                raise refusal(error, name, self._known()) from error
+                raise self.refused(error, name) from error
 
     def reads(self, sql: str) -> Reads | None:
         """What a SELECT reads, views followed to their tables; None when that cannot be told."""
@@ -157,7 +177,9 @@ class DuckDB:
                 return None
             todo.extend(self._views[name] for name in parsed.tables - done if name in self._views)
             done |= parsed.tables
-            found = found.joined(parsed)
+            # A star over nothing but views asks for no more than the views name.
+            star = parsed.star and not (parsed.tables and parsed.tables <= self._views.keys())
+            found = found.joined(replace(parsed, star=star))
         return found
 
     def interrupt(self) -> None:
@@ -181,7 +203,7 @@ class DuckDB:
         try:
             statements = self._con.extract_statements(sql)
         except duckdb.Error as error:
-            raise refusal(error, sql, self._known()) from error
+            raise self.refused(error, sql) from error
         if len(statements) != 1:
             raise UsageError(
                 "A query is one statement.",
@@ -229,7 +251,7 @@ class DuckDB:
                 self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS {inner}")
                 described = self._con.execute(f"DESCRIBE {quote(name)}").fetchall()
             except duckdb.Error as error:
-                raise refusal(error, inner, self._known()) from error
+                raise self.refused(error, inner) from error
             self._names[name] = tuple(row[0] for row in described)
 
     def _run(self, sql: str, params: Params) -> Rows:
@@ -238,9 +260,14 @@ class DuckDB:
         try:
             self.patiently(lambda: self._con.execute(sql, params or None))
         except duckdb.Error as error:
-            raise refusal(error, sql, self._known()) from error
+            raise self.refused(error, sql) from error
         self._open = Rows(self, self._con, sql)
         return self._open
+
+    def refused(self, error: duckdb.Error, sql: str) -> StepscopeError:
+        """The error to raise for one of DuckDB's."""
+        told = refusal(error, sql, self._known())
+        return self.doubt(told) if isinstance(error, _WHILE_READING) else told
 
     def _known(self) -> dict[str, tuple[str, ...]]:
         return {**dict.fromkeys(self._views, ()), **self._names}
@@ -320,7 +347,7 @@ class Rows:
             else:
                 rows = engine.patiently(lambda: self._con.fetchmany(size))
         except duckdb.Error as error:
-            raise refusal(error, self._sql, engine._known()) from error
+            raise engine.refused(error, self._sql) from error
         return rows
 
 

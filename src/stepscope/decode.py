@@ -1,0 +1,125 @@
+"""From a source to a decoded store: unpack, decode, finish, recover the steps.
+
+This is the only place where formats, core and instruments meet; the cache, the lake and a Trace all call
+it, so the same bytes give the same tables wherever they end up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from stepscope.errors import LakeError, LimitReached, StepscopeError, UnreadableSource
+from stepscope.lake.writer import Decoded
+from stepscope.sources.source import Source
+from stepscope.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from stepscope._core import CoreError
+
+NEEDS = frozenset({"args", "nesting", "tables"})
+"""Everything a decoder can be asked for."""
+
+_NESTING = frozenset({"depth", "parent_id", "self_ps"})
+_WITHOUT_TABLES = frozenset({"slice", "device", "track", "run", "host", "capture"})
+
+
+def needs_of(tables: frozenset[str], columns: frozenset[str], star: bool) -> frozenset[str]:
+    """What decoding must bring for a query that reads these tables and columns."""
+    if star or not tables <= _WITHOUT_TABLES:
+        return NEEDS
+    found = set()
+    if "args_json" in columns:
+        found.add("args")
+    if columns & _NESTING:
+        found.add("nesting")
+    # Steps are recovered from the table of marks.
+    if "step" in columns:
+        found |= NEEDS
+    return frozenset(found)
+
+
+def decode_source(
+    source: Source,
+    spool: Spool,
+    folder: str | None = None,
+    *,
+    needs: frozenset[str] = NEEDS,
+    threads: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Decoded:
+    """Decodes one source into a folder, or into memory.
+
+    A source that cannot be read gives a Decoded with its error. LakeError when the folder cannot be
+    written; exceptions of `progress` (KeyboardInterrupt) come through.
+    """
+    from stepscope import _core, formats
+
+    wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
+    try:
+        place = source.spooled or spool.reach(source.bytes, source.path)
+        store = _core.decode(
+            source.decoder, place.input(), folder, needs=wanted, threads=threads, progress=progress
+        )
+    except LimitReached as error:
+        return _failed(source, f"{error.happened} {error.seen}")
+    except (OSError, KeyError) as error:
+        return _failed(source, f"it can no longer be read: {error}")
+    except _core.CoreError as error:
+        if error.kind == "interrupted":
+            raise KeyboardInterrupt from error
+        if error.kind == "io" and folder is not None:
+            raise _unwritable(folder, error) from error
+        return _failed(source, _told(error))
+    try:
+        formats.by_decoder(source.decoder).finish(store, source.name)
+        if needs == NEEDS:
+            from stepscope.instruments import steps
+
+            steps.recover(store, source)
+    except _core.CoreError as error:
+        if folder is None:
+            return _failed(source, _told(error))
+        raise _unwritable(folder, error) from error
+    facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
+    return Decoded(source, store, facts, None)
+
+
+def unreadable(decoded: Decoded) -> StepscopeError:
+    """The error to raise when a source that cannot be read is all there is."""
+    return UnreadableSource(
+        "The file cannot be read.",
+        seen=decoded.error or "",
+        todo="copy or record it anew; `stepscope docs unreadable-source` tells more",
+        path=decoded.source.path,
+    )
+
+
+def _failed(source: Source, error: str) -> Decoded:
+    from stepscope import _core
+
+    facts = {"decoder_version": _core.DECODER_VERSION}
+    place = source.spooled or source.bytes
+    if not place.unpack and place.offset == 0 and place.length in (None, source.size):
+        try:
+            facts["content_hash"] = _core.hash_file(place.path)  # type: ignore[assignment]
+        except _core.CoreError:
+            # It cannot even be read; it is then known by its path alone.
+            return Decoded(source, None, facts, error)
+    return Decoded(source, None, facts, error)
+
+
+def _told(error: CoreError) -> str:
+    kinds = {"not_this_format": "it is not what its first bytes say", "limit": "a limit was reached"}
+    kind = kinds.get(error.kind, "it is damaged")
+    place = "" if error.offset is None else f" (byte {error.offset:,})"
+    return f"{kind}: {error.seen}{place}"
+
+
+def _unwritable(folder: str, error: CoreError) -> LakeError:
+    return LakeError(
+        "Decoded tables cannot be kept.",
+        seen=error.seen,
+        todo="make space on the disk, name another folder, or use --no-cache",
+        path=folder,
+    )

@@ -1,0 +1,242 @@
+"""Decoded stores kept in the user's cache folder, keyed by what the files hold.
+
+    index/<digest of the path>.json      what was seen in a file of that size, time and inode
+    entries/<size>-<hash>-<version>-<digest of hints>/   a decoded store, uncompressed Arrow
+    stage/<name>/ + <name>.lock          an entry being made; the lock dies with its maker
+
+An unchanged file is known by path, size, mtime and inode, so a second look reads nothing of it; a copy
+under another name is known by its hash. Stores compare what they read with hashes, so that damage is
+found and the entry made anew. Entries are not forced to the disk when they are made, which would cost as
+much as decoding: one that may have been in flight when the machine went down is not believed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope.lake import disk
+from stepscope.lake.schema import schema
+from stepscope.sources.look import Identity, Item, Look
+from stepscope.sources.source import Bytes, Skipped, Source
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
+_SETTLED_SECONDS = 120
+"""The kernel has written what it was given by then, so forcing it costs little."""
+_ENTRY = "entry.json"
+
+
+class Cache:
+    """A cache folder. OSError when it cannot be made or written; damage is never an error."""
+
+    def __init__(self, folder: Path, most_bytes: int, version: int) -> None:
+        """version: of the decoders; entries of others are made anew."""
+        self.folder = folder
+        self._most = most_bytes
+        self._version = f"{version}.{schema().version}"
+        for inner in ("index", "entries", "stage"):
+            (folder / inner).mkdir(parents=True, exist_ok=True)
+
+    # What was seen in files: see stepscope.sources.look.Memory.
+
+    def recall(self, identity: Identity) -> Look | None:
+        """What was seen in an unchanged file."""
+        found = self._index(identity)
+        if found is None:
+            return None
+        try:
+            items = tuple(
+                Item(**{**one, "bytes": Bytes(**{**one["bytes"], "unpack": tuple(one["bytes"]["unpack"])})})
+                for one in found["items"]
+            )
+            return Look(items, tuple(Skipped(**one) for one in found["skipped"]))
+        except (KeyError, TypeError):
+            return None
+
+    def remember(self, identity: Identity, look: Look) -> None:
+        """Keeps what was seen in a file."""
+        items = [{**asdict(item), "spooled": None} for item in look.items]
+        skipped = [asdict(one) for one in look.skipped]
+        self._write_index(
+            identity,
+            {"key": identity, "version": self._version, "items": items, "skipped": skipped, "hashes": {}},
+        )
+
+    def content_hash(self, source: Source) -> str | None:
+        """The hash of the source's bytes, if the file is unchanged since it was last decoded."""
+        found = self._index(source.identity) if source.identity else None
+        known = found.get("hashes", {}).get(source.member) if found else None
+        return known if isinstance(known, str) else None
+
+    def learn(self, source: Source, content_hash: str) -> None:
+        """Keeps the hash of a source's bytes."""
+        found = self._index(source.identity) if source.identity else None
+        if source.identity is not None and found is not None:
+            found.setdefault("hashes", {})[source.member] = content_hash
+            self._write_index(source.identity, found)
+
+    def _index(self, identity: Identity) -> dict[str, Any] | None:
+        try:
+            found = json.loads(self._index_path(identity).read_bytes())
+        except (OSError, ValueError):
+            return None
+        good = isinstance(found, dict) and found.get("key") == list(identity)
+        return found if good and found.get("version") == self._version else None
+
+    def _index_path(self, identity: Identity) -> Path:
+        return self.folder / "index" / f"{_digest(identity[0])}.json"
+
+    def _write_index(self, identity: Identity, found: dict[str, Any]) -> None:
+        disk.write_whole(self._index_path(identity), json.dumps(found).encode())
+
+    # Decoded stores.
+
+    def find(self, source: Source) -> Store | None:
+        """The decoded store of a source; None when there is none that can be believed."""
+        from stepscope import _core
+
+        content_hash = self.content_hash(source) or self._hash(source)
+        if content_hash is None:
+            return None
+        entry = self._entry(source, content_hash)
+        if not self._believed(entry):
+            return None
+        try:
+            store = _core.open(str(entry))
+        except _core.CoreError:
+            self.drop(source, content_hash)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(entry / _ENTRY)  # used just now: the last to be evicted
+        self.learn(source, content_hash)
+        return store
+
+    def _hash(self, source: Source) -> str | None:
+        """The hash of a file never seen, unless no entry is of its size anyway."""
+        place = source.spooled or source.bytes
+        if place.unpack or place.offset or place.length not in (None, source.size):
+            return None
+        if not any((self.folder / "entries").glob(f"{source.size:x}-*")):
+            return None
+        from stepscope import _core
+
+        try:
+            return _core.hash_file(place.path)
+        except _core.CoreError:
+            return None
+
+    @contextlib.contextmanager
+    def making(self) -> Iterator[Path]:
+        """A folder to decode into; gone at the end unless put() took it."""
+        name = uuid.uuid4().hex
+        stage, lock = self.folder / "stage" / name, self.folder / "stage" / f"{name}.lock"
+        with disk.locked(lock):
+            stage.mkdir()
+            try:
+                yield stage
+            finally:
+                with contextlib.suppress(OSError):
+                    disk.remove(stage)
+                    lock.unlink(missing_ok=True)
+
+    def put(self, stage: Path, source: Source, content_hash: str) -> Path:
+        """Makes a finished folder an entry; returns where it is now. An entry already there stays."""
+        entry = self._entry(source, content_hash)
+        size = sum(path.stat().st_size for path in stage.iterdir())
+        boot = _boot()
+        if boot is None:
+            for path in stage.iterdir():
+                disk.sync_file(path)
+        known = {"bytes": size, "boot": boot, "made": time.time(), "path": source.path}
+        (stage / _ENTRY).write_text(json.dumps(known), encoding="utf-8")
+        if entry.exists() and not self._believed(entry):
+            disk.remove(entry)
+        try:
+            stage.rename(entry)
+        except OSError:
+            if not (entry / _ENTRY).exists():
+                raise
+        self.learn(source, content_hash)
+        return entry
+
+    def drop(self, source: Source, content_hash: str) -> None:
+        """Removes an entry that turned out to be damaged."""
+        with contextlib.suppress(OSError):
+            disk.remove(self._entry(source, content_hash))
+
+    def _entry(self, source: Source, content_hash: str) -> Path:
+        # The same bytes give other tables as another format, and other steps under another name.
+        hints = _digest("\0".join((source.decoder, source.name, str(source.step), str(source.rank))))[:8]
+        return self.folder / "entries" / f"{source.size:x}-{content_hash}-{self._version}-{hints}"
+
+    def _believed(self, entry: Path) -> bool:
+        """False for an entry that is missing, unfinished, or may have been cut by a crash of the machine."""
+        try:
+            known = json.loads((entry / _ENTRY).read_bytes())
+            boot, made = known["boot"], float(known["made"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        if boot is None:
+            return True
+        if boot != _boot():
+            return False
+        if time.time() - made > _SETTLED_SECONDS:
+            with contextlib.suppress(OSError):
+                for path in entry.iterdir():
+                    disk.sync_file(path)
+                known["boot"] = None
+                disk.write_whole(entry / _ENTRY, json.dumps(known).encode())
+        return True
+
+    # Tidying.
+
+    def tidy(self) -> None:
+        """Sweeps what dead processes left and evicts what was used longest ago, to stay below the limit."""
+        with contextlib.suppress(OSError):
+            self._sweep()
+            self._evict()
+
+    def _sweep(self) -> None:
+        for lock in (self.folder / "stage").glob("*.lock"):
+            with disk.locked(lock, wait=False) as ours:
+                if ours:
+                    disk.remove(self.folder / "stage" / lock.stem)
+                    lock.unlink(missing_ok=True)
+
+    def _evict(self) -> None:
+        found = []
+        for entry in (self.folder / "entries").iterdir():
+            used, size = 0.0, 0
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                used = (entry / _ENTRY).stat().st_mtime
+                size = int(json.loads((entry / _ENTRY).read_bytes())["bytes"])
+            found.append((used, size, entry))
+        total = sum(size for _, size, _ in found)
+        # The one used last is being looked at; removing it would not even free its space.
+        for used, size, entry in sorted(found)[:-1]:
+            if total <= self._most and used > 0:
+                break
+            disk.remove(entry)
+            total -= size
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def _boot() -> str | None:
+    """What tells this run of the machine from the others; None where nothing does."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return None

@@ -1,0 +1,269 @@
+"""Where the tables of a Trace come from: sources decoded when they are first asked for, or a lake."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stepscope import config
+from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
+from stepscope.errors import LakeError, StepscopeError
+from stepscope.lake import reader
+from stepscope.lake.cache import Cache
+from stepscope.lake.relation import select
+from stepscope.lake.rows import SourceRow, distinct, placed, small_tables
+from stepscope.lake.schema import Table, schema
+from stepscope.lake.writer import Decoded
+from stepscope.sources.find import Found
+from stepscope.sources.source import Skipped, Source
+from stepscope.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.engines.duckdb import DuckDB, Selects
+    from stepscope.engines.reads import Reads
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being read, packed bytes done and packed bytes in all."""
+
+SMALL = ("run", "capture", "source", "source_note", "host")
+"""Tables that are made from the facts of the sources, not by decoders."""
+
+
+class Tables(Protocol):
+    """What a Trace needs of its tables."""
+
+    @property
+    def sources(self) -> tuple[Source | SourceRow, ...]:
+        """What is read, in the order of source_id."""
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was found but not read."""
+
+    @property
+    def paths(self) -> list[str]:
+        """Files that the engine itself opens."""
+
+    def ready(self, reads: Reads | None) -> bool:
+        """Brings what a query reads; False when engines that were made before know too little."""
+
+    def attach(self, engine: DuckDB) -> None:
+        """Makes all tables of the schema known to an engine."""
+
+    def doubt(self, error: StepscopeError) -> StepscopeError:
+        """The error to raise when a query failed while it read: this one, or that a file is damaged."""
+
+    def mend(self) -> None:
+        """Makes anew what was found damaged; engines made before are of no use then."""
+
+    def close(self) -> None:
+        """Lets go of everything. Idempotent."""
+
+
+class Damaged(Exception):
+    """A store of the cache does not hold what was written; it has to be made anew."""
+
+
+class DecodedTables:
+    """Sources that are decoded when a query first reads them, from the cache where it has them."""
+
+    def __init__(self, found: Found, spool: Spool, cache: Cache | None, progress: Progress | None) -> None:
+        self.sources: tuple[Source, ...] = found.sources
+        self.skipped = found.skipped
+        self.paths: list[str] = []
+        self._spool = spool
+        self._cache = cache
+        self._progress = progress
+        self._decoded: list[Decoded] = []
+        self._from_cache: list[bool] = []
+        self._needs: frozenset[str] | None = None
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._done: dict[str, int] = {}
+
+    def ready(self, reads: Reads | None) -> bool:
+        """Decodes what is not decoded yet. UnreadableSource when no source can be read."""
+        # What is kept is kept whole; what is not need hold no more than is asked for.
+        wanted = NEEDS
+        if self._cache is None and reads is not None:
+            wanted = needs_of(reads.tables & frozenset(schema().names), reads.columns, reads.star)
+        if self._needs is not None and wanted <= self._needs:
+            return True
+        first = self._needs is None
+        self._needs = wanted if first else NEEDS
+        self._decode_all()
+        return first
+
+    def attach(self, engine: DuckDB) -> None:
+        """Makes the tables known; streams are registered when a query first reads a table."""
+        for table in schema().tables:
+            columns = [(column.name, column.type) for column in table.columns]
+            make = self._small(engine, table) if table.name in SMALL else self._large(engine, table)
+            engine.source(table.name, columns, make)
+
+    def doubt(self, error: StepscopeError) -> StepscopeError:
+        """The error itself: what stores hold was compared with its hashes before it was read."""
+        return error
+
+    def mend(self) -> None:
+        """Decodes anew what the cache gave."""
+        assert self._cache is not None
+        for decoded, cached in zip(self._decoded, self._from_cache, strict=True):
+            if cached:
+                self._cache.drop(decoded.source, decoded.facts["content_hash"])
+        self._decode_all()
+
+    def close(self) -> None:
+        """Forgets the stores and removes what was spooled."""
+        self._decoded = []
+        self._spool.close()
+
+    def _small(self, engine: DuckDB, table: Table) -> Selects:
+        def make(wanted: frozenset[str] | None) -> list[str]:
+            rows: list[tuple[Any, ...]] = []
+            for source_id, one in enumerate(self._decoded):
+                rows += small_tables(one.source, source_id, one.facts, one.error).get(table.name, [])
+            name = f"small_{table.name}"
+            columns = [(column.name, column.type) for column in table.columns]
+            engine.table(name, columns, distinct(table.name, rows))
+            return [f"SELECT * FROM {name}"]
+
+        return make
+
+    def _large(self, engine: DuckDB, table: Table) -> Selects:
+        def make(wanted: frozenset[str] | None) -> list[str]:
+            selects = []
+            for source_id, (one, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
+                store: Any = one.store
+                if store is None or not store.tables().get(table.name):
+                    continue
+                alias = f"store_{source_id}_{table.name}"
+                stream = store.stream(table.name)
+                if wanted is not None:
+                    # At least one column, so that the rows can be counted.
+                    some = [name for name in stream.columns if name in wanted] or stream.columns[:1]
+                    stream = store.stream(table.name, columns=some)
+                engine.stream(alias, stream)
+                if cached and not engine.readable(alias):
+                    raise Damaged
+                source = one.source
+                selects.append(select(table, stream.columns, alias, source_id, source.run_id, source.host_id))
+            return selects
+
+        return make
+
+    def _decode_all(self) -> None:
+        threads = config.threads()
+        count = len(self.sources)
+        if count == 1:
+            results = [self._decode(self.sources[0], 0)]
+        else:
+            each = 0 if count < threads else 1
+            with ThreadPoolExecutor(min(threads, count)) as pool:
+                futures = [pool.submit(self._decode, source, each) for source in self.sources]
+                try:
+                    results = [future.result() for future in futures]
+                except BaseException:
+                    self._stop.set()
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    raise
+        self._decoded = [decoded for decoded, _ in results]
+        self._from_cache = [cached for _, cached in results]
+        if self._cache is not None and not all(self._from_cache):
+            self._cache.tidy()
+        if all(one.error is not None for one in self._decoded):
+            raise unreadable(self._decoded[0])
+
+    def _decode(self, source: Source, threads: int) -> tuple[Decoded, bool]:
+        """The decoded source, and whether the cache had it."""
+        if self._cache is None or self._needs != NEEDS:
+            return self._placed(self._fresh(source, None, threads)), False
+        from stepscope import _core
+
+        store = self._cache.find(source)
+        if store is not None:
+            return self._placed(_of_store(source, store)), True
+        try:
+            with self._cache.making() as stage:
+                decoded = self._fresh(source, str(stage), threads)
+                if decoded.store is None:
+                    return decoded, False
+                content_hash = str(decoded.facts["content_hash"])
+                decoded = Decoded(source, None, decoded.facts, None)  # lets go before the folder moves
+                entry = self._cache.put(stage, source, content_hash)
+                return self._placed(_of_store(source, _core.open(str(entry)))), False
+        except (OSError, LakeError, _core.CoreError):
+            # No space or no right to keep anything: the question can be answered all the same.
+            return self._placed(self._fresh(source, None, threads)), False
+
+    def _fresh(self, source: Source, folder: str | None, threads: int) -> Decoded:
+        assert self._needs is not None
+        return decode_source(
+            source,
+            self._spool,
+            folder,
+            needs=self._needs,
+            threads=threads,
+            progress=lambda done: self._tell(source, done),
+        )
+
+    def _placed(self, decoded: Decoded) -> Decoded:
+        return Decoded(placed(decoded.source, decoded.facts), decoded.store, decoded.facts, decoded.error)
+
+    def _tell(self, source: Source, done: int) -> None:
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+        if self._progress is not None:
+            with self._lock:
+                self._done[source.path] = done
+                total = sum(one.size for one in self.sources)
+                self._progress(source.path, sum(self._done.values()), total)
+
+
+def _of_store(source: Source, store: Store) -> Decoded:
+    from stepscope import _core
+
+    return Decoded(source, store, {**store.facts, "decoder_version": _core.DECODER_VERSION}, None)
+
+
+class LakeTables:
+    """The tables of a lake, as they were when it was opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lake = reader.open_lake(Path(folder).absolute())
+        self._files = self._lake.files()
+        self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
+        self.skipped: tuple[Skipped, ...] = ()
+        self.paths = [path for paths in self._files.values() for path in paths]
+
+    def ready(self, reads: Reads | None) -> bool:
+        """Everything is there already."""
+        return True
+
+    def attach(self, engine: DuckDB) -> None:
+        """Makes the tables known as views over their Parquet files."""
+        for table in schema().tables:
+            columns = [(column.name, column.type) for column in table.columns]
+            paths = self._files.get(table.name, [])
+            engine.source(table.name, columns, self._selects([reader.select(table, paths)] if paths else []))
+
+    def _selects(self, statements: list[str]) -> Selects:
+        return lambda wanted: statements
+
+    def doubt(self, error: StepscopeError) -> StepscopeError:
+        """LakeError when a file is not what was written."""
+        try:
+            self._lake.verify(contents=True)
+        except LakeError as damaged:
+            return damaged
+        return error
+
+    def mend(self) -> None:
+        """Nothing is made from anything here."""
+
+    def close(self) -> None:
+        """Nothing is held."""
