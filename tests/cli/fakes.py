@@ -37,7 +37,7 @@ class FakeTrace:
     def __init__(self, *paths: Any, **options: Any) -> None:
         self.paths, self.options = paths, options
         self.sources = tuple(SimpleNamespace(path=str(path)) for path in paths)
-        self.skipped = ()
+        self.skipped: tuple[Any, ...] = ()
         self.schema = schema()
         self.interrupted = False
         self._connection = duckdb.connect()
@@ -68,12 +68,13 @@ class FakeTrace:
 
 
 @contextlib.contextmanager
-def fake_trace(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeTrace]]:
+def fake_trace(monkeypatch: pytest.MonkeyPatch, skipped: tuple[Any, ...] = ()) -> Iterator[list[FakeTrace]]:
     """Lets trace.open and report.build give made-up answers; yields the traces that were opened."""
     opened: list[FakeTrace] = []
 
     def open_fake(*paths: Any, **options: Any) -> FakeTrace:
         opened.append(FakeTrace(*paths, **options))
+        opened[-1].skipped = skipped
         return opened[-1]
 
     with monkeypatch.context() as patch:

@@ -14,6 +14,7 @@ from stepscope import cli
 from stepscope.cli import main, verb_of
 from stepscope.cli.console import wants_color
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
+from stepscope.sources.source import Skipped
 from tests.cli.fakes import fake_trace
 
 
@@ -173,6 +174,19 @@ def test_summary_forms(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
             assert capsys.readouterr().out.startswith(start)
         assert opened[0].paths == ("a", "b")
         assert opened[0].options["cache"] is False
+
+
+def test_what_was_not_read_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skipped = tuple(Skipped(f"a.zip!{i}\x1b", "nested-archive", "an archive within") for i in range(7))
+    with fake_trace(monkeypatch, skipped):
+        assert main(["a.zip"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("resnet14")
+    lines = captured.err.splitlines()
+    assert lines[0] == "not read: a.zip!0\\x1b: an archive within (stepscope docs nested-archive)"
+    assert lines[5:] == ["not read: 2 more files"]
 
 
 def test_report_files(

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from stepscope import units
 from stepscope.cli.console import Console
 from stepscope.cli.progress import Bar, bar
+from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
+    from stepscope.sources.source import Skipped
     from stepscope.trace import Trace
+
+_SKIPPED_TOLD = 5
 
 
 @contextlib.contextmanager
@@ -26,4 +31,13 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             *options.paths, cache=not options.no_cache, lake=options.lake, progress=shown.update
         ) as found,
     ):
+        _tell_skipped(found.skipped, console)
         yield found, shown
+
+
+def _tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:
+    """Says which files were found but not read; one that is no recording at all is not among them."""
+    for one in skipped[:_SKIPPED_TOLD]:
+        console.say(f"not read: {plain(one.path)}: {plain(one.detail)} (stepscope docs {one.slug})")
+    if len(skipped) > _SKIPPED_TOLD:
+        console.say(f"not read: {units.count(len(skipped) - _SKIPPED_TOLD, 'more file')}")
