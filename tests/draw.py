@@ -76,21 +76,26 @@ class Tables:
                 if step["source_id"] == row["source_id"] and begin <= row["ts_ps"] < end:
                     row["step"] = step["step"]
 
-    def connect(self, views: bool = True) -> duckdb.DuckDBPyConnection:
+    def connect(self) -> duckdb.DuckDBPyConnection:
         """The tables, and the base views of the library, in DuckDB."""
         connection = duckdb.connect()
         for table in schema().tables:
             described = ", ".join(f"{c.name} {c.type}" for c in table.columns)
             connection.execute(f"CREATE TABLE {table.name} ({described})")
-            rows = self.rows[table.name]
-            if rows:
-                marks = ", ".join("?" for _ in table.columns)
-                connection.executemany(
-                    f"INSERT INTO {table.name} VALUES ({marks})", [list(row.values()) for row in rows]
-                )
-        for view in library.views() if views else ():
+        for view in library.views():
             connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
+        self.fill(connection)
         return connection
+
+    def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Puts these rows in the place of those that are in the connection's tables."""
+        for table in schema().tables:
+            rows = self.rows[table.name]
+            connection.execute(f"DELETE FROM {table.name}")
+            if rows:
+                marks = ", ".join(["(" + ", ".join("?" * len(table.columns)) + ")"] * len(rows))
+                values = [value for row in rows for value in row.values()]
+                connection.execute(f"INSERT INTO {table.name} VALUES {marks}", values)
 
 
 _NEUTRAL: Mapping[str, Any] = {"BIGINT": 0, "INTEGER": 0, "VARCHAR": "", "BOOLEAN": False, "DOUBLE": 0.0}

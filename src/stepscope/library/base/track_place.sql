@@ -16,20 +16,13 @@
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   track_kind | text | Track kind | kind of the track
 --   track_name | text | Row | the row's own name
-WITH streams AS (
+WITH devices AS (
   SELECT
-    t.source_id,
-    t.device_id,
-    t.process,
-    SUM(CASE WHEN t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%' THEN 0 ELSE 1 END) AS single
-  FROM track AS t
-  WHERE t.kind = 'device_stream'
-  GROUP BY t.source_id, t.device_id, t.process
-),
-
-devices AS (
-  SELECT s.source_id, s.device_id, SUM(s.single) AS streams
-  FROM streams AS s
+    s.source_id,
+    COALESCE(s.device_id, -1) AS device_key,
+    SUM(CASE WHEN s.name LIKE '%stream:all%' OR s.process LIKE '%stream:all%' THEN 0 ELSE 1 END) AS streams
+  FROM track AS s
+  WHERE s.kind = 'device_stream'
   GROUP BY s.source_id, s.device_id
 )
 
@@ -54,4 +47,4 @@ SELECT
 FROM track AS t
 INNER JOIN source AS o ON o.source_id = t.source_id
 LEFT JOIN device AS d ON d.id = t.device_id
-LEFT JOIN devices AS e ON e.source_id = t.source_id AND e.device_id = t.device_id
+LEFT JOIN devices AS e ON e.source_id = t.source_id AND e.device_key = COALESCE(t.device_id, -1)

@@ -1,0 +1,143 @@
+"""Every analysis gives the rows that its twin finds by brute force."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from stepscope import library
+from tests.draw import Tables, args, draw
+from tests.library.twins import TWINS
+from tests.library.worlds import worlds
+
+CONNECTION = Tables().connect()
+"""One for all drawn worlds: making tables and views anew would take most of the time."""
+
+
+def close(found, expected):
+    """Equal, floats but for rounding."""
+    if isinstance(found, float) and isinstance(expected, float):
+        return math.isclose(found, expected, rel_tol=1e-12)
+    return found == expected and type(found) is type(expected)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds())
+def test_twins_agree(tables):
+    """All twins over one drawn world, so that drawing and loading it is paid once."""
+    tables.fill(CONNECTION)
+    for name, twin in TWINS.items():
+        found = CONNECTION.execute(library.sql(name)).fetchall()
+        expected = twin(tables)
+        assert len(found) == len(expected), (name, found, expected)
+        for row, other in zip(found, expected, strict=True):
+            assert all(map(close, row, other)), (name, row, other)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds())
+def test_conservation(tables):
+    """Busy and idle add up to the window, a union is no more than the sum, gaps add up to idle."""
+    tables.fill(CONNECTION)
+    for row in CONNECTION.execute(
+        "SELECT sum_busy_ps, sum_idle_ps, window_ps, sum_work_ps, source_id, place, device FROM device_sum"
+    ).fetchall():
+        busy, idle, window, work, *device = row
+        assert busy >= 0
+        assert idle >= 0
+        assert busy + idle == window
+        assert busy <= work
+        gaps = "SELECT COALESCE(SUM(idle_ps), 0) FROM device_gap WHERE source_id=? AND place=? AND device=?"
+        assert CONNECTION.execute(gaps, device).fetchone() == (idle,)
+    on_tracks = CONNECTION.execute("SELECT COALESCE(SUM(self_ps), 0) FROM slice").fetchone()
+    by_name = CONNECTION.execute(library.sql("slices_by_name")).fetchall()
+    assert (sum(row[6] for row in by_name),) == on_tracks
+
+
+def rows(tables: Tables, name: str) -> list[dict]:
+    """An analysis' rows by column."""
+    found = tables.connect().execute(library.sql(name))
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+NESTED = """
+step/s       train          : [train............][train............]
+cpu/python   thread         : [train............][train............]
+cpu/pool     thread         :   [a:MatMul....]     [a:MatMul....]
+cpu/pool     thread         :     [b:Add]
+gpu/stream:1 device_stream  :      [MatMul]            [MatMul]
+gpu/stream:2 device_stream  :         [Memcpy]
+gpu/all      derived        :      [all....................]
+"""
+
+
+def test_nothing_counts_twice():
+    """Nested ops give self time, derived rows and marks count nowhere, two streams unite."""
+    tables = draw(NESTED.replace("step/s", "step"))
+    types = {(row["place"], row["op_type"]): row for row in rows(tables, "op_types")}
+    assert set(types) == {("host", "MatMul"), ("host", "Add"), ("device", "MatMul"), ("device", "Memcpy")}
+    us = 1_000_000
+    assert types["host", "MatMul"]["total_ps"] == 28 * us
+    assert types["host", "MatMul"]["self_ps"] == 21 * us
+    busy = {row["device"]: row for row in rows(tables, "busy_by_device")}
+    assert busy["gpu"]["busy_ps"] == (11 + 8) * us
+    assert busy["gpu"]["busy_ps"] + busy["gpu"]["idle_ps"] == 38 * us
+    (gpu,) = [row for row in rows(tables, "concurrency") if row["place"] == "device"]
+    assert gpu["rows_drawn"] == 2
+    assert gpu["concurrency"] == pytest.approx(24 / 19)
+
+
+def test_percentiles_are_steps_that_happened():
+    tables = draw("cpu/t thread : [a]")
+    tables.rows["step"].clear()
+    for i in range(20):
+        facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
+        tables.add("step", step=i, ts_ps=i * 100, dur_ps=i + 1, **facts)
+    (row,) = rows(tables, "step_times")
+    assert (row["steps"], row["median_ps"], row["p95_ps"], row["mean_ps"]) == (20, 10, 19, 10)
+
+
+def test_runs_hosts_and_completeness():
+    tables = Tables()
+    tables.source(0, events_seen=10, events_stored=8, events_lost=2, complete=False)
+    tables.source(1, producer="kineto", events_seen=5, events_stored=5)
+    tables.rows["capture"][0]["dur_ps"] = 7
+    tables.add("source_note", source_id=0, slug="truncated", effect="lost", events=2, detail="cut")
+    tables.add("step", averaged=True, recovered_from="marker")
+    tables.add("step", averaged=False, recovered_from="marker")
+    (row,) = rows(tables, "runs_and_hosts")
+    assert (row["events"], row["events_lost"], row["sources"]) == (13, 2, 2)
+    assert (row["producers"], row["complete"]) == ("kineto, tf_profiler", False)
+    assert (row["steps"], row["steps_left_out"], row["recorded_ps"]) == (1, 1, 7)
+    told = rows(tables, "completeness")
+    assert [(r["path"], r["slug"], r["what"]) for r in told] == [
+        ("0.pb", "truncated", "lost"),
+        ("1.pb", None, None),
+    ]
+
+
+def test_memory_and_counters():
+    tables = Tables()
+    tables.source()
+    for temp, output, peak in ((5, 7, 9), (1, None, 20)):
+        facts = {"temp_bytes": temp, "output_bytes": output, "peak_bytes": peak}
+        tables.add("op_run", op_name="a", op_type="MatMul", **facts)
+    (row,) = rows(tables, "memory_by_op")
+    assert (row["runs"], row["all_temp_bytes"], row["all_output_bytes"]) == (2, 6, 7)
+    assert row["highest_bytes"] == 20
+    for value in (1.0, 4.0, None):
+        tables.add("counter", name="c", series="s", value=value)
+    (row,) = rows(tables, "counters_summary")
+    assert (row["samples"], row["min_value"], row["mean_value"], row["max_value"]) == (3, 1.0, 2.5, 4.0)
+
+
+def test_bytes_of_copies_are_read_from_args():
+    tables = draw("gpu/s device_stream : [Memcpy][Memcpy]")
+    for row, told in zip(tables.rows["slice"], (args(bytes=100), args(size="50")), strict=True):
+        row["args_json"] = told
+    (row,) = rows(tables, "transfers")
+    assert row["copied_bytes"] == 150
+    assert row["bytes_per_s"] == pytest.approx(150 / 16e-6)

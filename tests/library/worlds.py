@@ -1,0 +1,79 @@
+"""Small random traces for the twins: every kind of track, names of every class, nesting, overlaps."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.draw import Row, Tables, args
+from tests.library.twins import CLASSES, NAME_CLASSES, UNIT, WAITS
+
+KINDS = (
+    ("thread", "execution"),
+    ("device_stream", "execution"),
+    ("lane", "execution"),
+    ("lane", "dispatch"),
+    ("thread", "annotation"),
+    ("derived", "unknown"),
+    ("async", "unknown"),
+)
+CATEGORIES = (None, None, "cpu_op", "cuda_sync", "user_annotation", "python_function")
+
+_names = st.sampled_from([*NAME_CLASSES, *WAITS])
+_types = st.sampled_from(sorted(CLASSES))
+
+
+@st.composite
+def slices(draw: st.DrawFn, tracks: int) -> Row:
+    """One slice on one of the tracks."""
+    op_type = draw(st.none() | _types)
+    name = f"{draw(st.sampled_from('ab'))}:{op_type}" if op_type else draw(_names)
+    row: Row = {
+        "track_id": draw(st.integers(0, tracks - 1)),
+        "name": name,
+        "op_type": op_type,
+        "op_name": name[0] if op_type else None,
+        "category": draw(st.sampled_from(CATEGORIES)),
+        "ts_ps": draw(st.integers(0, 24)) * UNIT,
+        "dur_ps": draw(st.integers(0, 9)) * UNIT,
+        "correlation_id": draw(st.none() | st.integers(1, 3)),
+    }
+    if draw(st.booleans()):
+        row["args_json"] = args(bytes=draw(st.integers(0, 9)))
+    return row
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> Tables:
+    """One or two sources with devices, tracks, slices and steps."""
+    tables = Tables()
+    for source_id in range(draw(st.integers(1, 2))):
+        producer = draw(st.sampled_from(["tf_profiler", "kineto", "unknown"]))
+        tables.source(source_id, producer=producer)
+        for _ in range(draw(st.integers(1, 2))):
+            name = draw(st.sampled_from(["gpu", "cpu"]))
+            tables.add("device", source_id=source_id, name=name, kind=name)
+        own = [d["id"] for d in tables.rows["device"] if d["source_id"] == source_id]
+        first = len(tables.rows["track"])
+        number = draw(st.integers(1, 4))
+        for _ in range(number):
+            kind, records = draw(st.sampled_from(KINDS))
+            name = draw(st.sampled_from(["stream:1", "stream:all"])) if kind == "device_stream" else "row"
+            device = draw(st.none() | st.sampled_from(own))
+            facts = {"kind": kind, "records": records, "name": name, "process": "process"}
+            tables.add("track", source_id=source_id, device_id=device, **facts)
+        drawn = draw(st.lists(slices(number), max_size=12))
+        tables.slices(source_id, [{**row, "track_id": row["track_id"] + first} for row in drawn])
+        _steps(draw, tables, source_id)
+    tables.assign_steps()
+    return tables
+
+
+def _steps(draw: st.DrawFn, tables: Tables, source_id: int) -> None:
+    edges = sorted(draw(st.sets(st.integers(0, 30), min_size=2, max_size=8)))
+    for number, (begin, end) in enumerate(zip(edges[::2], edges[1::2], strict=False)):
+        kind = draw(st.sampled_from(["train", "train", "eval", "compile"]))
+        told = draw(st.sampled_from(["marker", "marker", "whole_capture"]))
+        averaged = kind != "compile" and told == "marker"
+        facts = {"name": kind, "kind": kind, "recovered_from": told, "averaged": averaged, "reason": "drawn"}
+        span = {"ts_ps": begin * UNIT, "dur_ps": (end - begin) * UNIT}
+        tables.add("step", source_id=source_id, step=number, **facts, **span)
