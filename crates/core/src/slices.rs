@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl SliceThread {
     pub fn new(folder: Option<&Path>, needs: Needs) -> Result<SliceThread> {
         let part = PartWriter::new(folder, "slice", fields())?;
         let (pieces, inbox) = sync_channel(WAITING);
-        let (outbox, spares) = channel();
+        let (outbox, spares) = sync_channel(WAITING);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let work = move || -> Result<Slices> {
@@ -147,7 +147,7 @@ impl Drop for SliceThread {
 struct Encoder {
     part: PartWriter,
     needs: Needs,
-    outbox: Sender<SliceColumns>,
+    outbox: SyncSender<SliceColumns>,
     nester: Nester,
     last: Option<(u32, i64, i64)>,
     /// Row with which the batch begins.
@@ -169,7 +169,7 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn new(part: PartWriter, needs: Needs, outbox: Sender<SliceColumns>) -> Encoder {
+    fn new(part: PartWriter, needs: Needs, outbox: SyncSender<SliceColumns>) -> Encoder {
         Encoder {
             part,
             needs,
@@ -396,8 +396,8 @@ impl Encoder {
         }
         for mut piece in self.held.drain(..) {
             piece.clear();
-            // The other end may be gone when all is decoded; then the piece is just dropped.
-            let _ = self.outbox.send(piece);
+            // When nobody takes the spares, or nobody is there any more, the piece is just freed.
+            let _ = self.outbox.try_send(piece);
         }
     }
 

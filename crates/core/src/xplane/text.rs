@@ -135,11 +135,12 @@ impl Text {
     }
 
     pub fn formatted(&mut self, text: std::fmt::Arguments<'_>) {
-        self.buffer.truncate(self.length);
-        // Writing into a vector cannot fail.
-        let _ = self.buffer.write_fmt(text);
-        self.length = self.buffer.len();
-        self.buffer.resize(self.length + 2 * SLACK, 0);
+        let mut short = std::io::Cursor::new([0; 64]);
+        if short.write_fmt(text).is_ok() {
+            self.push(&short.get_ref()[..short.position() as usize]);
+        } else {
+            self.push(text.to_string().as_bytes());
+        }
     }
 
     /// A string in quotes. False when it was not UTF-8: the wrong bytes became U+FFFD.
