@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         done = trace.ingest(
             options.paths, options.lake, run=options.run, host=options.host, progress=shown.update
         )
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             d.run_id,
             d.host_id,
@@ -57,7 +57,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
         for d in done
     ]
-    write_rows(COLUMNS, rows, console, options.format)
+    columns: tuple[str, ...] = COLUMNS
+    if options.format == "table" and not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    write_rows(columns, rows, console, options.format)
     console.out.flush()
     failed = sum(one.error is not None for one in done)
     stored = sum(one.events_stored for one in done)

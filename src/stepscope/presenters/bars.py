@@ -12,8 +12,9 @@ from stepscope.report import Chart, Table
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEVELS = "▁▂▃▄▅▆▇█"
 _ABOVE = "▲"
-_STACK = (("low", "█"), ("medium", "▓"), ("dim", "░"))
-"""Style and character of the first, second and every later part of a stacked bar."""
+_STACK = (("low", "█"), ("medium", "▓"), ("mild", "▒"))
+_IDLE = ("dim", "░")
+"""Style and character of the parts of a stacked bar; idle time looks like what it is."""
 
 
 def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
@@ -26,7 +27,8 @@ def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
     largest = max((sum(row) for row in sizes), default=0.0) or 1.0
     if chart.kind == "bar":
         return [[("", _bar(row[0] / largest * width))] for row in sizes]
-    return [_stack([size / largest * width for size in row]) for row in sizes]
+    looks = [_IDLE if "idle" in name else _STACK[min(i, len(_STACK) - 1)] for i, name in enumerate(chart.y)]
+    return [_stack([size / largest * width for size in row], looks) for row in sizes]
 
 
 def _bar(length: float) -> str:
@@ -35,12 +37,11 @@ def _bar(length: float) -> str:
     return "█" * whole + (_EIGHTHS[rest] if rest else "") or ("▏" if length > 0 else "")
 
 
-def _stack(lengths: Sequence[float]) -> list[tuple[str, str]]:
+def _stack(lengths: Sequence[float], looks: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     parts = []
     drawn, end = 0, 0.0
-    for i, length in enumerate(lengths):
+    for length, (style, character) in zip(lengths, looks, strict=True):
         end += length
-        style, character = _STACK[min(i, len(_STACK) - 1)]
         parts.append((style, character * (round(end) - drawn)))
         drawn = round(end)
     return parts

@@ -34,7 +34,7 @@ def draw(table: Table, chart: Chart) -> str:
         return ""
     bars = chart.kind in ("bar", "stacked_bar")
     body = _bars(table, chart, x, at) if bars else _curves(table, chart, x, at)
-    legend = _legend([table.columns[i].title for i in at]) if len(at) > 1 and chart.kind != "bar" else ""
+    legend = _legend(table, chart, at) if len(at) > 1 and chart.kind != "bar" else ""
     caption = f"<figcaption>{_text(chart.title)}</figcaption>"
     return f'<figure class="chart">{caption}{legend}{body}</figure>\n'
 
@@ -166,13 +166,18 @@ def _title(table: Table, x: int, i: int, row: int) -> str:
     return f"<title>{_text(f'{name.title} {_label(table.rows[row][x])}: {value.title} {shown}', 200)}</title>"
 
 
-def _legend(names: Sequence[str]) -> str:
-    entries = "".join(
-        f'<span><svg width="10" height="10"><rect class="c{i % _COLORS}" width="10" height="10"/></svg> '
-        f"{_text(name)}</span>"
-        for i, name in enumerate(names)
-    )
+def _legend(table: Table, chart: Chart, at: Sequence[int]) -> str:
+    entries = ""
+    for number, (name, i) in enumerate(zip(chart.y, at, strict=True)):
+        mark = f'<rect class="{_color(name, number)}" width="10" height="10"/>'
+        title = _text(table.columns[i].title)
+        entries += f'<span><svg width="10" height="10">{mark}</svg> {title}</span>'
     return f'<p class="legend">{entries}</p>'
+
+
+def _color(name: str, number: int) -> str:
+    """The class of a part: idle time is grey, whatever its place."""
+    return "idle" if "idle" in name else f"c{number % _COLORS}"
 
 
 def _y(value: float, room: float) -> float:
