@@ -53,13 +53,13 @@ class DuckDB:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
-            "enable_progress_bar": False,
             "temp_directory": str(spill),
             "threads": config.threads(),
         }
         if (most := config.memory_bytes()) is not None:
             settings["memory_limit"] = f"{most}B"
         self._con = duckdb.connect(":memory:", config=settings)
+        self._con.execute("SET enable_progress_bar = false")
         self._streams: set[str] = set()
         self._sources: dict[str, _Lazy] = {}
         self._names: dict[str, tuple[str, ...]] = {}
@@ -87,7 +87,9 @@ class DuckDB:
 
     def table(self, name: str, columns: Columns, rows: Sequence[Sequence[Any]]) -> None:
         """A small table of Python values."""
-        self._con.execute(f"CREATE TABLE {name} ({', '.join(f'{quote(c)} {t}' for c, t in columns)})")
+        self._con.execute(
+            f"CREATE OR REPLACE TABLE {name} ({', '.join(f'{quote(c)} {t}' for c, t in columns)})"
+        )
         self._names[name] = tuple(column for column, _ in columns)
         if rows:
             picks = ", ".join(f"unnest(CAST(${i} AS {t}[]))" for i, (_, t) in enumerate(columns, 1))

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from stepscope.errors import LakeError, OutputError
+from stepscope.errors import LakeError, OutputError, QueryError
 from stepscope.lake import disk, manifest, reader
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.reader import MANIFESTS
@@ -289,18 +289,22 @@ def _retire(folder: Path, old: Manifest, name: str) -> None:
 
 @contextlib.contextmanager
 def _telling(folder: Path) -> Iterator[None]:
-    """Turns failures of the disk and of the engine's writing into LakeError."""
+    """Turns failures of the disk, the core and the engine's writing into LakeError."""
+    from stepscope import _core
+
     try:
         yield
-    except (OSError, OutputError) as error:
-        if isinstance(error, OSError):
-            seen = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
-        else:
-            seen = error.seen
-        raise LakeError(
-            "The lake cannot be written.",
-            seen=seen,
-            todo="check that its disk has space and that you may write there; what is in the lake is whole, "
-            "so run the same command again",
-            path=str(folder),
-        ) from error
+    except OSError as error:
+        raise _unwritable(folder, f"{error.strerror or error}: {error.filename or folder}") from error
+    except (OutputError, QueryError, _core.CoreError) as error:
+        raise _unwritable(folder, error.seen) from error
+
+
+def _unwritable(folder: Path, seen: str) -> LakeError:
+    return LakeError(
+        "The lake cannot be written.",
+        seen=seen,
+        todo="check that its disk has space and that you may write there; what is in the lake is whole, "
+        "so run the same command again",
+        path=str(folder),
+    )

@@ -172,7 +172,9 @@ def _look(file: _File, recognise: Recognise, spool: Spool, memory: Memory) -> Lo
     known = memory.recall(key)
     if known is None:
         known = look(file.path, file.shown, recognise, spool)
-        memory.remember(key, known)
+        # What is no recording to this version may be one to the next.
+        if any(item.decoder for item in known.items):
+            memory.remember(key, known)
     return known
 
 
@@ -221,6 +223,8 @@ def _run(file: _File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
             return folder.name or "run", str(folder), capture
         return names.stem(file.path.name) or folder.name or "run", str(folder), capture
     root = PurePosixPath(os.path.abspath(file.root or file.path.parent))  # noqa: PTH100
+    if folder != root:
+        folder = names.run_folder(folder)
     if folder != root and folder.is_relative_to(root):
         return str(folder.relative_to(root)), str(folder), capture
     return folder.name or "run", str(folder), capture

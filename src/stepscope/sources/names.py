@@ -77,6 +77,11 @@ def profile_folder(folder: PurePosixPath) -> tuple[PurePosixPath, str] | None:
     return None
 
 
+def run_folder(folder: PurePosixPath) -> PurePosixPath:
+    """The folder itself, or the one above for a folder of checkpoints, whose graph is the run's."""
+    return folder.parent if folder.name.lower().startswith(("ckpt", "checkpoint")) else folder
+
+
 def slug(name: str, prefix: str) -> str:
     """A name made of [a-z0-9._-] beginning with a letter, as partitions of a lake need it."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()

@@ -65,11 +65,19 @@ def _is_plain(source: Source) -> bool:
 
 def _text_twins(folder: list[Source]) -> Iterator[Twin]:
     """run_meta_0005.pbtxt beside run_meta_0005.pb."""
-    binary = {(PurePosixPath(one.name).stem, one.decoder): one for one in folder}
+    binary = {(_stem(one), one.format): one for one in folder if not _is_text(one)}
     for one in folder:
-        twin = binary.get((PurePosixPath(one.name).stem, one.decoder.removesuffix("_text")))
-        if twin is not None and one.decoder.endswith("_text"):
+        twin = binary.get((_stem(one), one.format))
+        if twin is not None and _is_text(one):
             yield one, twin, "text form of"
+
+
+def _stem(source: Source) -> str:
+    return PurePosixPath(source.name).stem
+
+
+def _is_text(source: Source) -> bool:
+    return source.name.endswith((".pbtxt", ".prototxt"))
 
 
 def _profile_folder(folder: list[Source]) -> Iterator[Twin]:

@@ -1,0 +1,148 @@
+"""A process that forks one ingest after the other, lets it fail or die, and looks at what is left.
+
+Imports cost more than an ingest, so they are paid once: this process imports everything, opens nothing,
+and forks. Commands come as JSON lines on stdin, answers go as JSON lines to stdout:
+
+    {"do": "fail", "at": n, "errno": e}   the n-th call on the lake fails (0: kills), in a new lake
+    {"do": "kill", "after": seconds}      SIGKILL after so long
+    {"do": "loop", "name": s, "rounds": n}  ingests n sources, one after the other, without faults
+
+After "fail" and "kill" the lake is checked: what it announces is whole, the next start sweeps all
+leftovers, and the same ingest then succeeds. An answer has "problem" when that is not so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from stepscope import _core
+from stepscope.engines.duckdb import DuckDB
+from stepscope.errors import LakeError, StepscopeError
+from stepscope.lake import reader, writer
+from stepscope.lake.writer import Decoded
+from stepscope.sources.source import Bytes, Source
+
+
+def source(name: str) -> Source:
+    """A source whose bytes are made from its name."""
+    return Source(f"{name}.json", f"{name}.json", Bytes(""), 1, "chrome_trace", "chrome_trace", run_id=name)
+
+
+def ingest(lake: Path, name: str) -> None:
+    """What stepscope.ingestion.ingest_one does, from bytes in memory."""
+    events = [{"ph": "X", "name": f"{name}{i % 7}", "ts": i, "dur": 1, "pid": 1, "tid": 1} for i in range(50)]
+    text = json.dumps({"traceEvents": events}).encode()
+    writer.create(lake)
+    with writer.staged(lake) as stage:
+        try:
+            store = _core.decode("chrome_trace", _core.Input.bytes(text), str(stage / "store"), threads=1)
+        except _core.CoreError as error:
+            raise LakeError("Not kept.", seen=error.seen, todo="") from error
+        facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
+        writer.write(lake, stage, Decoded(source(name), store, facts, None), DuckDB)
+
+
+def in_child(work: Any) -> int:
+    """Runs work in a fork: 0 done, 3 a stepscope error, 4 anything else."""
+    pid = os.fork()
+    if pid == 0:
+        code = 4
+        try:
+            work()
+            code = 0
+        except StepscopeError:
+            code = 3
+        except BaseException:  # noqa: BLE001 - told by the exit code, printed for whoever debugs
+            traceback.print_exc()
+        os._exit(code)
+    return pid
+
+
+def wait(pid: int) -> int:
+    """The exit code of a fork, negative for a signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def leftovers(lake: Path) -> list[str]:
+    """Files that nothing announces."""
+    found = [path.name for path in (lake / writer.STAGE).iterdir() if path.name != "commit.lock"]
+    listed = {str(path) for paths in reader.open_lake(lake).files().values() for path in paths}
+    return found + [str(path) for path in lake.rglob("*.parquet") if str(path) not in listed]
+
+
+def check(lake: Path, done: bool) -> None:
+    """Raises AssertionError unless the lake is whole, sweeps itself, and takes the source in again."""
+    if reader.is_lake(lake):
+        found = reader.open_lake(lake)
+        found.verify(contents=True)
+        runs = {one.source.run_id for one in found.manifests}
+        assert "first" in runs, "what was there before is gone"
+        assert not done or "second" in runs, "what was announced is not there"
+    writer.create(lake)
+    assert leftovers(lake) == [], f"not swept: {leftovers(lake)}"
+    code = wait(in_child(lambda: ingest(lake, "second")))
+    assert code == 0, f"the next ingest ended with {code}"
+    runs = {one.source.run_id for one in reader.open_lake(lake).manifests}
+    assert runs == {"first", "second"}, f"runs {runs}"
+    assert leftovers(lake) == [], f"left by a good ingest: {leftovers(lake)}"
+
+
+def fail(shim: Any, folder: Path, at: int, errno: int) -> dict[str, Any]:
+    """One ingest with one failing call."""
+    lake = folder / "lake"
+
+    def work() -> None:
+        shim.fault_arm(str(lake).encode(), at, errno)
+        try:
+            ingest(lake, "second")
+        finally:
+            (folder / "count").write_text(str(shim.fault_count()), encoding="ascii")
+
+    (folder / "count").unlink(missing_ok=True)
+    code = wait(in_child(work))
+    count = (folder / "count").read_text(encoding="ascii") if (folder / "count").exists() else "0"
+    return {"code": code, "calls": int(count)}
+
+
+def kill(folder: Path, after: float) -> dict[str, Any]:
+    """One ingest killed after a time."""
+    pid = in_child(lambda: ingest(folder / "lake", "second"))
+    time.sleep(after)
+    os.kill(pid, signal.SIGKILL)
+    return {"code": wait(pid)}
+
+
+def main() -> None:
+    """Answers commands until stdin ends."""
+    folder = Path(sys.argv[1])
+    shim = ctypes.CDLL(sys.argv[2]) if len(sys.argv) > 2 else None
+    template, lake = folder / "template", folder / "lake"
+    if not template.exists():
+        assert wait(in_child(lambda: ingest(template, "first"))) == 0
+    for line in sys.stdin:
+        command = json.loads(line)
+        shutil.rmtree(lake, ignore_errors=True)
+        shutil.copytree(template, lake)
+        answer: dict[str, Any] = {}
+        try:
+            if command["do"] == "fail":
+                answer = fail(shim, folder, command["at"], command["errno"])
+            elif command["do"] == "kill":
+                answer = kill(folder, command["after"])
+            check(lake, answer.get("code") == 0)
+        except (AssertionError, StepscopeError, OSError) as error:
+            answer["problem"] = f"{type(error).__name__}: {error}"
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

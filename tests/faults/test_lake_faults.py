@@ -1,0 +1,104 @@
+"""A lake under failing disks and dying processes: whole at every moment, swept at the next start."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+KILLS = 200
+
+
+class Child:
+    """The forking process of child.py."""
+
+    def __init__(self, folder: Path, shim: Path | None) -> None:
+        env = dict(os.environ)
+        if shim is not None:
+            env["LD_PRELOAD"] = str(shim)
+        command = [sys.executable, "-m", "tests.faults.child", str(folder), *([str(shim)] if shim else [])]
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=env,
+            cwd=HERE.parents[1],
+        )
+
+    def ask(self, **command: Any) -> dict[str, Any]:
+        """Sends a command and waits for its answer."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        assert "problem" not in answer, f"{command}: {answer}"
+        return answer
+
+
+@contextmanager
+def child(folder: Path, shim: Path | None = None) -> Iterator[Child]:
+    found = Child(folder, shim)
+    try:
+        yield found
+    finally:
+        assert found.process.stdin is not None
+        assert found.process.stdout is not None
+        found.process.stdin.close()
+        found.process.stdout.close()
+        assert found.process.wait(20) == 0
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("failing calls are made with a C compiler and LD_PRELOAD")
+    made = tmp_path_factory.mktemp("shim") / "shim.so"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-o", str(made), str(HERE / "shim.c"), "-ldl"], check=True
+    )
+    return made
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, 0], ids=["ENOSPC", "EIO", "SIGKILL"])
+def test_every_call_fails_in_turn(tmp_path: Path, shim: Path, error: int) -> None:
+    failed = 0
+    with child(tmp_path, shim) as process:
+        calls = process.ask(do="fail", at=0, errno=0)["calls"]
+        assert calls > 40, "the shim does not see the calls of an ingest"
+        for at in range(1, calls + 1):
+            code = process.ask(do="fail", at=at, errno=error)["code"]
+            # A call whose failure does no harm may be survived; none may end in a traceback.
+            assert code in ((-9,) if error == 0 else (0, 3)), f"call {at} of {calls}: exit {code}"
+            failed += code != 0
+    print(f"{calls} calls, {failed} ingests failed")
+    assert failed > calls // 2
+
+
+def test_kills_at_random_moments(tmp_path: Path) -> None:
+    chance = random.Random(20_261_120)
+    died = 0
+    with child(tmp_path) as process:
+        begin = time.monotonic()
+        for _ in range(5):
+            process.ask(do="kill", after=0.0)
+        # Two ingests (one killed at once, one whole) and the checks took so long.
+        span = (time.monotonic() - begin) / 5
+        for _ in range(KILLS):
+            died += process.ask(do="kill", after=chance.uniform(0, span))["code"] == -9
+    print(f"{died} of {KILLS} ingests died")
+    assert died > KILLS // 10
