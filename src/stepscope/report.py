@@ -141,7 +141,6 @@ def build(trace: Trace, all: bool = False) -> Report:
     """
     from stepscope import library
 
-    trace.define({view.name: view.sql for view in library.views()})
     trace.keep(_KEPT)
     answers = {name: _ask(trace, library.entry(name)) for name, _, _, always in _SECTIONS if always or all}
     told = {name: _dicts(table) for name, (table, _) in answers.items()}

@@ -1,0 +1,222 @@
+"""Steps are found from the best evidence there is, and never overlap."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.instruments.steps import Mark, Step, find, recover
+from tests import corpus
+
+MS = 10**9
+PYTHON, POOL = 0, 1
+TRACKS = {PYTHON: "python", POOL: "tf_data_iterator_resource/7"}
+
+
+def mark(name: str, begin: float, length: float, track: int = PYTHON, **facts: object) -> Mark:
+    """A mark in milliseconds."""
+    return Mark(track, name, round(begin * MS), round(length * MS), **facts)
+
+
+def spans(steps: list[Step]) -> list[tuple[float, float]]:
+    """Begin and end in milliseconds."""
+    return [(step.ts_ps / MS, step.end_ps / MS) for step in steps]
+
+
+def test_numbered_marks_win_over_what_lies_inside():
+    """A tf.function of the same name is a second mark inside the first."""
+    marks = []
+    for i in range(4):
+        marks += [
+            mark("train", 10 * i, 9, step=100 + i),
+            mark("train", 10 * i + 1, 7, is_call=True),
+            mark("FunctionRun", 10 * i + 2, 3),
+            mark("FunctionRun", 10 * i + 1, 1, POOL),
+        ]
+    steps = find(marks, TRACKS)
+    assert spans(steps) == [(0, 9), (10, 19), (20, 29), (30, 39)]
+    assert [step.number for step in steps] == [100, 101, 102, 103]
+    assert {(step.kind, step.recovered_from, step.averaged) for step in steps} == {("train", "marker", True)}
+
+
+def test_profiler_steps_are_numbered_by_name():
+    steps = find([mark("ProfilerStep#7", 0, 5), mark("ProfilerStep#8", 5, 6)], TRACKS)
+    assert [(step.number, step.recovered_from) for step in steps] == [
+        (7, "profiler_step"),
+        (8, "profiler_step"),
+    ]
+
+
+def test_neighbours_that_overlap_a_little_are_cut():
+    steps = find([mark("ProfilerStep#1", 0, 5.001), mark("ProfilerStep#2", 5, 5)], TRACKS)
+    assert spans(steps) == [(0, 5), (5, 10)]
+
+
+def test_an_outer_mark_that_groups_steps_is_no_step():
+    marks = [mark("epoch", 0, 100, step=0), *(mark("train", 10 * i, 9, step=i) for i in range(5))]
+    steps = find(marks, TRACKS)
+    assert [step.name for step in steps] == ["train"] * 5
+
+
+def test_calls_last_until_the_next_call():
+    """Keras leaves no marks: its function's calls tell when an iteration begins."""
+    calls = [mark("multi_step_on_iterator", 10 * i, 6, is_call=True) for i in range(3)]
+    runs = [mark("FunctionRun", 10 * i + 1, 2) for i in range(3)]
+    steps = find([*calls, *runs, mark("FunctionRun", 3, 1, POOL)], TRACKS)
+    assert spans(steps) == [(0, 10), (10, 20), (20, 26)]
+    assert {(step.kind, step.recovered_from) for step in steps} == {("train", "function_call")}
+
+
+def test_the_function_with_most_time_makes_the_loop():
+    marks = []
+    for i in range(3):
+        marks += [mark("small", 10 * i, 1, is_call=True), mark("big", 10 * i + 2, 6, is_call=True)]
+    assert spans(find(marks, TRACKS)) == [(2, 12), (12, 22), (22, 28)]
+
+
+def test_evaluation_has_its_own_kind():
+    marks = [mark("train_function", 10 * i, 9, is_call=True) for i in range(4)]
+    marks += [mark("test_function", 40 + 5 * i, 4, is_call=True) for i in range(3)]
+    assert [step.kind for step in find(marks, TRACKS)] == ["train"] * 4 + ["eval"] * 3
+
+
+def test_session_runs_and_fetches():
+    runs = [mark("SessionRun", 10 * i, 8) for i in range(3)]
+    fetches = [mark("IteratorGetNextOp::DoCompute", 10 * i + 1, 2, POOL) for i in range(3)]
+    assert find([*runs, *fetches], TRACKS)[0].recovered_from == "session_run"
+    steps = find(fetches, TRACKS)
+    assert steps[0].recovered_from == "get_next"
+    assert spans(steps) == [(1, 11), (11, 21), (21, 23)]
+
+
+def test_functions_of_the_pipeline_are_no_steps():
+    assert find([mark("FunctionRun", i, 1, POOL) for i in range(9)], TRACKS) == []
+
+
+def test_compiling_steps_are_left_out():
+    marks = [mark("train", 0, 300, step=0), *(mark("train", 300 + 10 * i, 9, step=1 + i) for i in range(4))]
+    first = find([*marks, mark("XlaCompile:#module=m#", 10, 150)], TRACKS)[0]
+    assert (first.kind, first.averaged, first.reason) == ("compile", False, "compiling takes 50 % of it")
+    traced = find([*marks, mark("f", 0, 290, is_call=True, traced=True)], TRACKS)[0]
+    assert traced.kind == "compile"
+    # Compiling that takes a twentieth of a step does not make it another kind of step.
+    cheap = find([*marks[1:], mark("XlaCompile", 301, 0.4)], TRACKS)[0]
+    assert (cheap.kind, cheap.averaged) == ("train", True)
+
+
+def test_a_first_step_far_above_the_others_is_warm_up():
+    marks = [mark("train", 0, 31, step=0), *(mark("train", 40 + 10 * i, 10, step=1 + i) for i in range(3))]
+    assert [step.kind for step in find(marks, TRACKS)] == ["warm_up", "train", "train", "train"]
+    assert find(marks[:3], TRACKS)[0].kind == "train"  # two others are too few to tell
+
+
+def test_numbers_that_repeat_are_counted_anew():
+    marks = [mark("train", 10 * i, 9, step=i % 2) for i in range(4)]
+    assert [step.number for step in find(marks, TRACKS)] == [0, 1, 2, 3]
+
+
+names = st.sampled_from(["train", "eval", "SessionRun", "FunctionRun", "f", "ProfilerStep#3", "XlaCompile"])
+marks = st.builds(
+    Mark,
+    st.integers(0, 2),
+    names,
+    st.integers(0, 50),
+    st.integers(0, 20),
+    st.none() | st.integers(0, 5),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@given(st.lists(marks, max_size=20))
+def test_steps_are_disjoint_whatever_the_marks(found):
+    """Sorted, half-open and disjoint, each of some length, numbers unique; the order of marks is nothing."""
+    steps = find(found, TRACKS)
+    ends = [step.end_ps for step in steps]
+    starts = [step.ts_ps for step in steps]
+    assert all(begin < end for begin, end in zip(starts, ends, strict=True))
+    assert all(end <= begin for end, begin in zip(ends, starts[1:], strict=False))
+    numbers = [step.number for step in steps]
+    assert len(set(numbers)) == len(numbers)
+    assert None not in numbers
+    assert all(step.reason for step in steps)
+    assert all(step.averaged == (step.kind not in ("compile", "warm_up")) for step in steps)
+    again = find(sorted(found, key=repr), TRACKS)
+    assert spans(again) == spans(steps)
+
+
+@dataclass
+class Source:
+    """What recover() asks of a source."""
+
+    format: str = "xplane"
+    step: int | None = None
+
+
+def store(producer: str = "tf_profiler", **marker: list):
+    """A store that holds a capture of 100 ps, and marks."""
+    from stepscope import _core
+
+    made = _core.build()
+    if marker:
+        made.replace("marker", marker)
+    made.update_facts({"producer": producer, "start_ps": 0, "end_ps": 100})
+    return made
+
+
+def test_without_evidence_the_capture_stands_in():
+    made = store()
+    recover(made, Source())
+    (row,) = made.rows("step")
+    assert (row["recovered_from"], row["averaged"], row["dur_ps"]) == ("whole_capture", False, 100)
+    assert [note["slug"] for note in made.facts["notes"]] == ["no-steps"]
+
+
+def test_a_file_of_one_step():
+    made = store("step_stats")
+    recover(made, Source("run_metadata", 5))
+    (row,) = made.rows("step")
+    assert (row["step"], row["recovered_from"], row["averaged"]) == (5, "file", True)
+    assert made.facts["notes"] == []
+
+
+def test_a_file_that_compiles():
+    marker = {"track_id": [0], "name": ["cluster_1/xla_compile"], "ts_ps": [10], "dur_ps": [50]}
+    made = store("step_stats", **marker, step=[None], args_json=[None])
+    recover(made, Source("run_metadata", 0))
+    (row,) = made.rows("step")
+    assert (row["kind"], row["averaged"], row["recovered_from"]) == ("compile", False, "file")
+
+
+def test_nothing_recorded():
+    from stepscope import _core
+
+    made = _core.build()
+    recover(made, Source())
+    assert made.tables().get("step", 0) == 0
+
+
+CASES = corpus.files("tfdata/*/truth.json")
+
+
+@pytest.mark.parametrize("truth", CASES, ids=lambda path: path.parent.name)
+def test_recorded_pipelines(truth):
+    """Steps of real recordings, Keras without marks among them, are as many and as long as the program
+    itself measured."""
+    import stepscope
+
+    told = json.loads(truth.read_text())["step_ms_traced"]
+    with stepscope.open(truth.parent, cache=False) as trace:
+        steps = trace.query("SELECT dur_ps, recovered_from FROM step ORDER BY ts_ps").rows()
+    assert len(steps) == len(told)
+    for (dur_ps, _), ms in zip(steps[:-1], told[:-1], strict=True):
+        assert dur_ps / MS == pytest.approx(ms, rel=0.05, abs=1.5)
+    mean = sum(dur for dur, _ in steps) / len(steps) / MS
+    assert mean == pytest.approx(sum(told) / len(told), rel=0.02)
+    keras = re.match("keras", truth.parent.name) is not None
+    assert {source for _, source in steps} == {"function_call" if keras else "marker"}

@@ -1,0 +1,240 @@
+"""Findings speak when something is wrong, with the right number, and are quiet when nothing is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from stepscope import library
+from tests.draw import UNIT_PS, Row, Tables, draw
+from tests.library.twins import UNIT, World
+from tests.library.worlds import worlds
+
+CONNECTION = Tables().connect()
+FINDINGS = library.names("finding")
+
+
+def found(tables: Tables, names: tuple[str, ...] = FINDINGS) -> dict[str, list[Row]]:
+    """Rows by finding, those that say something."""
+    tables.fill(CONNECTION)
+    told = {}
+    for name in names:
+        result = CONNECTION.execute(library.sql(name))
+        columns = [column[0] for column in result.description]
+        if rows := [dict(zip(columns, row, strict=True)) for row in result.fetchall()]:
+            told[name] = rows
+    return told
+
+
+HEALTHY = """
+step        train         : [train.........][train.........][train.........][train.........]
+cpu/python  thread        : [train.........][train.........][train.........][train.........]
+cpu/pool    thread        : [a:MatMul.....] [a:MatMul.....] [a:MatMul.....] [a:MatMul.....]
+gpu/s1      device_stream :  [kernel.......] [kernel.......] [kernel.......] [kernel.......]
+gpu/s2      device_stream :    [kernel]
+"""
+
+
+def test_healthy_is_quiet():
+    assert found(draw(HEALTHY)) == {}
+
+
+def one(text: str, name: str, producer: str = "tf_profiler") -> Row:
+    """The first row of a finding on a drawn trace."""
+    rows = found(draw(text, producer))
+    assert name in rows, rows
+    return rows[name][0]
+
+
+STEPS = "step train : [train.....][train.....][train.....]\n"  # 36 µs
+
+
+def test_input_wait():
+    waiting = "cpu/t thread : [IteratorGetNextOp::DoCompute]\n"  # the first 30 µs
+    row = one(STEPS + waiting + "cpu/u thread :   [IteratorGetNextOp::DoCompute]", "input_wait")
+    assert (row["severity"], row["steps"]) == ("high", 3)
+    assert row["impact_ps"] == 32 * UNIT_PS
+    assert row["mean_wait_ps"] == 32 * UNIT_PS // 3
+    busy = "gpu/s device_stream : [kernel...........................]"
+    assert one(STEPS + waiting + busy, "input_wait")["severity"] == "low"
+    assert "input_wait" not in found(draw(STEPS + "cpu/t thread : [QUEUE]"))
+
+
+def test_device_idle():
+    row = one(STEPS + "gpu/s device_stream :  [kernel..]     [k]", "device_idle")
+    assert row["severity"] == "high"
+    assert (row["impact_ps"], row["gaps"]) == (23 * UNIT_PS, 3)
+    assert row["longest_ps"] == 17 * UNIT_PS
+    assert one("gpu/s device_stream : [a]        [b]", "device_idle")["severity"] == "medium"
+
+
+def test_one_op_hides_the_rest():
+    row = one("cpu/t thread : [a:_XlaRun........][b:Add]", "one_op_hides_the_rest")
+    assert (row["severity"], row["op"], row["runs"]) == ("medium", "a", 1)
+    assert row["share"] == pytest.approx(19 / 26)
+    assert one("cpu/t thread : [a:While.][b:MatMul........]", "one_op_hides_the_rest")["severity"] == "low"
+    # Its parts are recorded, so it hides nothing.
+    seen = "cpu/t thread : [a:While............]\ncpu/t thread :  [b:MatMul......]\n"
+    assert "one_op_hides_the_rest" not in found(draw(seen + "cpu/u thread : [c:Mul]"))
+
+
+def test_rows_are_launches():
+    launches = "gpu/compute lane! : [a:MatMul][b:Add]\n"
+    row = one(launches, "rows_are_launches")
+    assert (row["launches"], row["impact_ps"], row["device"]) == (2, 17 * UNIT_PS, "gpu")
+    executed = launches + "gpu/stream:1 device_stream :  [a:MatMul][b:Add]"
+    assert "rows_are_launches" not in found(draw(executed))
+    assert "rows_are_launches" not in found(draw(launches.replace("gpu", "cpu")))
+
+
+def test_parallelism_not_real():
+    lanes = "".join(f"cpu/{i} lane : {' ' * 8 * i}[{i}:MatMul]\n" for i in range(4))
+    row = one(lanes, "parallelism_not_real")
+    assert row["rows_drawn"] == 4
+    assert row["concurrency"] == pytest.approx(40 / 34)
+    real = "".join(f"cpu/{i} lane : [{i}:MatMul]\n" for i in range(4))
+    assert "parallelism_not_real" not in found(draw(real))
+    assert "parallelism_not_real" not in found(draw(lanes.replace("lane", "thread")))
+
+
+def test_collectives_overlap():
+    both = "cpu/1 lane : [a:HorovodAllreduce..]\ncpu/2 lane :   [b:HorovodAllreduce..]\n"
+    row = one(both, "collectives_overlap")
+    assert (row["impact_ps"], row["union_ps"]) == (20 * UNIT_PS, 24 * UNIT_PS)
+    after = "cpu/1 lane : [a:HorovodAllreduce]\ncpu/2 lane : " + " " * 20 + "[b:HorovodAllreduce]"
+    assert "collectives_overlap" not in found(draw(after))
+
+
+def test_compile_step():
+    row = one("step ~compile : [step 0....]\ncpu/t lane : [a:_XlaCompile]", "compile_step")
+    assert (row["severity"], row["steps"], row["reason"]) == ("high", 1, "drawn")
+    assert row["impact_ps"] == 12 * UNIT_PS
+    with_other = "step ~compile : [s0]\nstep train : " + " " * 6 + "[s1]"
+    assert "compile_step" not in found(draw(with_other))
+
+
+def test_recompilation():
+    steps = "step train : [s0]\nstep ~compile :     [s1][s2]\nstep train :             [s3]"
+    row = one(steps, "recompilation")
+    assert (row["severity"], row["steps"], row["all_steps"], row["last_step"]) == ("medium", 2, 4, 2)
+    assert row["impact_ps"] == 8 * UNIT_PS
+    at_first = "step ~compile : [s0][s1]\nstep train :         [s2][s3]"
+    assert "recompilation" not in found(draw(at_first))
+
+
+def test_slow_step():
+    steps = "step train : [s][s][s][s][s..............]"
+    row = one(steps, "slow_step")
+    assert (row["slow_steps"], row["median_ps"], row["longest_step"]) == (1, 3 * UNIT_PS, 4)
+    assert (row["impact_ps"], row["severity"]) == (14 * UNIT_PS, "medium")
+    assert "slow_step" not in found(draw("step train : [s][s][s][s][s..]"))
+
+
+def test_slow_host():
+    tables = Tables()
+    for source_id, (host, length) in enumerate((("a", 10), ("b", 15))):
+        tables.source(source_id, host_id=host)
+        for i in range(3):
+            facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
+            tables.add(
+                "step", source_id=source_id, host_id=host, step=i, ts_ps=i * 20, dur_ps=length, **facts
+            )
+    (row,) = found(tables)["slow_host"]
+    assert (row["host_id"], row["severity"], row["impact_ps"], row["mean_ps"]) == ("b", "high", 15, 15)
+
+
+def test_copies_in_steps():
+    row = one("gpu/s device_stream : [kernel][Memcpy]", "copies_in_steps")
+    assert (row["severity"], row["impact_ps"], row["copies"]) == ("high", 8 * UNIT_PS, 1)
+    assert "copies_in_steps" not in found(draw("cpu/t thread : [a:MEMCPYHtoD]"))
+
+
+def test_cpu_ops_in_device_step():
+    text = STEPS + "cpu/t thread : [a:Unique.......][b:Add]\ngpu/s device_stream : [k:MatMul]"
+    row = one(text, "cpu_ops_in_device_step")
+    assert (row["op_type"], row["impact_ps"], row["device"]) == ("Unique", 17 * UNIT_PS, "gpu")
+    alone = text.replace("gpu/s device_stream", "cpu/s thread")
+    assert "cpu_ops_in_device_step" not in found(draw(alone))
+
+
+def test_many_tiny_kernels():
+    row = one("gpu/s device_stream : " + "[k]   " * 120, "many_tiny_kernels")
+    assert (row["kernels"], row["gaps"], row["mean_ps"]) == (120, 119, 3 * UNIT_PS)
+    assert row["impact_ps"] == 119 * 3 * UNIT_PS
+    assert "many_tiny_kernels" not in found(draw("gpu/s device_stream : " + "[k]" * 120))
+
+
+def test_host_sync():
+    row = one(STEPS + "cpu/t thread :  [cudaStreamSynchronize]", "host_sync")
+    assert (row["severity"], row["impact_ps"], row["waits"]) == ("medium", 23 * UNIT_PS, 2)
+
+
+def test_few_and_no_steps():
+    assert one("step train : [s0][s1]", "few_steps")["steps"] == "two steps"
+    row = one("cpu/t thread : [a:Add]", "no_steps")
+    assert (row["impact_ps"], row["path"]) == (7 * UNIT_PS, "0.pb")
+
+
+def test_incomplete_and_capped():
+    tables = draw(HEALTHY)
+    tables.source(1, complete=False, events_seen=100, events_lost=3)
+    tables.source(2, complete=False, error="not a trace")
+    tables.source(3, complete=False, events_capped=4)
+    tables.source(4, complete=True)
+    told = found(tables)
+    severities = {row["path"]: row["severity"] for row in told["incomplete_source"]}
+    assert severities == {"1.pb": "medium", "2.pb": "high"}
+    assert [(row["path"], row["capped"]) for row in told["capped_trace"]] == [("3.pb", 4)]
+
+
+def test_matching_files_and_python():
+    row = one(STEPS + "cpu/t thread : [list:MatchingFiles]", "matching_files")
+    assert (row["impact_ps"], row["severity"], row["runs"]) == (20 * UNIT_PS, "high", 1)
+    row = one(STEPS + "cpu/t thread : [f:EagerPyFunc]", "python_in_pipeline")
+    assert (row["impact_ps"], row["severity"]) == (15 * UNIT_PS, "high")
+
+
+def test_every_finding_was_made_to_speak():
+    """A finding without a test that fires it does not get in."""
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert [name for name in FINDINGS if f'"{name}"' not in text] == []
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds())
+def test_twins_agree(tables):
+    """What input_wait, device_idle, copies_in_steps and slow_step say, by brute force."""
+    told = found(tables, ("input_wait", "host_sync", "device_idle", "copies_in_steps", "slow_step"))
+    world = World(tables)
+    kept = [step for step in tables.rows["step"] if step["averaged"]]
+    whole = sum(step["dur_ps"] for step in kept)
+    for name, wait in (("input_wait", "input"), ("host_sync", "device")):
+        waited = sum(len(world.waited(step, wait)) for step in kept) * UNIT
+        expected = [waited] if waited and waited * 10 >= whole else []
+        assert [row["impact_ps"] for row in told.get(name, [])] == expected
+    idle = []
+    for key, busy in world.busy(lambda s, place: (place, s["source_id"], world.device(s))).items():
+        begin, end, _ = world.windows[key[1]]
+        free = end - begin - len(busy) * UNIT
+        if key[0] == "device" and free * 5 >= end - begin:
+            idle.append((free, key[1], key[2]))
+    found_idle = [(row["impact_ps"], row["source_id"], row["device"]) for row in told.get("device_idle", [])]
+    assert sorted(found_idle) == sorted(idle)
+    copies: dict[str, list[int]] = {}
+    for s, place in world.ops():
+        if place == "device" and world.kind(s) != "wait":
+            sums = copies.setdefault(world.device(s), [0, 0])
+            sums[0] += s["self_ps"]
+            sums[1] += s["self_ps"] if world.kind(s) == "copy" else 0
+    expected_copies = {device: copy for device, (all_, copy) in copies.items() if copy and copy * 10 >= all_}
+    assert {row["device"]: row["impact_ps"] for row in told.get("copies_in_steps", [])} == expected_copies
+    slow = {}
+    for kind in {step["kind"] for step in kept}:
+        durs = sorted(step["dur_ps"] for step in kept if step["kind"] == kind)
+        median = durs[(len(durs) + 1) // 2 - 1]
+        above = sum(dur - median for dur in durs if dur > 2 * median)
+        if len(durs) >= 4 and above and above * 20 >= sum(durs):
+            slow[kind] = above
+    assert {row["kind"]: row["impact_ps"] for row in told.get("slow_step", [])} == slow
