@@ -121,6 +121,25 @@ def test_findings_come_first_and_everything_is_there() -> None:
     assert "29 rows left out" in shown
 
 
+def test_where_all_rows_come_from_is_not_repeated() -> None:
+    columns = (Column("host_id", "text", "Host"), Column("op", "text", "Op"))
+    for rows, shown in (
+        ((("h0", "a"), ("h0", "b")), False),
+        ((("h0", "a"), ("h1", "b")), True),
+        ((("h0", "a"),), True),
+    ):
+        section = Section("s", "s", "q", (), Table(columns, rows, len(rows)), None, "")
+        text = presenter.render(Report("t", (), (section,), (), (), ()))
+        assert (">Host</th>" in text) == shown
+        assert ">a</td>" in text
+
+
+def test_idle_is_grey_in_every_chart() -> None:
+    text = presenter.render(REPORT)
+    assert text.count('<rect class="idle"') == 5  # four tracks and the legend
+    assert '<rect class="c2"' not in text
+
+
 def test_the_policy_of_every_report_is_the_same() -> None:
     policy = re.compile(r'Content-Security-Policy" content="([^"]*)"')
     assert policy.findall(presenter.render(REPORT)) == policy.findall(presenter.render(hostile_report()))

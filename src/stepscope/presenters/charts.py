@@ -53,9 +53,8 @@ def _bars(table: Table, chart: Chart, x: int, at: Sequence[int]) -> str:
         marks, left = [], 0.0
         for number, i in enumerate(at):
             width = size(row[i]) / largest * 100
-            marks.append(
-                f'<rect class="c{number % _COLORS}" x="{left:.3f}%" width="{width:.3f}%" height="14"/>'
-            )
+            color = _color(chart.y[number], number)
+            marks.append(f'<rect class="{color}" x="{left:.3f}%" width="{width:.3f}%" height="14"/>')
             left += width
         lines.append(
             f'<div class="row"><span class="label" title="{label}">{_text(name, _NAME)}</span>'
