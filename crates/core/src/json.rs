@@ -109,7 +109,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Index of the first quote, backslash or control character from `at` on, or the length.
-#[inline]
+#[inline(always)]
 pub fn special(data: &[u8], mut at: usize) -> usize {
     // Eight bytes at a time. A byte above a true hit may be marked wrongly, the lowest never is.
     while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -151,13 +151,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&self) -> Result<u8> {
         self.data.get(self.pos).copied().ok_or(Fault::More)
     }
 
     /// Skips white space and returns the byte behind it.
-    #[inline]
+    #[inline(always)]
     pub fn space(&mut self) -> Result<u8> {
         let byte = self.peek()?;
         if byte > b' ' {
@@ -166,6 +166,7 @@ impl<'a> Cursor<'a> {
         self.space_slow()
     }
 
+    #[inline(never)]
     fn space_slow(&mut self) -> Result<u8> {
         loop {
             // Pretty-printed files hold long runs of blanks.
@@ -182,7 +183,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn space_out(&mut self, out: &mut Minified<'_>) -> Result<u8> {
         let byte = self.peek()?;
         if byte > b' ' {
@@ -195,7 +196,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A string, from the byte behind its opening quote.
-    #[inline]
+    #[inline(always)]
     pub fn string(&mut self) -> Result<Text> {
         let start = self.pos;
         let at = special(self.data, start);
@@ -210,6 +211,7 @@ impl<'a> Cursor<'a> {
         self.string_slow(start, at)
     }
 
+    #[cold]
     fn string_slow(&mut self, start: usize, mut at: usize) -> Result<Text> {
         let mut odd = 0;
         loop {
@@ -338,7 +340,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A key and the colon behind it, from the opening quote; ends at the value's first byte.
-    #[inline]
+    #[inline(always)]
     fn key(&mut self, out: &mut Minified<'_>) -> Result<Text> {
         if self.peek()? != b'"' {
             return Err(Fault::Bad);
@@ -371,7 +373,7 @@ impl<'a> Cursor<'a> {
 
     /// An object, member by member, from its opening brace: `member` gets the key with the cursor
     /// at the first byte of the value, and must read the value.
-    #[inline]
+    #[inline(always)]
     pub fn members(
         &mut self,
         out: &mut Minified<'_>,

@@ -43,8 +43,9 @@ pub enum Stop {
 /// A value of an event beside its arguments.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
-    pub start: usize,
-    pub end: usize,
+    /// Pieces are shorter than 4 GiB.
+    pub start: u32,
+    pub end: u32,
     pub odd: u16,
     pub shape: Shape,
 }
@@ -57,12 +58,19 @@ const ABSENT: Field = Field {
 };
 
 impl Field {
+    #[inline]
+    pub fn of(self, data: &[u8]) -> &[u8] {
+        &data[self.start as usize..self.end as usize]
+    }
+
+    #[inline]
     pub fn present(self) -> bool {
         self.shape != Shape::Null
     }
 }
 
 /// One event as found.
+#[derive(Clone)]
 pub(super) struct Event {
     pub start: usize,
     pub phase: u8,
@@ -206,6 +214,7 @@ impl Scanner {
             Err(error) => error.error_len().is_none(),
         };
         let mut cursor = Cursor::new(data, start);
+        let mut event = NOTHING;
         loop {
             let Ok(byte) = cursor.space() else {
                 return Stop::Boundary;
@@ -234,8 +243,9 @@ impl Scanner {
                 }
             }
             let args_from = piece.slices.args_json.len();
-            match self.event(&mut cursor, rules, &mut piece.slices.args_json) {
-                Ok(event) if cursor.pos - at <= rules.max_event => {
+            let args = &mut piece.slices.args_json;
+            match self.event(&mut cursor, rules, args, &mut event) {
+                Ok(()) if cursor.pos - at <= rules.max_event => {
                     let found = Found {
                         data,
                         start,
@@ -249,7 +259,7 @@ impl Scanner {
                 result => {
                     piece.slices.args_json.truncate(args_from);
                     return match result {
-                        Ok(_) => Stop::TooLong(at),
+                        Ok(()) => Stop::TooLong(at),
                         Err(Fault::More) if data.len() - at > rules.max_event => Stop::TooLong(at),
                         Err(Fault::More) => Stop::More(at),
                         Err(Fault::Bad) => Stop::Damage(at),
@@ -273,8 +283,9 @@ impl Scanner {
             keep_args: false,
             ..*rules
         };
-        let result = self.event(&mut cursor, &rules, &mut sink);
-        let looks = |event: Event| {
+        let mut event = NOTHING;
+        let result = self.event(&mut cursor, &rules, &mut sink, &mut event);
+        let looks = |()| {
             event.phase_text.shape == Shape::String
                 && (event.phase == b'M' || matches!(event.ts, Time::At { .. }))
         };
@@ -288,24 +299,10 @@ impl Scanner {
         cursor: &mut Cursor<'_>,
         rules: &Rules,
         out: &mut Vec<u8>,
-    ) -> Result<Event, Fault> {
-        let mut event = Event {
-            start: cursor.pos,
-            phase: 0,
-            phase_text: ABSENT,
-            name: ABSENT,
-            category: ABSENT,
-            pid: ABSENT,
-            tid: ABSENT,
-            ts: Time::Missing,
-            dur: Time::Missing,
-            id: ABSENT,
-            id_scope: b' ',
-            scope: ABSENT,
-            args: Args::default(),
-            twice: false,
-            empty: false,
-        };
+        event: &mut Event,
+    ) -> Result<(), Fault> {
+        *event = NOTHING;
+        event.start = cursor.pos;
         let data = cursor.data;
         let args_from = out.len();
         let mut met = 0_u16;
@@ -316,7 +313,7 @@ impl Scanner {
         if byte == b'}' {
             cursor.pos += 1;
             event.empty = true;
-            return Ok(event);
+            return Ok(());
         }
         loop {
             if byte != b'"' {
@@ -358,7 +355,8 @@ impl Scanner {
                 Key::Tid => event.tid = field(cursor, first)?,
                 Key::Args => {
                     out.truncate(args_from);
-                    event.args = Args::read(cursor, first, out, rules.keep_args)?;
+                    event.args = NO_ARGS;
+                    event.args.read(cursor, first, out, rules.keep_args)?;
                 }
                 Key::Ph => {
                     event.phase_text = field(cursor, first)?;
@@ -366,14 +364,14 @@ impl Scanner {
                         start, end, shape, ..
                     } = event.phase_text;
                     event.phase = if shape == Shape::String && end - start == 1 {
-                        data[start]
+                        data[start as usize]
                     } else {
                         0
                     };
                 }
                 Key::Id => (event.id, event.id_scope) = (field(cursor, first)?, b' '),
                 Key::Scope => event.scope = field(cursor, first)?,
-                Key::Id2 => self.id2(cursor, first, &mut event)?,
+                Key::Id2 => self.id2(cursor, first, event)?,
                 Key::Other => {
                     let value = field(cursor, first)?;
                     self.extras.push((text, value));
@@ -393,7 +391,7 @@ impl Scanner {
             }
         }
         cursor.pos += 1;
-        Ok(event)
+        Ok(())
     }
 
     /// Keys that are rare or written with escapes.
@@ -449,7 +447,7 @@ impl Scanner {
     /// Local track of an event.
     #[inline]
     fn track(&mut self, event: &Event, found: &Found<'_>) -> u32 {
-        let raw = |field: Field| &found.data[field.start..field.end];
+        let raw = |field: Field| field.of(found.data);
         if let Some((pid, tid, track)) = self.last
             && raw(pid) == raw(event.pid)
             && raw(tid) == raw(event.tid)
@@ -479,7 +477,7 @@ impl Scanner {
             return NONE;
         }
         if field.odd == 0 && found.clean {
-            return self.words.intern(&found.data[field.start..field.end]);
+            return self.words.intern(field.of(found.data));
         }
         self.scratch.clear();
         found.push(field, &mut self.scratch);
@@ -757,7 +755,7 @@ pub(super) struct Found<'a> {
 
 impl<'a> Found<'a> {
     pub fn text(&self, field: Field) -> &'a [u8] {
-        &self.data[field.start..field.end]
+        field.of(self.data)
     }
 
     /// Appends the text of a field: strings without escapes, other values as they stand.
@@ -781,8 +779,8 @@ pub(super) fn field(cursor: &mut Cursor<'_>, first: u8) -> Result<Field, Fault> 
         cursor.pos += 1;
         let Text { start, end, odd } = cursor.string()?;
         return Ok(Field {
-            start,
-            end,
+            start: start as u32,
+            end: end as u32,
             odd,
             shape: Shape::String,
         });
@@ -791,8 +789,8 @@ pub(super) fn field(cursor: &mut Cursor<'_>, first: u8) -> Result<Field, Fault> 
     let mut none = Vec::new();
     let shape = cursor.value(&mut Minified::new(&mut none, start, false))?;
     Ok(Field {
-        start,
-        end: cursor.pos,
+        start: start as u32,
+        end: cursor.pos as u32,
         odd: 0,
         shape,
     })
@@ -802,18 +800,17 @@ impl Args {
     /// Reads the arguments, checking, copying and picking out what has a column of its own.
     #[inline]
     fn read(
+        &mut self,
         cursor: &mut Cursor<'_>,
         first: u8,
         out: &mut Vec<u8>,
         keep: bool,
-    ) -> Result<Args, Fault> {
+    ) -> Result<(), Fault> {
+        let args = self;
         let start = cursor.pos;
         let before = std::mem::take(&mut cursor.odd);
         let mut minified = Minified::new(out, start, keep);
-        let mut args = Args {
-            start,
-            ..Args::default()
-        };
+        args.start = start;
         if first == b'{' {
             let data = cursor.data;
             let mut bloom = 0_u64;
@@ -834,7 +831,7 @@ impl Args {
                             return cursor.value(out).map(drop);
                         }
                         let value = field(cursor, first)?;
-                        let number = whole(&data[value.start..value.end]).unwrap_or(MISSING);
+                        let number = whole(value.of(data)).unwrap_or(MISSING);
                         if text.len() == 8 {
                             args.step = number;
                         } else {
@@ -860,7 +857,7 @@ impl Args {
         args.end = cursor.pos;
         args.odd = cursor.odd;
         cursor.odd |= before;
-        Ok(args)
+        Ok(())
     }
 }
 
@@ -873,19 +870,33 @@ pub(super) const ODD_FLAWS: [(u16, Flaw); 5] = [
     (DEEP, Flaw::ArgsTooDeep),
 ];
 
-impl Default for Args {
-    fn default() -> Self {
-        Args {
-            start: 0,
-            end: 0,
-            shape: Shape::Object,
-            odd: 0,
-            suspect: false,
-            name: ABSENT,
-            op: ABSENT,
-            hlo_op: ABSENT,
-            correlation: MISSING,
-            step: MISSING,
-        }
-    }
-}
+const NO_ARGS: Args = Args {
+    start: 0,
+    end: 0,
+    shape: Shape::Object,
+    odd: 0,
+    suspect: false,
+    name: ABSENT,
+    op: ABSENT,
+    hlo_op: ABSENT,
+    correlation: MISSING,
+    step: MISSING,
+};
+
+const NOTHING: Event = Event {
+    start: 0,
+    phase: 0,
+    phase_text: ABSENT,
+    name: ABSENT,
+    category: ABSENT,
+    pid: ABSENT,
+    tid: ABSENT,
+    ts: Time::Missing,
+    dur: Time::Missing,
+    id: ABSENT,
+    id_scope: b' ',
+    scope: ABSENT,
+    args: NO_ARGS,
+    twice: false,
+    empty: false,
+};

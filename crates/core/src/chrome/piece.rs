@@ -1,7 +1,6 @@
 //! What one stretch of the file gives: columns of slices, records of everything else, and counts.
 
 use crate::columns::{NONE, SliceColumns};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What can be wrong with an event. Slugs and effects: [`super::notes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +119,33 @@ pub struct Piece {
     pub flaws: Flaws,
 }
 
+/// A hash for short texts: eight bytes at a time, each folded into the product of the last. Longer
+/// texts are hashed in stripes.
+#[inline]
+fn hash(text: &[u8], seed: u64) -> u64 {
+    if text.len() > 128 {
+        return xxhash_rust::xxh3::xxh3_64_with_seed(text, seed);
+    }
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let mut state = seed ^ text.len() as u64;
+    let mut rest = text;
+    while let Some((chunk, more)) = rest.split_first_chunk::<8>() {
+        state = fold(state ^ u64::from_le_bytes(*chunk), 0x9e37_79b9_7f4a_7c15);
+        rest = more;
+    }
+    // The last eight bytes again, or all of fewer than eight.
+    let last = match text.last_chunk::<8>() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => rest
+            .iter()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    fold(state ^ last, seed | 1) ^ state
+}
+
 /// Texts to codes, for one worker. Starts afresh now and then, so that it stays small.
 #[derive(Debug)]
 pub struct Interner {
@@ -147,7 +173,7 @@ impl Interner {
     /// The code of `text`, which is valid UTF-8.
     #[inline]
     pub fn intern(&mut self, text: &[u8]) -> u32 {
-        let hash = xxh3_64_with_seed(text, self.seed);
+        let hash = hash(text, self.seed);
         let tag = (hash >> 32) as u32;
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
@@ -173,7 +199,7 @@ impl Interner {
             let mask = self.slots.len() * 4 - 1;
             let mut slots = vec![(0, NONE); mask + 1];
             for code in 0..self.ends.len() as u32 {
-                let hash = xxh3_64_with_seed(self.get(code), self.seed);
+                let hash = hash(self.get(code), self.seed);
                 let mut slot = hash as usize & mask;
                 while slots[slot].1 != NONE {
                     slot = (slot + 1) & mask;

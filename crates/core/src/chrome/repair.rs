@@ -10,6 +10,7 @@ use crate::json::{
 use std::collections::HashMap;
 
 /// The arguments of an event.
+#[derive(Clone)]
 pub(super) struct Args {
     pub start: usize,
     pub end: usize,

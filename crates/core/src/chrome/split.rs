@@ -313,11 +313,11 @@ pub fn number(extra: &BTreeMap<String, String>, name: &str, otherwise: usize) ->
         Some(text) => text
             .parse()
             .ok()
-            .filter(|number| *number > 0)
+            .filter(|number| (1..1 << 30).contains(number))
             .ok_or_else(|| {
                 Error::new(
                     Kind::Limit,
-                    format!("option {name} is no positive number: {text}"),
+                    format!("option {name} is no number from 1 to 2^30: {text}"),
                 )
             }),
     }

@@ -808,3 +808,103 @@ proptest! {
         prop_assert!(counts(&store).1 >= 1);
     }
 }
+
+/// Speed of reading alone, without committing, beside a plain scan of the same bytes. Run it with
+/// `STEPSCOPE_TRACE=file cargo test --release -p stepscope-core speed -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures, asserts nothing"]
+fn speed() {
+    use super::event::{Rules, Scanner};
+    use super::piece::Piece;
+    let Ok(path) = std::env::var("STEPSCOPE_TRACE") else {
+        return;
+    };
+    let data = std::fs::read(path).unwrap();
+    let start = memchr::memmem::find(&data, b"traceEvents")
+        .map_or(1, |at| at + 1 + memchr::memchr(b'[', &data[at..]).unwrap());
+    // Time on a processor tells more than the clock on a machine that is shared.
+    let on_cpu = || -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        text.split(' ')
+            .next()
+            .and_then(|number| number.parse().ok())
+            .unwrap_or(0)
+    };
+    let time = |what: &str, work: &mut dyn FnMut() -> u64| {
+        let measure = |_| {
+            let (clock, cpu) = (std::time::Instant::now(), on_cpu());
+            std::hint::black_box(work());
+            (clock.elapsed().as_secs_f64(), (on_cpu() - cpu) as f64 / 1e9)
+        };
+        let runs: Vec<(f64, f64)> = (0..7).map(measure).collect();
+        let least = |pick: fn(&(f64, f64)) -> f64| runs.iter().map(pick).fold(f64::MAX, f64::min);
+        let (clock, cpu) = (least(|run| run.0), least(|run| run.1));
+        let speed = |seconds: f64| data.len() as f64 / seconds / 1e6;
+        println!(
+            "{what:32} {:7.0} ms {:6.0} MB/s; this thread {:7.0} ms {:6.0} MB/s",
+            clock * 1e3,
+            speed(clock),
+            cpu * 1e3,
+            speed(cpu)
+        );
+    };
+    time("scan for quotes", &mut || {
+        memchr::memchr_iter(b'"', &data).count() as u64
+    });
+    time("validate UTF-8", &mut || {
+        std::str::from_utf8(&data).map_or(0, |text| text.len() as u64)
+    });
+    for keep_args in [true, false] {
+        let rules = Rules {
+            keep_args,
+            max_event: 1 << 26,
+            origin_us: Some(1_700_000_000_000_000),
+        };
+        time(&format!("read, args {keep_args}"), &mut || {
+            let mut scanner = Scanner::default();
+            let mut at = start;
+            let mut seen = 0;
+            while at + 3 < data.len() {
+                let end = data.len().min(at + (4 << 20));
+                let mut piece = Piece::default();
+                let stop = scanner.read(&data[..end], at, &rules, &mut piece);
+                seen += piece.seen;
+                at = match stop {
+                    super::event::Stop::More(next) if next > at => next,
+                    _ => end,
+                };
+            }
+            seen
+        });
+    }
+    for threads in [1, 2] {
+        for needs in [
+            Needs {
+                args: false,
+                nesting: false,
+                tables: false,
+            },
+            Needs::default(),
+        ] {
+            time(
+                &format!("decode {threads} thread(s) args {}", needs.args),
+                &mut || {
+                    let options = Options {
+                        threads,
+                        needs,
+                        ..Options::default()
+                    };
+                    let mut writer = crate::store::Writer::new(&options).unwrap();
+                    let input = Input::file(
+                        std::env::var("STEPSCOPE_TRACE").unwrap().into(),
+                        0,
+                        None,
+                        Codec::Plain,
+                    );
+                    super::decode(&input, &options, &mut writer).unwrap();
+                    writer.facts.events_seen
+                },
+            );
+        }
+    }
+}
