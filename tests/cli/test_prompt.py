@@ -97,6 +97,7 @@ def test_schema_of_everything(talk: prompt.Conversation) -> None:
     [
         ("", True),
         (".help", True),
+        ("@op_types", True),
         ("SELECT 1", False),
         ("SELECT 1;", True),
         ("SELECT 1; -- done", True),

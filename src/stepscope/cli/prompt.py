@@ -41,7 +41,7 @@ def converse(options: argparse.Namespace, console: Console) -> int:
     """Reads and answers until the user leaves."""
     with opened(options, console) as (trace, bar):
         talk = Conversation(trace, console, options.format, bar, everything=options.all)
-        console.say(f"stepscope query: {_named(trace)}. SQL ends with ; and .help lists the rest.")
+        console.say(f"{_named(trace)}\nSQL ends with a semicolon; .help lists commands; Tab completes.")
         session = _session(trace, console)
         while True:
             try:
@@ -146,8 +146,8 @@ class Conversation:
 
 
 def is_complete(text: str) -> bool:
-    """True when Enter should run the text: a dot command, nothing at all, or statements up to a semicolon."""
-    return text.lstrip().startswith(".") or is_blank(text) or is_blank(split(text)[1])
+    """True when Enter should run the text: a dot command, @NAME, nothing, or statements up to a semicolon."""
+    return text.lstrip().startswith((".", "@")) or is_blank(text) or is_blank(split(text)[1])
 
 
 def history_file() -> Path:
