@@ -1,0 +1,86 @@
+"""Python targets: functions that take any bytes and must come back, or raise an error of stepscope.
+
+`python -m tests.fuzz.targets NAME [libFuzzer options]` runs one of them under atheris.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from stepscope import formats, trace
+from stepscope.errors import StepscopeError
+
+_FOLDER = Path(tempfile.gettempdir()) / "stepscope-fuzz-python"
+_TABLES = ("slice", "instant", "counter", "flow", "node", "op_run", "source_note")
+
+
+def sniffers(data: bytes) -> None:
+    """At most one format claims a file, and asking costs no exception."""
+    head = data[: formats.HEAD_BYTES]
+    claims = [one.NAME for one in formats.formats() if one.sniff(head, "file")]
+    assert len(claims) < 2, claims
+    formats.recognise(head, "file")
+
+
+def recording(data: bytes) -> None:
+    """A file of any bytes: search, decoding, steps, tables. Every event seen is stored or lost."""
+    _read(data, "recording")
+
+
+def zipped(data: bytes) -> None:
+    """The same through the reader of zip archives."""
+    _read(data, "recording.zip")
+
+
+def tarred(data: bytes) -> None:
+    """The same through the reader of tar archives."""
+    _read(data, "recording.tar")
+
+
+def packed(data: bytes) -> None:
+    """The same through gzip, whatever the head says."""
+    _read(b"\x1f\x8b\x08\x00" + data, "recording.json.gz")
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    target.__name__: target for target in (sniffers, recording, zipped, tarred, packed)
+}
+
+
+def _read(data: bytes, name: str) -> None:
+    shutil.rmtree(_FOLDER, ignore_errors=True)
+    _FOLDER.mkdir()
+    path = _FOLDER / name
+    path.write_bytes(data)
+    try:
+        with trace.open(path, cache=False) as opened:
+            for table in _TABLES:
+                opened.query(f"SELECT count(*) FROM {table}").rows()
+            sums = "SELECT events_seen, events_stored + events_lost FROM source WHERE error IS NULL"
+            for seen, told in opened.query(sums).rows():
+                assert seen == told, f"{seen} events seen, {told} stored or lost"
+    except StepscopeError as error:
+        told = [error.seen, error.todo]
+    else:
+        told = ["rows"]
+    finally:
+        shutil.rmtree(_FOLDER, ignore_errors=True)
+    assert all(told), "an error that does not say what was seen and what to do"
+
+
+def main() -> None:
+    """Runs the target named first under atheris."""
+    import atheris
+
+    target = TARGETS[sys.argv.pop(1)]
+    atheris.instrument_all()
+    atheris.Setup(sys.argv, target)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
