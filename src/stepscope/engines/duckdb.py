@@ -72,9 +72,12 @@ class DuckDB:
 
     def stream(self, alias: str, arrow: object) -> None:
         """Makes an object with __arrow_c_stream__ readable as `alias`. Kept until close()."""
-        if alias in self._streams:
-            self._con.unregister(alias)
-        self._con.register(alias, arrow)
+        try:
+            if alias in self._streams:
+                self._con.unregister(alias)
+            self._con.register(alias, arrow)
+        except duckdb.Error as error:
+            raise self.refused(error, alias) from error
         self._streams.add(alias)
 
     def readable(self, alias: str) -> bool:

@@ -6,6 +6,7 @@ members, links and encrypted ones are passed over and told.
 
 from __future__ import annotations
 
+import lzma
 import stat
 import struct
 import tarfile
@@ -21,7 +22,20 @@ from stepscope.sources import limits
 from stepscope.sources.head import Peek, peek, unpacked
 from stepscope.sources.source import Bytes, Codec, Skipped
 
-_BROKEN = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
+_BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    LookupError,
+    ArithmeticError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
+"""What the archive readers of the standard library raise for bytes that make no sense."""
 _ZIP_CODECS: dict[tuple[int, str | None], Codec] = {
     (zipfile.ZIP_STORED, None): "plain",
     (zipfile.ZIP_STORED, "gzip"): "gzip",
@@ -114,9 +128,9 @@ def _refused(name: str, is_link: bool) -> tuple[str, str] | None:
 def _zip(path: Path, shown: str) -> Iterator[Member | Skipped]:
     with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
         for info in archive.infolist():
-            if info.is_dir():
-                continue
             name = info.filename
+            if not name or name.endswith("/"):
+                continue
             why = _refused(name, stat.S_ISLNK(info.external_attr >> 16)) or _zip_refused(info)
             if why is not None:
                 yield Skipped(f"{shown}!{name}", *why)

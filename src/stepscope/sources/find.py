@@ -183,7 +183,7 @@ def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple
     absolute = Path(os.path.abspath(file.path))  # noqa: PTH100 - links keep the name the user gave
     home = PurePosixPath(absolute.parent)
     if item.member:
-        home = home / (names.stem(absolute.name) or "archive") / PurePosixPath(item.member).parent
+        home = home / _archive_stem(absolute.name) / PurePosixPath(item.member).parent
     run_name, run_path, capture = _run(file, item, home)
     in_profile = names.profile_folder(home) is not None
     step, rank = names.step(item.name), names.rank(item.name)
@@ -210,6 +210,10 @@ def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple
     return source, str(home)
 
 
+def _archive_stem(name: str) -> str:
+    return names.stem(name) or "archive"
+
+
 def _run(file: _File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
     """Name of the run, where it lies, and the capture within it."""
     if file.run_name:
@@ -223,6 +227,8 @@ def _run(file: _File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
             return folder.name or "run", str(folder), capture
         return names.stem(file.path.name) or folder.name or "run", str(folder), capture
     root = PurePosixPath(os.path.abspath(file.root or file.path.parent))  # noqa: PTH100
+    if file.root is None:
+        root = root / _archive_stem(file.path.name)
     if folder != root:
         folder = names.run_folder(folder)
     if folder != root and folder.is_relative_to(root):
@@ -263,7 +269,9 @@ def _nothing(
     told = "; ".join(text for text in (counts, troubles) if text) or "no files at all"
     for slug, error in (("limit-reached", LimitReached), ("damaged-archive", UnreadableSource)):
         first = next((one for one in skipped if one.slug == slug), None)
-        if first is not None and not seen:
+        if first is not None and any(
+            first.path.startswith(path) and is_regular(Path(path)) for path in paths
+        ):
             return error(
                 f"Nothing could be read from {where}.",
                 seen=told,
