@@ -20,7 +20,15 @@ TRACE = {
     "traceEvents": [
         {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "host"}},
         *(
-            {"ph": "X", "pid": 1, "tid": i % 3, "ts": 10 * i, "dur": 5 + i % 7, "name": f"op {i % 11}", "args": {"i": i}}
+            {
+                "ph": "X",
+                "pid": 1,
+                "tid": i % 3,
+                "ts": 10 * i,
+                "dur": 5 + i % 7,
+                "name": f"op {i % 11}",
+                "args": {"i": i},
+            }
             for i in range(200)
         ),
         *({"ph": "C", "pid": 1, "ts": i, "name": "memory", "args": {"bytes": i}} for i in range(20)),
@@ -89,7 +97,9 @@ def test_duckdb_reads_a_store_without_pyarrow(tmp_path: Path) -> None:
         "slices = _core.open(sys.argv[1]).stream('slice')\n"
         "print(duckdb.sql('SELECT name, count(*) FROM slices GROUP BY name ORDER BY name').fetchall()[0])\n"
     )
-    run = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
     assert run.stdout.strip() == "('op 0', 19)"
 
 
