@@ -28,6 +28,7 @@ pub mod probe;
 mod rows;
 mod runs;
 mod slices;
+mod stage;
 pub mod step_stats;
 pub mod store;
 pub mod table;

@@ -8,6 +8,7 @@
 use crate::columns::{MISSING, NONE, SliceColumns};
 use crate::error::Result;
 use crate::input::{unnamed_file, unnamed_file_in};
+use crate::stage::Stage;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
@@ -18,6 +19,8 @@ use std::path::PathBuf;
 const BLOCK_ROWS: usize = 1024;
 /// Args of a spilled block from which on it is closed, however few its rows.
 const BLOCK_ARGS_BYTES: usize = 256 << 10;
+/// Bytes of a row in memory, without its args.
+const ROW_BYTES: usize = 52;
 /// Rows and args of a merged piece.
 const PIECE_ROWS: usize = 1 << 15;
 const PIECE_ARGS_BYTES: usize = 8 << 20;
@@ -30,7 +33,7 @@ pub struct Runs {
     runs: Vec<Run>,
     spill: Option<File>,
     spilled_bytes: u64,
-    spare: SliceColumns,
+    bytes: Vec<u8>,
 }
 
 enum Run {
@@ -40,13 +43,15 @@ enum Run {
 
 struct Block {
     offset: u64,
-    bytes: usize,
     rows: usize,
+    /// Bytes of its args, which come last.
+    args: usize,
+    held: Held,
 }
 
 impl Runs {
     /// No runs yet. Without a folder nothing is spilled.
-    pub fn new(folder: Option<PathBuf>, memory_bytes: usize) -> Runs {
+    fn new(folder: Option<PathBuf>, memory_bytes: usize) -> Runs {
         let memory_bytes = if folder.is_some() {
             memory_bytes
         } else {
@@ -59,36 +64,34 @@ impl Runs {
             runs: Vec::new(),
             spill: None,
             spilled_bytes: 0,
-            spare: SliceColumns::default(),
+            bytes: Vec::new(),
         }
     }
 
-    /// Sorts a piece and keeps it.
-    pub fn push(&mut self, mut piece: SliceColumns) -> Result<()> {
+    /// Sorts a piece and keeps it. Returns an empty one.
+    fn push(&mut self, piece: SliceColumns) -> Result<SliceColumns> {
         if piece.is_empty() {
-            return Ok(());
+            return Ok(piece);
         }
-        if let Some(order) = order(&piece) {
-            let mut sorted = std::mem::take(&mut self.spare);
-            gather(&mut sorted, &piece, &order);
-            std::mem::swap(&mut piece, &mut sorted);
-            sorted.clear();
-            self.spare = sorted;
-        }
-        let bytes = piece.len() * 44 + piece.args_json.len();
-        if self.used_bytes + bytes <= self.memory_bytes {
-            self.used_bytes += bytes;
-            self.runs.push(Run::Memory(piece));
-        } else {
-            let blocks = self.spill(&piece)?;
+        let order = order(&piece);
+        let bytes = piece.len() * ROW_BYTES + piece.args_json.len();
+        if self.used_bytes + bytes > self.memory_bytes {
+            let blocks = self.spill(&piece, order.as_deref())?;
             self.runs.push(Run::Spilled(blocks));
-            piece.clear();
-            self.spare = piece;
+            return Ok(emptied(piece));
         }
-        Ok(())
+        self.used_bytes += bytes;
+        let Some(order) = order else {
+            self.runs.push(Run::Memory(piece));
+            return Ok(SliceColumns::default());
+        };
+        let mut sorted = SliceColumns::default();
+        gather(&mut sorted, &piece, &order);
+        self.runs.push(Run::Memory(sorted));
+        Ok(emptied(piece))
     }
 
-    fn spill(&mut self, piece: &SliceColumns) -> Result<Vec<Block>> {
+    fn spill(&mut self, piece: &SliceColumns, order: Option<&[u32]>) -> Result<Vec<Block>> {
         let file = match self.spill.take() {
             Some(file) => file,
             None => match &self.folder {
@@ -96,30 +99,54 @@ impl Runs {
                 None => unnamed_file()?,
             },
         };
+        let held = Held::of(piece);
+        let row = |at: usize| order.map_or(at, |order| order[at] as usize);
         let mut blocks = Vec::new();
-        let mut bytes = Vec::new();
+        let bytes = &mut self.bytes;
+        bytes.clear();
         let mut from = 0;
         while from < piece.len() {
-            let start = args_start(piece, from);
             let most = (from + BLOCK_ROWS).min(piece.len());
-            let mut to = from + 1;
-            while to < most && piece.args_end[to] as usize - start <= BLOCK_ARGS_BYTES {
+            let mut args = 0;
+            let mut to = from;
+            while to < most && (to == from || args <= BLOCK_ARGS_BYTES) {
+                args += args_of(piece, row(to)).len();
                 to += 1;
             }
-            let before = bytes.len();
-            encode(&mut bytes, piece, from, to);
-            let offset = self.spilled_bytes + before as u64;
+            let offset = self.spilled_bytes + bytes.len() as u64;
+            match order {
+                Some(order) => encode(
+                    bytes,
+                    piece,
+                    held,
+                    order[from..to].iter().map(|row| *row as usize),
+                ),
+                None => encode(bytes, piece, held, from..to),
+            }
             blocks.push(Block {
                 offset,
-                bytes: bytes.len() - before,
                 rows: to - from,
+                args,
+                held,
             });
             from = to;
         }
-        file.write_all_at(&bytes, self.spilled_bytes)?;
+        file.write_all_at(bytes, self.spilled_bytes)?;
         self.spilled_bytes += bytes.len() as u64;
         self.spill = Some(file);
         Ok(blocks)
+    }
+
+    /// Starts a thread that sorts and keeps pieces.
+    pub fn start(folder: Option<PathBuf>, memory_bytes: usize) -> Result<Stage<Runs>> {
+        Stage::new("runs", move |inbox| {
+            let mut runs = Runs::new(folder, memory_bytes);
+            while let Some(piece) = inbox.next()? {
+                let used = runs.push(piece)?;
+                inbox.give_back(used);
+            }
+            Ok(runs)
+        })
     }
 
     /// Merges all runs; `give` takes pieces in nesting order and returns empty ones.
@@ -134,6 +161,7 @@ impl Runs {
             }
             cursors.push(cursor);
         }
+        drop(self.bytes);
         let mut out = SliceColumns::default();
         while let Some(Reverse(key)) = heap.pop() {
             let run = key.3;
@@ -141,9 +169,13 @@ impl Runs {
             let limit = heap.peek().map(|Reverse(next)| *next);
             loop {
                 let to = cursor.reach(run, limit);
+                let args = args_start(&cursor.piece, to) - args_start(&cursor.piece, cursor.at);
+                if !out.is_empty() && out.args_json.len() + args > PIECE_ARGS_BYTES {
+                    out = give(out)?;
+                }
                 append(&mut out, &cursor.piece, cursor.at, to);
                 cursor.at = to;
-                if out.len() >= PIECE_ROWS || out.args_json.len() >= PIECE_ARGS_BYTES {
+                if out.len() >= PIECE_ROWS {
                     out = give(out)?;
                 }
                 if !cursor.fill(spill.as_ref())? {
@@ -197,9 +229,14 @@ impl Cursor {
                 self.at = 0;
                 return Ok(false);
             };
-            self.bytes.resize(block.bytes, 0);
+            self.bytes.resize(block.held.bytes(block.rows), 0);
             spill.read_exact_at(&mut self.bytes, block.offset)?;
-            decode(&mut self.piece, &self.bytes, block.rows);
+            decode(&mut self.piece, &self.bytes, block.held, block.rows);
+            self.piece.args_json.resize(block.args, 0);
+            spill.read_exact_at(
+                &mut self.piece.args_json,
+                block.offset + self.bytes.len() as u64,
+            )?;
             self.at = 0;
         }
         Ok(true)
@@ -301,6 +338,18 @@ fn args_start(piece: &SliceColumns, row: usize) -> usize {
     }
 }
 
+/// The args of a row; empty when the piece has none.
+fn args_of(piece: &SliceColumns, row: usize) -> &[u8] {
+    piece.args_end.get(row).map_or(&[], |end| {
+        &piece.args_json[args_start(piece, row)..*end as usize]
+    })
+}
+
+fn emptied(mut piece: SliceColumns) -> SliceColumns {
+    piece.clear();
+    piece
+}
+
 /// Fills `out` with the rows of `piece` in an order.
 fn gather(out: &mut SliceColumns, piece: &SliceColumns, order: &[u32]) {
     fn pick<T: Copy>(out: &mut Vec<T>, from: &[T], order: &[u32]) {
@@ -316,10 +365,8 @@ fn gather(out: &mut SliceColumns, piece: &SliceColumns, order: &[u32]) {
     pick(&mut out.correlation, &piece.correlation, order);
     out.args_json.reserve(piece.args_json.len());
     for row in order {
-        let row = *row as usize;
-        let (start, end) = (args_start(piece, row), piece.args_end[row] as usize);
         out.args_json
-            .extend_from_slice(&piece.args_json[start..end]);
+            .extend_from_slice(args_of(piece, *row as usize));
         out.args_end.push(out.args_json.len() as u32);
     }
 }
@@ -346,45 +393,70 @@ fn append(out: &mut SliceColumns, piece: &SliceColumns, from: usize, to: usize) 
     );
 }
 
-/// Writes rows `from..to` as a block: a byte of flags for the columns that hold something, then the
-/// columns one after the other, then the args.
-fn encode(bytes: &mut Vec<u8>, piece: &SliceColumns, from: usize, to: usize) {
-    fn narrow(bytes: &mut Vec<u8>, values: &[u32]) {
-        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+/// Which of the columns that may be empty hold something: category, op name, op type, correlation.
+#[derive(Clone, Copy)]
+struct Held([bool; 4]);
+
+impl Held {
+    fn of(piece: &SliceColumns) -> Held {
+        let codes = |codes: &[u32]| codes.iter().any(|code| *code != NONE);
+        Held([
+            codes(&piece.category),
+            codes(&piece.op_name),
+            codes(&piece.op_type),
+            piece.correlation.iter().any(|id| *id != MISSING),
+        ])
     }
-    fn wide(bytes: &mut Vec<u8>, values: &[i64]) {
-        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+
+    /// Bytes of so many rows, without args.
+    fn bytes(self, rows: usize) -> usize {
+        let codes = self.0[..3].iter().filter(|held| **held).count();
+        rows * (28 + 4 * codes + 8 * usize::from(self.0[3]))
     }
-    let codes = [&piece.category, &piece.op_name, &piece.op_type].map(|codes| &codes[from..to]);
-    let correlation = &piece.correlation[from..to];
-    let mut flags = u8::from(correlation.iter().any(|id| *id != MISSING)) << 3;
-    for (i, codes) in codes.iter().enumerate() {
-        flags |= u8::from(codes.iter().any(|code| *code != NONE)) << i;
-    }
-    bytes.push(flags);
-    narrow(bytes, &piece.track[from..to]);
-    narrow(bytes, &piece.name[from..to]);
-    for (i, codes) in codes.iter().enumerate() {
-        if flags & 1 << i != 0 {
-            narrow(bytes, codes);
-        }
-    }
-    wide(bytes, &piece.ts_ps[from..to]);
-    wide(bytes, &piece.dur_ps[from..to]);
-    if flags & 8 != 0 {
-        wide(bytes, correlation);
-    }
-    let (start, end) = (args_start(piece, from), args_start(piece, to));
-    bytes.extend(
-        piece.args_end[from..to]
-            .iter()
-            .flat_map(|end| (end - start as u32).to_le_bytes()),
-    );
-    bytes.extend_from_slice(&piece.args_json[start..end]);
 }
 
-/// Reads what [`encode`] wrote.
-fn decode(piece: &mut SliceColumns, bytes: &[u8], rows: usize) {
+/// Appends rows as a block: the columns that hold something one after the other, then the args.
+fn encode(
+    bytes: &mut Vec<u8>,
+    piece: &SliceColumns,
+    held: Held,
+    rows: impl ExactSizeIterator<Item = usize> + Clone,
+) {
+    fn column<const N: usize>(
+        bytes: &mut Vec<u8>,
+        rows: impl ExactSizeIterator<Item = usize>,
+        value: impl Fn(usize) -> [u8; N],
+    ) {
+        let start = bytes.len();
+        bytes.resize(start + rows.len() * N, 0);
+        let (places, _) = bytes[start..].as_chunks_mut::<N>();
+        places
+            .iter_mut()
+            .zip(rows)
+            .for_each(|(place, row)| *place = value(row));
+    }
+    let codes = [&piece.category, &piece.op_name, &piece.op_type];
+    column(bytes, rows.clone(), |row| piece.track[row].to_le_bytes());
+    column(bytes, rows.clone(), |row| piece.name[row].to_le_bytes());
+    for (codes, _) in codes.iter().zip(held.0).filter(|(_, held)| *held) {
+        column(bytes, rows.clone(), |row| codes[row].to_le_bytes());
+    }
+    column(bytes, rows.clone(), |row| piece.ts_ps[row].to_le_bytes());
+    column(bytes, rows.clone(), |row| piece.dur_ps[row].to_le_bytes());
+    if held.0[3] {
+        column(bytes, rows.clone(), |row| {
+            piece.correlation[row].to_le_bytes()
+        });
+    }
+    // The lengths of the args stand where their ends will: the reader adds them up.
+    column(bytes, rows.clone(), |row| {
+        (args_of(piece, row).len() as u32).to_le_bytes()
+    });
+    rows.for_each(|row| bytes.extend_from_slice(args_of(piece, row)));
+}
+
+/// Reads the columns that [`encode`] wrote; the args come apart from them.
+fn decode(piece: &mut SliceColumns, bytes: &[u8], held: Held, rows: usize) {
     fn narrow<'a>(out: &mut Vec<u32>, bytes: &'a [u8], rows: usize) -> &'a [u8] {
         let (here, rest) = bytes.split_at(rows * 4);
         out.extend(
@@ -406,12 +478,11 @@ fn decode(piece: &mut SliceColumns, bytes: &[u8], rows: usize) {
         rest
     }
     piece.clear();
-    let (flags, rest) = (bytes[0], &bytes[1..]);
-    let rest = narrow(&mut piece.track, rest, rows);
+    let rest = narrow(&mut piece.track, bytes, rows);
     let mut rest = narrow(&mut piece.name, rest, rows);
     let codes = [&mut piece.category, &mut piece.op_name, &mut piece.op_type];
-    for (i, codes) in codes.into_iter().enumerate() {
-        if flags & 1 << i != 0 {
+    for (codes, held) in codes.into_iter().zip(held.0) {
+        if held {
             rest = narrow(codes, rest, rows);
         } else {
             codes.resize(rows, NONE);
@@ -419,11 +490,15 @@ fn decode(piece: &mut SliceColumns, bytes: &[u8], rows: usize) {
     }
     let rest = wide(&mut piece.ts_ps, rest, rows);
     let mut rest = wide(&mut piece.dur_ps, rest, rows);
-    if flags & 8 != 0 {
+    if held.0[3] {
         rest = wide(&mut piece.correlation, rest, rows);
     } else {
         piece.correlation.resize(rows, MISSING);
     }
-    let rest = narrow(&mut piece.args_end, rest, rows);
-    piece.args_json.extend_from_slice(rest);
+    narrow(&mut piece.args_end, rest, rows);
+    let mut end = 0;
+    for length in &mut piece.args_end {
+        end += *length;
+        *length = end;
+    }
 }

@@ -6,19 +6,13 @@ use crate::error::{Error, Kind, Result};
 use crate::nesting::Nester;
 use crate::options::Needs;
 use crate::part::{BATCH_ROWS, Column, Field, Part, PartWriter, Shape, Valid};
+use crate::stage::{Inbox, Stage};
 use arrow_buffer::ToByteSlice;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 /// Args of a batch from which on it is written, however few its rows.
 const BATCH_ARGS_BYTES: usize = 64 << 20;
-/// Pieces that may wait for the thread.
-const WAITING: usize = 4;
 /// Column of the file that is patched when a slice ends after its batch was written.
 const SELF_PS: usize = 7;
 
@@ -52,102 +46,23 @@ pub struct Slices {
     pub args_too_long: u64,
 }
 
-/// The thread that writes slices.
-pub struct SliceThread {
-    pieces: Option<SyncSender<SliceColumns>>,
-    spares: Receiver<SliceColumns>,
-    thread: Option<JoinHandle<Result<Slices>>>,
-    stop: Arc<AtomicBool>,
-}
-
-impl SliceThread {
-    /// Starts the thread; the table goes to `slice.arrow` in a folder or stays in memory.
-    pub fn new(folder: Option<&Path>, needs: Needs) -> Result<SliceThread> {
-        let part = PartWriter::new(folder, "slice", fields())?;
-        let (pieces, inbox) = sync_channel(WAITING);
-        let (outbox, spares) = sync_channel(WAITING);
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let work = move || -> Result<Slices> {
-            let mut encoder = Encoder::new(part, needs, outbox);
-            for piece in inbox {
-                if stopped.load(Ordering::Relaxed) {
-                    return Err(Error::new(Kind::Interrupted, "the caller asked to stop"));
-                }
-                encoder.piece(piece)?;
-            }
-            encoder.finish()
-        };
-        let thread = std::thread::Builder::new()
-            .name("slices".to_owned())
-            .spawn(work)?;
-        Ok(SliceThread {
-            pieces: Some(pieces),
-            spares,
-            thread: Some(thread),
-            stop,
-        })
-    }
-
-    /// Hands slices over; the failure of an earlier piece shows here.
-    pub fn push(&mut self, piece: SliceColumns) -> Result<()> {
-        let sent = self.pieces.as_ref().map(|pieces| pieces.send(piece));
-        match sent {
-            Some(Ok(())) => Ok(()),
-            // The thread hangs up only when it failed.
-            _ => match self.join() {
-                Err(error) => Err(error),
-                Ok(_) => Err(Error::new(Kind::Io, "slices were pushed after the end")),
-            },
+/// Starts the thread that writes slices; the table goes to `slice.arrow` in a folder or stays in memory.
+pub fn start(folder: Option<&Path>, needs: Needs) -> Result<Stage<Slices>> {
+    let part = PartWriter::new(folder, "slice", fields())?;
+    Stage::new("slices", move |inbox| {
+        let mut encoder = Encoder::new(part, needs, inbox);
+        while let Some(piece) = encoder.inbox.next()? {
+            encoder.piece(piece)?;
         }
-    }
-
-    /// A used piece, emptied: its memory is warm.
-    pub fn spare(&self) -> SliceColumns {
-        self.spares.try_recv().unwrap_or_default()
-    }
-
-    /// Waits for the table; `check` is asked meanwhile whether to go on.
-    pub fn finish(mut self, check: impl Fn() -> Result<()>) -> Result<Slices> {
-        self.pieces = None;
-        while self
-            .thread
-            .as_ref()
-            .is_some_and(|thread| !thread.is_finished())
-        {
-            check()?;
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        self.join()
-    }
-
-    fn join(&mut self) -> Result<Slices> {
-        self.pieces = None;
-        let gone = || Error::new(Kind::Io, "the thread that writes slices is gone");
-        self.thread
-            .take()
-            .ok_or_else(gone)?
-            .join()
-            .map_err(|_| gone())?
-    }
-}
-
-impl Drop for SliceThread {
-    fn drop(&mut self) {
-        // Nobody waits for the result any more, but the folder must not be written to after us.
-        self.stop.store(true, Ordering::Relaxed);
-        self.pieces = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
+        encoder.finish()
+    })
 }
 
 /// The batch that is being filled, and what reaches beyond it.
 struct Encoder {
     part: PartWriter,
     needs: Needs,
-    outbox: SyncSender<SliceColumns>,
+    inbox: Inbox,
     nester: Nester,
     last: Option<(u32, i64, i64)>,
     /// Row with which the batch begins.
@@ -169,11 +84,11 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn new(part: PartWriter, needs: Needs, outbox: SyncSender<SliceColumns>) -> Encoder {
+    fn new(part: PartWriter, needs: Needs, inbox: Inbox) -> Encoder {
         Encoder {
             part,
             needs,
-            outbox,
+            inbox,
             nester: Nester::default(),
             last: None,
             first: 0,
@@ -394,10 +309,8 @@ impl Encoder {
         if !self.stretches.is_empty() {
             return;
         }
-        for mut piece in self.held.drain(..) {
-            piece.clear();
-            // When nobody takes the spares, or nobody is there any more, the piece is just freed.
-            let _ = self.outbox.try_send(piece);
+        for piece in self.held.drain(..) {
+            self.inbox.give_back(piece);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Takes what one decoder gives and makes a store of it.
 
 use crate::columns::{Cell, MISSING, SliceColumns, Table};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::facts::{Effect, Facts};
 use crate::flows::Flows;
 use crate::options::Options;
@@ -9,7 +9,8 @@ use crate::part::{Field, Part, Shape};
 use crate::pool::Pool;
 use crate::rows::{self, Rows};
 use crate::runs::Runs;
-use crate::slices::SliceThread;
+use crate::slices::{self, Slices};
+use crate::stage::Stage;
 use crate::store::Store;
 use crate::table::write_texts;
 use std::sync::Arc;
@@ -32,9 +33,9 @@ pub struct Writer {
     options: Options,
     tables: Vec<(Table, Rows)>,
     skipped: Vec<(Table, i64)>,
-    slices: Option<SliceThread>,
+    slices: Option<Stage<Slices>>,
     ordered_rows: i64,
-    runs: Runs,
+    runs: Option<Stage<Runs>>,
     flows: Flows,
 }
 
@@ -55,7 +56,7 @@ impl Writer {
             skipped: Vec::new(),
             slices: None,
             ordered_rows: 0,
-            runs: Runs::new(options.folder.clone(), options.memory_bytes),
+            runs: None,
             flows: Flows::default(),
         })
     }
@@ -127,31 +128,32 @@ impl Writer {
 
     /// Adds slices in any order. Their row numbers are known only in the finished store.
     pub fn push_unordered(&mut self, piece: SliceColumns) -> Result<()> {
-        if self.options.needs.nesting {
-            self.runs.push(piece)
-        } else {
-            self.thread()?.push(piece)
+        if !self.options.needs.nesting {
+            return self.thread()?.push(piece);
         }
+        let options = &self.options;
+        let runs = match &mut self.runs {
+            Some(runs) => runs,
+            None => self
+                .runs
+                .insert(Runs::start(options.folder.clone(), options.memory_bytes)?),
+        };
+        runs.push(piece)
     }
 
     /// An empty piece to fill. Its memory was used before, which makes it cheaper than a new one.
     pub fn spare(&mut self) -> SliceColumns {
-        self.slices
-            .as_ref()
-            .map(SliceThread::spare)
+        let runs = self.runs.as_ref().map(Stage::spare);
+        runs.or_else(|| self.slices.as_ref().map(Stage::spare))
             .unwrap_or_default()
     }
 
-    fn thread(&mut self) -> Result<&mut SliceThread> {
-        if self.slices.is_none() {
-            self.slices = Some(SliceThread::new(
-                self.options.folder.as_deref(),
-                self.options.needs,
-            )?);
-        }
-        self.slices
-            .as_mut()
-            .ok_or_else(|| Error::new(Kind::Io, "no thread writes slices"))
+    fn thread(&mut self) -> Result<&mut Stage<Slices>> {
+        let thread = match self.slices.take() {
+            Some(thread) => thread,
+            None => slices::start(self.options.folder.as_deref(), self.options.needs)?,
+        };
+        Ok(self.slices.insert(thread))
     }
 
     /// Notes something lost, repaired, capped or missing; the same slug adds up. The `events_*`
@@ -177,18 +179,18 @@ impl Writer {
     pub fn finish(mut self) -> Result<Store> {
         let folder = self.options.folder.clone();
         let folder = folder.as_deref();
-        self.thread()?;
-        let mut thread = self
-            .slices
-            .take()
-            .ok_or_else(|| Error::new(Kind::Io, "no thread writes slices"))?;
         let options = &self.options;
-        let runs = std::mem::replace(&mut self.runs, Runs::new(None, 0));
-        runs.merge(|piece| {
-            options.check()?;
-            thread.push(piece)?;
-            Ok(thread.spare())
-        })?;
+        let mut thread = match self.slices.take() {
+            Some(thread) => thread,
+            None => slices::start(folder, options.needs)?,
+        };
+        if let Some(runs) = self.runs.take() {
+            runs.finish(|| options.check())?.merge(|piece| {
+                options.check()?;
+                thread.push(piece)?;
+                Ok(thread.spare())
+            })?;
+        }
         let slices = thread.finish(|| options.check())?;
         if let Some((start_ps, end_ps)) = slices.bounds_ps {
             self.facts.cover(start_ps, end_ps);
