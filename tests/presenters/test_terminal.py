@@ -35,8 +35,23 @@ def test_a_small_screen_shows_what_matters_most() -> None:
     assert "Steps" in shown
     assert shown.count("Conv2D") >= 3
     assert "Next" in shown
-    assert "left out: 1 finding" in shown
+    assert "left out: 37 rows, what follows an …" in shown
     assert "--all shows them" in shown
+
+
+@pytest.mark.parametrize("height", [24, 30, 40, 60])
+def test_a_long_report_fits_as_well(height: int) -> None:
+    long = dataclasses.replace(FINDING, impact="a long sentence of many words " * 12, action="do " * 90)
+    sentences = tuple(f"sentence {i} of many words " * 9 for i in range(4))
+    talk = dataclasses.replace(REPORT.sections[3], name="talk", title="Talk", answer=sentences)
+    report = dataclasses.replace(
+        REPORT, findings=(long,) * 5, sections=(*REPORT.sections[:3], talk, talk, REPORT.sections[3])
+    )
+    shown = terminal.render(report, width=80, height=height)
+    assert sum(max(1, -(-cells(line) // 80)) for line in shown.splitlines()) < height
+    assert "Conv2DBackpropFilter" in shown
+    assert "917 of 917 events stored" in shown
+    assert "finding" in shown.rsplit("left out:", 1)[1]
 
 
 def test_all_shows_everything_and_leaves_nothing_out() -> None:

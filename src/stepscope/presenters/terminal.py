@@ -1,48 +1,40 @@
 """The summary in a terminal: one screenful, a gutter with names, sentences and bars beside it.
 
-What does not fit is left out from the bottom of each table and said on the last line. The gutter
-keeps the eye on one edge, and colour marks only what takes much of the time.
+What does not fit is left out: first blanks, then rows from the bottom of each table, then the ends of long
+sentences, then sections; the last line says so. Colour marks only what takes much of the time.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stepscope import units
-from stepscope.presenters.bars import bars, spark
+from stepscope.presenters.bars import spark
+from stepscope.presenters.grid import STYLES, Paint, lay_out, painter
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import cells, shorten_cells
-from stepscope.report import Chart, Finding, Note, Report, Section, Table
+from stepscope.report import Finding, Note, Report, Section
 
-Paint = Callable[[str, str], str]
-
-_CODES = {
-    "title": "1",
-    "name": "1",
-    "high": "1;31",
-    "medium": "33",
-    "low": "36",
-    "info": "2",
-    "dim": "2",
-    "command": "36",
-    "hot": "31",
-    "warm": "33",
-    "mild": "32",
-    "cool": "2",
-}
-_SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
-_ROWS_AT_FIRST, _ROWS_AT_MOST, _FINDINGS = 3, 12, 3
+_ROWS_AT_FIRST, _ROWS_AT_MOST = 3, 12
 _LONGEST = 4000  # characters of a sentence; a name in it may be absurdly long
 
 
-def painter(color: bool) -> Paint:
-    """A function that wraps text in the escape codes of a style, or leaves it alone."""
-    if not color:
-        return lambda style, text: text
-    return lambda style, text: f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style in _CODES and text else text
+@dataclass(frozen=True)
+class _Measure:
+    """How much is said: findings and notes at most, sentences of an answer, lines of a sentence."""
+
+    findings: int
+    notes: int
+    sentences: int | None
+    lines: int | None
+
+
+_EVERYTHING = _Measure(10**6, 10**6, None, None)
+_MEASURES = (_Measure(3, 2, None, None), _Measure(3, 1, 2, 2), _Measure(2, 1, 1, 1))
+"""From a large screen to a small one."""
 
 
 @dataclass
@@ -56,6 +48,8 @@ class _Block:
     rows: list[str] = field(default_factory=list)
     total: int = 0  # rows of the answer, those that were never handed over as well
     shown: int = 0
+    cut: bool = False  # a sentence ends in …
+    drawn: bool = False  # a curve stands among the sentences
 
     def lines(self) -> list[str]:
         return self.sentences + ([self.heading, *self.rows[: self.shown]] if self.shown else [])
@@ -76,21 +70,16 @@ def render(
     gutter = min(14, max([8, *(cells(plain(s.title)) for s in report.sections)]) + 2)
     room = width - gutter
 
-    head = [
-        paint("title", plain(report.title, width)),
-        *(w for s in report.headline for w in _wrap(s, width)),
-        "",
-    ]
+    head = [paint("title", plain(report.title, width))]
+    head += [*(line for sentence in report.headline for line in _wrap(sentence, width)), ""]
     # Commands are there to be copied, so they are never cut; the terminal wraps them.
-    commands = [paint("command", plain(c)) for c in report.next_commands]
+    commands = [paint("command", plain(command)) for command in report.next_commands]
     tail = _beside(_Block("Next", "name", commands), gutter, paint) if commands else []
     wrapped = sum((gutter + cells(plain(c)) - 1) // width for c in report.next_commands)
     wrapped += 0 if room >= 60 else 1  # the line that says what is left out
     limit = None if everything or height is None else height - len(head) - len(tail) - wrapped - 3
 
-    blocks = _blocks(report, room, paint, everything, brief=False)
-    if limit is not None and _least(blocks) > limit:
-        blocks = _blocks(report, room, paint, everything, brief=True)
+    blocks = _fitting(report, room, paint, limit, everything)
     airy = _share_out(blocks, limit, everything)
     blocks = [block for block in blocks if block.lines()]
 
@@ -104,29 +93,41 @@ def render(
     return "\n".join(lines) + "\n"
 
 
-def _blocks(report: Report, room: int, paint: Paint, everything: bool, brief: bool) -> list[_Block]:
-    findings, notes = _chosen(report, everything, brief)
-    blocks = [_finding(finding, room, paint, everything, brief) for finding in findings]
-    blocks += [_section(section, room, paint, everything, brief) for section in report.sections]
-    if notes:
-        blocks.append(_Block("Evidence", "medium", [line for note in notes for line in _note(note, room)]))
+def _fitting(report: Report, room: int, paint: Paint, limit: int | None, everything: bool) -> list[_Block]:
+    """The blocks in the fullest measure that fits."""
+    if everything:
+        return _blocks(report, room, paint, _EVERYTHING)
+    blocks: list[_Block] = []
+    for measure in _MEASURES:
+        blocks = _blocks(report, room, paint, measure)
+        if limit is None or _least(blocks) <= limit:
+            return blocks
+    # Sections that have nothing to draw go first, the last of them first; what is missing is always said.
+    plain_ones = [block for block in blocks if block.style == "name" and not block.rows and not block.drawn]
+    for block in reversed(plain_ones[:-1]):
+        if limit is None or _least(blocks) <= limit:
+            break
+        blocks.remove(block)
     return blocks
 
 
-def _chosen(report: Report, everything: bool, brief: bool) -> tuple[Sequence[Finding], Sequence[Note]]:
-    """The findings and notes that a screen has room for: the gravest first, as the report orders them."""
-    if everything:
-        return report.findings, report.notes
-    notes = [note for note in report.notes if note.effect not in ("info", "recorder")]
-    if brief:
-        return [f for f in report.findings if f.severity in ("high", "medium")][:2], notes[:1]
-    return report.findings[:_FINDINGS], notes[:2]
+def _blocks(report: Report, room: int, paint: Paint, measure: _Measure) -> list[_Block]:
+    everything = measure is _EVERYTHING
+    notes = [note for note in report.notes if everything or note.effect not in ("info", "recorder")]
+    blocks = [_finding(one, room, paint, measure) for one in report.findings[: measure.findings]]
+    blocks += [_section(section, room, paint, measure) for section in report.sections]
+    if notes:
+        evidence = _Block("Evidence", "medium", [])
+        for note in notes[: measure.notes]:
+            _say(evidence, _note(note), room, measure)
+        blocks.append(evidence)
+    return blocks
 
 
 def _least(blocks: Sequence[_Block]) -> int:
-    """Lines that the blocks need when each table shows its first rows."""
-    rows = [min(len(block.rows), _ROWS_AT_FIRST) for block in blocks]
-    return sum(len(b.sentences) + (n + 1 if n else 0) for b, n in zip(blocks, rows, strict=True))
+    """Lines that the blocks need when the first table shows its first rows."""
+    first = next((min(len(b.rows), _ROWS_AT_FIRST) + 1 for b in blocks if b.rows), 0)
+    return sum(len(block.sentences) for block in blocks) + first
 
 
 def _share_out(blocks: Sequence[_Block], limit: int | None, everything: bool) -> bool:
@@ -153,30 +154,37 @@ def _beside(block: _Block, gutter: int, paint: Paint) -> list[str]:
 _GLUED = re.compile(r"(?<=\d) (?=(?:%|[pnµm]?s|B|[KMGT]iB)\b|%)")
 
 
-def _wrap(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int, most: int | None = None) -> list[str]:
     # A number stays with its unit: textwrap does not break at a no-break space.
     glued = _GLUED.sub("\N{NO-BREAK SPACE}", plain(text, _LONGEST))
-    lines = textwrap.wrap(glued, width, break_on_hyphens=False)
+    lines = textwrap.wrap(glued, width, max_lines=most, placeholder=" …", break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
-def _finding(finding: Finding, room: int, paint: Paint, everything: bool, brief: bool) -> _Block:
-    lines = _wrap(f"{finding.title.rstrip('.')}. {finding.impact}", room)
-    lines += [f"{' ' if i else '→'} {line}" for i, line in enumerate(_wrap(finding.action, room - 2))]
-    if finding.weakened_by and not brief:
-        lines += [
-            paint("dim", line) for line in _wrap(f"weakened by: {', '.join(finding.weakened_by)}", room)
-        ]
-    block = _Block(finding.severity, finding.severity, lines)
-    if everything and finding.evidence.rows:
-        block.heading, *block.rows = _rows(finding.evidence, None, room, paint)
+def _say(block: _Block, text: str, room: int, measure: _Measure, mark: str = "") -> None:
+    """Adds a sentence to a block, in as many lines as there may be; the first begins with the mark."""
+    lines = _wrap(text, room - len(mark), measure.lines)
+    block.cut |= measure.lines is not None and len(lines) == measure.lines and lines[-1].endswith(" …")
+    block.sentences += [(mark if i == 0 else " " * len(mark)) + line for i, line in enumerate(lines)]
+
+
+def _finding(finding: Finding, room: int, paint: Paint, measure: _Measure) -> _Block:
+    block = _Block(finding.severity, finding.severity, [])
+    _say(block, f"{finding.title.rstrip('.')}. {finding.impact}", room, measure)
+    _say(block, finding.action, room, measure, "→ ")
+    if finding.weakened_by and measure.lines is None:
+        weak = _wrap(f"weakened by: {', '.join(finding.weakened_by)}", room)
+        block.sentences += [paint("dim", line) for line in weak]
+    if measure is _EVERYTHING and finding.evidence.rows:
+        block.heading, *block.rows = lay_out(finding.evidence, None, room, paint)
         block.total = finding.evidence.total
     return block
 
 
-def _section(section: Section, room: int, paint: Paint, everything: bool, brief: bool) -> _Block:
-    answer = section.answer[:1] if brief else section.answer
-    block = _Block(section.title, "name", [line for sentence in answer for line in _wrap(sentence, room)])
+def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> _Block:
+    block = _Block(section.title, "name", [])
+    for sentence in section.answer[: measure.sentences]:
+        _say(block, sentence, room, measure)
     table, chart = section.table, section.chart
     if table is None or not table.rows:
         return block
@@ -184,92 +192,25 @@ def _section(section: Section, room: int, paint: Paint, everything: bool, brief:
     if chart is not None and is_curve:
         drawn = spark(table, chart, room)
         block.sentences += [f"{paint('mild', curve)} {paint('dim', label)}" for curve, label in drawn]
+        block.drawn = bool(drawn)
     # A curve shows all its rows already, and a single row says no more than the sentence above it.
-    if everything or not (is_curve or (table.total == 1 and section.answer)):
-        block.heading, *block.rows = _rows(table, chart, room, paint)
+    if measure is _EVERYTHING or not (is_curve or (table.total == 1 and section.answer)):
+        block.heading, *block.rows = lay_out(table, chart, room, paint)
         block.total = table.total
     return block
 
 
-def _note(note: Note, room: int) -> list[str]:
+def _note(note: Note) -> str:
     weakens = f" Weakens: {', '.join(note.weakens)}." if note.weakens else ""
-    return _wrap(f"{note.effect}: {note.detail.rstrip('.')} ({note.slug}, {note.path}).{weakens}", room)
-
-
-def _rows(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[str]:
-    """Heading and rows of a table, aligned, a bar behind the label; columns without room are left out."""
-    scales = units.scales([c.unit for c in table.columns], table.rows)
-    texts = [[plain(scales[i].cell(v), 400) for i, v in enumerate(row)] for row in table.rows]
-    titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
-    right = [c.unit not in ("text", "bool") for c in table.columns]
-    widths = [max(cells(t), *(cells(row[i]) for row in texts)) for i, t in enumerate(titles)]
-
-    is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
-    label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
-    widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(widths)]
-    kept = _kept(table, chart, label, widths, room - (10 if is_bar else 0))
-    spare = room - sum(widths[i] + 2 for i in kept) - 2
-    bar = min(24, spare) if is_bar and spare >= 6 else 0
-    drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
-
-    hot = next((i for i, c in enumerate(table.columns) if c.unit == "ratio"), -1)
-
-    def line(row: Sequence[str], style: str, heat: str, parts: Sequence[tuple[str, str]]) -> str:
-        done = []
-        for i in kept:
-            text = shorten_cells(row[i], widths[i])
-            blank = " " * (widths[i] - cells(text))
-            colored = paint(heat if heat and i == hot else style, text)
-            done.append(blank + colored if right[i] else colored + blank)
-            if bar and i == label:
-                length = sum(len(part) for _, part in parts)
-                done.append("".join(paint(kind or heat, part) for kind, part in parts) + " " * (bar - length))
-        return "  ".join(done).rstrip()
-
-    lines = [line(titles, "dim", "", [])]
-    for values, row, parts in zip(table.rows, texts, drawn, strict=True):
-        heat = _heat(values[hot]) if chart is not None and chart.kind == "bar" and hot >= 0 else ""
-        lines.append(line(row, "", heat, parts))
-    return lines
-
-
-def _kept(table: Table, chart: Chart | None, label: int, widths: Sequence[int], room: int) -> list[int]:
-    """The columns that find room, the label first. A text that is the same in every row tells nothing there;
-    what the chart shows and the first share are kept before the rest."""
-
-    def rank(i: int) -> int:
-        column = table.columns[i]
-        return (
-            0 if i == label else 1 if chart and column.name in chart.y else 2 if column.unit == "ratio" else 3
-        )
-
-    columns = range(len(table.columns))
-    tells = [
-        i
-        for i in columns
-        if i == label
-        or table.columns[i].unit not in ("text", "bool")
-        or len({row[i] for row in table.rows}) > 1
-    ]
-    kept: list[int] = []
-    for i in sorted(tells, key=rank):
-        if not kept or sum(widths[k] + 2 for k in (*kept, i)) <= room:
-            kept.append(i)
-    return [label, *(i for i in columns if i in kept and i != label)]
-
-
-def _heat(share: object) -> str:
-    """The style of a share of the time: what takes much of it stands out."""
-    if not isinstance(share, (int, float)):
-        return ""
-    return next((style for least, style in _SHARES if share >= least), "cool")
+    return f"{note.effect}: {note.detail.rstrip('.')} ({note.slug}, {note.path}).{weakens}"
 
 
 def _left_out(report: Report, blocks: Sequence[_Block]) -> str:
     names = [block.name for block in blocks]
     sections = sum(section.title not in names for section in report.sections)
-    findings = len(report.findings) - sum(name in _CODES for name in names)
+    findings = len(report.findings) - sum(name in STYLES for name in names)
     rows = sum(block.total - block.shown for block in blocks)
     counts = ((findings, "finding"), (sections, "section"), (rows, "row"))
     parts = [units.count(number, noun) for number, noun in counts if number]
+    parts += ["what follows an …"] if any(block.cut for block in blocks) else []
     return f"left out: {', '.join(parts)}; --all shows them" if parts else ""

@@ -1,0 +1,107 @@
+"""A table of the report on a screen: aligned, with bars, colour for what takes much of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from stepscope import units
+from stepscope.presenters.bars import bars
+from stepscope.presenters.plain import plain
+from stepscope.presenters.rows import cells, shorten_cells
+from stepscope.report import Chart, Table
+
+Paint = Callable[[str, str], str]
+"""Gives text a style."""
+
+STYLES = {
+    "title": "1",
+    "name": "1",
+    "high": "1;31",
+    "medium": "33",
+    "low": "36",
+    "info": "2",
+    "dim": "2",
+    "command": "36",
+    "hot": "31",
+    "warm": "33",
+    "mild": "32",
+    "cool": "2",
+}
+_SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
+_BAR = 24
+
+
+def painter(color: bool) -> Paint:
+    """A function that wraps text in the escape codes of a style, or leaves it alone."""
+    if not color:
+        return lambda style, text: text
+    return lambda style, text: f"\x1b[{STYLES[style]}m{text}\x1b[0m" if style in STYLES and text else text
+
+
+def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[str]:
+    """Heading and rows of a table, aligned, a bar behind the label; columns without room are left out."""
+    scales = units.scales([c.unit for c in table.columns], table.rows)
+    texts = [[plain(scales[i].cell(v), 400) for i, v in enumerate(row)] for row in table.rows]
+    titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
+    right = [c.unit not in ("text", "bool") for c in table.columns]
+    widths = [max(cells(t), *(cells(row[i]) for row in texts)) for i, t in enumerate(titles)]
+
+    is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
+    label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
+    widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(widths)]
+    kept = _kept(table, chart, label, widths, room - (10 if is_bar else 0))
+    spare = room - sum(widths[i] + 2 for i in kept) - 2
+    bar = min(_BAR, spare) if is_bar and spare >= 6 else 0
+    drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
+
+    hot = next((i for i, c in enumerate(table.columns) if c.unit == "ratio"), -1)
+
+    def line(row: Sequence[str], style: str, heat: str, parts: Sequence[tuple[str, str]]) -> str:
+        done = []
+        for i in kept:
+            text = shorten_cells(row[i], widths[i])
+            blank = " " * (widths[i] - cells(text))
+            colored = paint(heat if heat and i == hot else style, text)
+            done.append(blank + colored if right[i] else colored + blank)
+            if bar and i == label:
+                length = sum(len(part) for _, part in parts)
+                done.append("".join(paint(kind or heat, part) for kind, part in parts) + " " * (bar - length))
+        return "  ".join(done).rstrip()
+
+    lines = [line(titles, "dim", "", [])]
+    for values, row, parts in zip(table.rows, texts, drawn, strict=True):
+        heat = _heat(values[hot]) if chart is not None and chart.kind == "bar" and hot >= 0 else ""
+        lines.append(line(row, "", heat, parts))
+    return lines
+
+
+def _kept(table: Table, chart: Chart | None, label: int, widths: Sequence[int], room: int) -> list[int]:
+    """The columns that find room, the label first. A text that is the same in every row tells nothing there;
+    what the chart shows and the first share are kept before the rest."""
+
+    def rank(i: int) -> int:
+        column = table.columns[i]
+        return (
+            0 if i == label else 1 if chart and column.name in chart.y else 2 if column.unit == "ratio" else 3
+        )
+
+    columns = range(len(table.columns))
+    tells = [
+        i
+        for i in columns
+        if i == label
+        or table.columns[i].unit not in ("text", "bool")
+        or len({row[i] for row in table.rows}) > 1
+    ]
+    kept: list[int] = []
+    for i in sorted(tells, key=rank):
+        if not kept or sum(widths[k] + 2 for k in (*kept, i)) <= room:
+            kept.append(i)
+    return [label, *(i for i in columns if i in kept and i != label)]
+
+
+def _heat(share: object) -> str:
+    """The style of a share of the time: what takes much of it stands out."""
+    if not isinstance(share, (int, float)):
+        return ""
+    return next((style for least, style in _SHARES if share >= least), "cool")
