@@ -1,7 +1,7 @@
 -- Idle time of devices
 --
 -- question: When was a device idle, within the window?
--- reads: device_load, step_window
+-- reads: device_load, step_window, track_place
 -- notes: From the window's start to the first work, between works, and from the last work to the
 --   window's end.
 -- columns:
@@ -15,42 +15,38 @@
 --   idle_ps | ps | Idle | its length
 --   next_slice_id | int | Next slice | slice that ended it; NULL at the window's end
 WITH bounds AS (
-  SELECT
-    d.run_id,
-    d.host_id,
-    d.source_id,
-    d.place,
-    d.device,
-    d.device_kind,
-    MAX(d.to_ps) AS last_ps
+  SELECT d.device_track_id, MAX(d.to_ps) AS last_ps
   FROM device_load AS d
-  GROUP BY d.run_id, d.host_id, d.source_id, d.place, d.device, d.device_kind
+  GROUP BY d.device_track_id
+),
+
+gaps AS (
+  SELECT
+    d.device_track_id,
+    d.slice_id AS next_slice_id,
+    COALESCE(d.covered_ps, w.open_ps) AS begin_ps,
+    d.from_ps AS stop_ps
+  FROM device_load AS d
+  INNER JOIN track_place AS p ON p.track_id = d.device_track_id
+  INNER JOIN step_window AS w ON w.source_id = p.source_id
+  WHERE d.from_ps > COALESCE(d.covered_ps, w.open_ps)
+  UNION ALL
+  SELECT b.device_track_id, NULL AS next_slice_id, b.last_ps AS begin_ps, w.close_ps AS stop_ps
+  FROM bounds AS b
+  INNER JOIN track_place AS p ON p.track_id = b.device_track_id
+  INNER JOIN step_window AS w ON w.source_id = p.source_id
+  WHERE w.close_ps > b.last_ps
 )
 
 SELECT
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.place,
-  d.device,
-  d.device_kind,
-  COALESCE(d.covered_ps, w.open_ps) AS begin_ps,
-  d.from_ps - COALESCE(d.covered_ps, w.open_ps) AS idle_ps,
-  d.slice_id AS next_slice_id
-FROM device_load AS d
-INNER JOIN step_window AS w ON w.source_id = d.source_id
-WHERE d.from_ps > COALESCE(d.covered_ps, w.open_ps)
-UNION ALL
-SELECT
-  b.run_id,
-  b.host_id,
-  b.source_id,
-  b.place,
-  b.device,
-  b.device_kind,
-  b.last_ps AS begin_ps,
-  w.close_ps - b.last_ps AS idle_ps,
-  NULL AS next_slice_id
-FROM bounds AS b
-INNER JOIN step_window AS w ON w.source_id = b.source_id
-WHERE w.close_ps > b.last_ps
+  p.run_id,
+  p.host_id,
+  p.source_id,
+  p.place,
+  p.device,
+  p.device_kind,
+  g.begin_ps,
+  g.stop_ps - g.begin_ps AS idle_ps,
+  g.next_slice_id
+FROM gaps AS g
+INNER JOIN track_place AS p ON p.track_id = g.device_track_id

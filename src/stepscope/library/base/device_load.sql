@@ -6,12 +6,7 @@
 --   from the end of all earlier ones to its start. busy_ps adds up to the union of the slices.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
---   place | text | Place | device or host
---   device | text | Device | device it ran on
---   device_kind | text | Device kind | cpu, gpu, tpu or unknown
+--   device_track_id | int | First track | number for place and device, as in track_place
 --   from_ps | ps | From | start within the window
 --   to_ps | ps | To | end within the window
 --   covered_ps | ps | Covered until | end of all earlier slices; NULL for the first
@@ -20,16 +15,11 @@
 WITH ordered AS (
   SELECT
     w.slice_id,
-    w.run_id,
-    w.host_id,
-    w.source_id,
-    w.place,
-    w.device,
-    w.device_kind,
+    w.device_track_id,
     w.from_ps,
     w.to_ps,
     MAX(w.to_ps) OVER (
-      PARTITION BY w.source_id, w.place, w.device
+      PARTITION BY w.device_track_id
       ORDER BY w.from_ps NULLS LAST, w.slice_id NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS covered_ps
@@ -38,12 +28,7 @@ WITH ordered AS (
 
 SELECT
   o.slice_id,
-  o.run_id,
-  o.host_id,
-  o.source_id,
-  o.place,
-  o.device,
-  o.device_kind,
+  o.device_track_id,
   o.from_ps,
   o.to_ps,
   o.covered_ps,

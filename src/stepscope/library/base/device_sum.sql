@@ -1,7 +1,7 @@
 -- Work and idle time of devices, added up
 --
 -- question: How long was each device busy and idle within the window, and in how many pieces?
--- reads: device_load, step_window
+-- reads: device_load, step_window, track_place
 -- notes: Gaps at the edges of the window count. A short gap lasts less than 100 µs.
 -- columns:
 --   run_id | text | Run | run of the source
@@ -21,12 +21,7 @@
 --   short_idle_ps | ps | In short gaps | idle time in these
 WITH loads AS (
   SELECT
-    d.run_id,
-    d.host_id,
-    d.source_id,
-    d.place,
-    d.device,
-    d.device_kind,
+    d.device_track_id,
     SUM(d.busy_ps) AS busy_total,
     SUM(d.to_ps - d.from_ps) AS work_total,
     COUNT(*) AS number,
@@ -37,17 +32,17 @@ WITH loads AS (
     MIN(d.from_ps) AS first_ps,
     MAX(d.to_ps) AS last_ps
   FROM device_load AS d
-  GROUP BY d.run_id, d.host_id, d.source_id, d.place, d.device, d.device_kind
+  GROUP BY d.device_track_id
 ),
 
 edged AS (
   SELECT
-    l.run_id,
-    l.host_id,
-    l.source_id,
-    l.place,
-    l.device,
-    l.device_kind,
+    p.run_id,
+    p.host_id,
+    p.source_id,
+    p.place,
+    p.device,
+    p.device_kind,
     l.busy_total,
     l.work_total,
     l.number,
@@ -59,7 +54,8 @@ edged AS (
     w.close_ps - l.last_ps AS after_ps,
     CASE WHEN l.first_ps - w.open_ps > l.most_gap_ps THEN l.first_ps - w.open_ps ELSE l.most_gap_ps END AS longest_ps
   FROM loads AS l
-  INNER JOIN step_window AS w ON w.source_id = l.source_id
+  INNER JOIN track_place AS p ON p.track_id = l.device_track_id
+  INNER JOIN step_window AS w ON w.source_id = p.source_id
 )
 
 SELECT

@@ -14,11 +14,13 @@
 --   track_id | int | Track | track it lies on
 --   place | text | Place | device, host or launch, as in track_place
 --   device | text | Device | device it ran on or was launched from
+--   device_track_id | int | First track | number for place and device, as in track_place
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   step | int | Step | step during which it started
 --   op | text | Op | name of the op, or of the slice where the op is not told
 --   op_type | text | Op type | type of the op, or the op where no type is told
 --   class | text | Class | compute, copy, collective, compile, python or wait
+--   works | bool | Works | true for work: neither a wait nor on a row of launches
 --   ts_ps | ps | Start | start, from the capture's origin
 --   end_ps | ps | End | end, from the capture's origin
 --   dur_ps | ps | Duration | duration with children
@@ -37,32 +39,40 @@ WITH named AS (
     CASE WHEN s.op_name IS NULL AND s.op_type IS NULL THEN 0 ELSE 1 END AS names_op,
     CASE
       WHEN s.op_type IS NULL THEN CASE
+        WHEN s.name LIKE 'IteratorGetNext%' OR s.name LIKE 'infeed%' OR s.name LIKE 'recv-done%' THEN 1
+        WHEN s.name LIKE 'WAIT_FOR_%' OR s.name LIKE 'NEGOTIATE_%' OR s.name = 'QUEUE' THEN 1
+        ELSE 0
+      END
+      WHEN s.op_type LIKE 'IteratorGetNext%' OR s.op_type IN (
+        '_Recv', '_HostRecv', 'Recv', 'RecvTensor', 'QueueDequeueV2', 'QueueDequeueManyV2',
+        'QueueDequeueUpToV2', 'QueueDequeueMany', 'QueueDequeue', 'QueueDequeueUpTo', 'infeed', 'recv-done',
+        'OptionalGetValue', 'CollectiveBcastRecv', 'CollectiveBcastRecvV2', 'send-done', 'BarrierTakeMany'
+      ) THEN 1
+      ELSE 0
+    END AS waiting,
+    CASE
+      WHEN s.op_type IS NULL THEN CASE
         WHEN s.name LIKE 'Memcpy%' OR s.name LIKE 'Memset%' OR s.name LIKE 'MEMCPY%' THEN 'copy'
         WHEN s.category IN ('gpu_memcpy', 'gpu_memset') THEN 'copy'
         WHEN s.name LIKE 'nccl%' OR s.name LIKE 'rccl%' OR s.name LIKE 'all-reduce%' THEN 'collective'
         WHEN s.name LIKE 'all-gather%' OR s.name LIKE 'reduce-scatter%' OR s.name LIKE 'all-to-all%' THEN 'collective'
         WHEN s.name LIKE 'collective-permute%' OR s.name LIKE '%ALLREDUCE' THEN 'collective'
         WHEN s.name LIKE '%ALLGATHER' OR s.name LIKE '%BROADCAST' THEN 'collective'
-        WHEN s.name LIKE 'IteratorGetNext%' OR s.name LIKE 'infeed%' OR s.name LIKE 'recv-done%' THEN 'wait'
-        WHEN s.name LIKE 'WAIT_FOR_%' OR s.name LIKE 'NEGOTIATE_%' OR s.name = 'QUEUE' THEN 'wait'
-        WHEN s.name LIKE '%xla_compile' OR s.name LIKE 'XlaCompile%' THEN 'compile'
+        WHEN s.name LIKE '%compile' AND s.name LIKE '%xla_compile' THEN 'compile'
+        WHEN s.name LIKE 'XlaCompile%' THEN 'compile'
         ELSE 'compute'
       END
-      WHEN s.op_type LIKE 'IteratorGetNext%' OR s.op_type IN (
-        '_Recv', '_HostRecv', 'Recv', 'RecvTensor', 'QueueDequeueV2', 'QueueDequeueManyV2',
-        'QueueDequeueUpToV2', 'QueueDequeueMany', 'QueueDequeue', 'QueueDequeueUpTo', 'infeed', 'recv-done',
-        'OptionalGetValue', 'CollectiveBcastRecv', 'CollectiveBcastRecvV2', 'send-done', 'BarrierTakeMany'
-      ) THEN 'wait'
       WHEN s.op_type LIKE 'MEMCPY%' OR s.op_type LIKE 'Memcpy%' OR s.op_type LIKE 'Memset%' THEN 'copy'
       WHEN s.op_type IN ('copy', 'copy-start', 'copy-done', '_Send', '_HostSend', 'CopyHost', 'Copy') THEN 'copy'
       WHEN s.op_type LIKE 'Nccl%' OR s.op_type LIKE 'Horovod%' OR s.op_type LIKE 'Collective%' THEN 'collective'
       WHEN s.op_type LIKE 'all-reduce%' OR s.op_type LIKE 'all-gather%' THEN 'collective'
       WHEN s.op_type LIKE 'all-to-all%' THEN 'collective'
       WHEN s.op_type LIKE 'reduce-scatter%' OR s.op_type LIKE 'collective-permute%' THEN 'collective'
-      WHEN s.op_type LIKE '%XlaCompile' OR s.name LIKE '%xla_compile' OR s.op_name LIKE '%xla_compile' THEN 'compile'
+      WHEN s.op_type LIKE '%XlaCompile' THEN 'compile'
+      WHEN s.op_name LIKE '%compile' AND s.op_name LIKE '%xla_compile' THEN 'compile'
       WHEN s.op_type IN ('EagerPyFunc', 'PyFunc', 'PyFuncStateless') THEN 'python'
       ELSE 'compute'
-    END AS class,
+    END AS work_class,
     s.ts_ps,
     s.ts_ps + s.dur_ps AS end_ps,
     s.dur_ps,
@@ -78,11 +88,13 @@ SELECT
   n.track_id,
   p.place,
   p.device,
+  p.device_track_id,
   p.device_kind,
   n.step,
   n.op,
   n.type_or_name AS op_type,
-  n.class,
+  CASE WHEN n.waiting = 1 THEN 'wait' ELSE n.work_class END AS class,
+  n.waiting = 0 AND p.place <> 'launch' AS works,
   n.ts_ps,
   n.end_ps,
   n.dur_ps,

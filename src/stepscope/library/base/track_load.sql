@@ -1,18 +1,12 @@
 -- Work of a track, one slice after the other
 --
--- question: How much does each slice add to the time a track was busy?
+-- question: How much does each slice add to the time a track was busy, and how long was it idle before?
 -- reads: work_slice
 -- notes: In order of start, busy_ps is the part of a slice that no earlier one covered, gap_ps the time
 --   from the end of all earlier ones to its start. busy_ps adds up to the union of the slices.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
 --   track_id | int | Track | track it lies on
---   place | text | Place | device or host
---   device | text | Device | device it ran on
---   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   from_ps | ps | From | start within the window
 --   to_ps | ps | To | end within the window
 --   covered_ps | ps | Covered until | end of all earlier slices; NULL for the first
@@ -21,13 +15,7 @@
 WITH ordered AS (
   SELECT
     w.slice_id,
-    w.run_id,
-    w.host_id,
-    w.source_id,
     w.track_id,
-    w.place,
-    w.device,
-    w.device_kind,
     w.from_ps,
     w.to_ps,
     MAX(w.to_ps) OVER (
@@ -40,13 +28,7 @@ WITH ordered AS (
 
 SELECT
   o.slice_id,
-  o.run_id,
-  o.host_id,
-  o.source_id,
   o.track_id,
-  o.place,
-  o.device,
-  o.device_kind,
   o.from_ps,
   o.to_ps,
   o.covered_ps,

@@ -13,6 +13,7 @@
 --   place | text | Place | device: work of an accelerator; host: work of a processor; launch: rows that show
 --     launches; none: marks, counters, and rows derived from others, never added up
 --   device | text | Device | name of the device, or of the process where no device is known
+--   device_track_id | int | First track | least track of the same device and place: a number for both
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   track_kind | text | Track kind | kind of the track
 --   track_name | text | Row | the row's own name
@@ -24,27 +25,43 @@ WITH devices AS (
   FROM track AS s
   WHERE s.kind = 'device_stream'
   GROUP BY s.source_id, s.device_id
+),
+
+placed AS (
+  SELECT
+    t.id AS track_id,
+    t.run_id,
+    t.host_id,
+    t.source_id,
+    o.producer,
+    CASE
+      WHEN t.kind IN ('async', 'counter', 'derived', 'compiler') OR t.records = 'annotation' THEN 'none'
+      WHEN t.kind = 'device_stream' AND (t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%') AND e.streams > 0
+        THEN 'none'
+      WHEN t.kind = 'device_stream' THEN 'device'
+      WHEN t.records = 'dispatch' THEN 'launch'
+      ELSE 'host'
+    END AS place,
+    COALESCE(d.name, t.process) AS device,
+    COALESCE(d.kind, 'unknown') AS device_kind,
+    t.kind AS track_kind,
+    t.name AS track_name
+  FROM track AS t
+  INNER JOIN source AS o ON o.source_id = t.source_id
+  LEFT JOIN device AS d ON d.id = t.device_id
+  LEFT JOIN devices AS e ON e.source_id = t.source_id AND e.device_key = COALESCE(t.device_id, -1)
 )
 
 SELECT
-  t.id AS track_id,
-  t.run_id,
-  t.host_id,
-  t.source_id,
-  o.producer,
-  CASE
-    WHEN t.kind IN ('async', 'counter', 'derived', 'compiler') OR t.records = 'annotation' THEN 'none'
-    WHEN t.kind = 'device_stream' AND (t.name LIKE '%stream:all%' OR t.process LIKE '%stream:all%') AND e.streams > 0
-      THEN 'none'
-    WHEN t.kind = 'device_stream' THEN 'device'
-    WHEN t.records = 'dispatch' THEN 'launch'
-    ELSE 'host'
-  END AS place,
-  COALESCE(d.name, t.process) AS device,
-  COALESCE(d.kind, 'unknown') AS device_kind,
-  t.kind AS track_kind,
-  t.name AS track_name
-FROM track AS t
-INNER JOIN source AS o ON o.source_id = t.source_id
-LEFT JOIN device AS d ON d.id = t.device_id
-LEFT JOIN devices AS e ON e.source_id = t.source_id AND e.device_key = COALESCE(t.device_id, -1)
+  p.track_id,
+  p.run_id,
+  p.host_id,
+  p.source_id,
+  p.producer,
+  p.place,
+  p.device,
+  MIN(p.track_id) OVER (PARTITION BY p.source_id, p.place, p.device) AS device_track_id,
+  p.device_kind,
+  p.track_kind,
+  p.track_name
+FROM placed AS p

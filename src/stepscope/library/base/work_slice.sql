@@ -5,33 +5,22 @@
 -- notes: Waits and launches are no work. Slices are cut at the edges of the window of step_window.
 -- columns:
 --   slice_id | int | Slice | number of the slice
---   run_id | text | Run | run of the source
---   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was read from
 --   track_id | int | Track | track it lies on
---   place | text | Place | device or host
---   device | text | Device | device it ran on
---   device_kind | text | Device kind | cpu, gpu, tpu or unknown
---   class | text | Class | compute, copy, collective, compile or python
+--   device_track_id | int | First track | number for place and device, as in track_place
 --   from_ps | ps | From | start, or the start of the window
 --   to_ps | ps | To | end, or the end of the window
 SELECT
   o.slice_id,
-  o.run_id,
-  o.host_id,
   o.source_id,
   o.track_id,
-  o.place,
-  o.device,
-  o.device_kind,
-  o.class,
+  o.device_track_id,
   CASE WHEN o.ts_ps < w.open_ps THEN w.open_ps ELSE o.ts_ps END AS from_ps,
   CASE WHEN o.end_ps > w.close_ps THEN w.close_ps ELSE o.end_ps END AS to_ps
 FROM op_slice AS o
 INNER JOIN step_window AS w ON w.source_id = o.source_id
 WHERE
-  o.class <> 'wait'
-  AND o.place <> 'launch'
+  o.works
   AND o.dur_ps > 0
   AND o.ts_ps < w.close_ps
   AND o.end_ps > w.open_ps
