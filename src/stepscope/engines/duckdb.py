@@ -262,6 +262,7 @@ class DuckDB:
     def _run(self, sql: str, params: Params) -> Rows:
         if self._open is not None:
             self._open.detach()
+            self._open = None
         try:
             self.patiently(lambda: self._con.execute(sql, params or None))
         except duckdb.Error as error:
@@ -283,21 +284,24 @@ class DuckDB:
             return work()
         done: list[T] = []
         failed: list[BaseException] = []
+        # Not Thread.join(): interrupted, it takes a running thread for a finished one (Python 3.11).
+        over = threading.Event()
 
         def call() -> None:
             try:
                 done.append(work())
             except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
                 failed.append(error)
+            finally:
+                over.set()
 
-        worker = threading.Thread(target=call, daemon=True)
-        worker.start()
+        threading.Thread(target=call, daemon=True).start()
         try:
-            worker.join()
+            over.wait()
         except KeyboardInterrupt:
+            self._open = None
             self._con.interrupt()
-            worker.join(_PATIENCE_SECONDS)
-            self._stuck = worker.is_alive()
+            self._stuck = not over.wait(_PATIENCE_SECONDS)
             raise
         if failed:
             raise failed[0]

@@ -1,0 +1,282 @@
+"""The engine: what it answers, what it refuses and in which words, and that it can be stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from stepscope.engines.duckdb import DuckDB, Selects
+from stepscope.engines.reads import Reads, parse
+from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
+
+COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"), ("args_json", "VARCHAR"))
+
+
+class Arrow:
+    """An Arrow stream that counts how often it is read."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table, self.reads = table, 0
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        self.reads += 1
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.fixture
+def engine() -> Iterator[DuckDB]:
+    made = DuckDB()
+    yield made
+    made.close()
+
+
+def slices(engine: DuckDB, wanted: list[frozenset[str] | None]) -> Selects:
+    """A table of three rows that remembers which columns it was asked for."""
+    table = pa.table({"id": [0, 1, 2], "name": ["a", "b", "a"], "dur_ps": [5, 7, 11]})
+
+    def make(columns: frozenset[str] | None) -> list[str]:
+        wanted.append(columns)
+        engine.stream("store", Arrow(table))
+        return ["SELECT id, name, dur_ps, CAST(NULL AS VARCHAR) AS args_json FROM store"]
+
+    return make
+
+
+def test_tables_are_attached_when_read_with_the_columns_read(engine: DuckDB) -> None:
+    wanted: list[frozenset[str] | None] = []
+    engine.source("slice", COLUMNS, slices(engine, wanted))
+    others: list[frozenset[str] | None] = []
+    engine.source("other", COLUMNS, lambda columns: others.append(columns) or [])
+    engine.lock()
+    assert engine.query("SELECT sum(dur_ps) FROM slice").rows() == [(23,)]
+    assert engine.query("SELECT name, sum(dur_ps) s FROM slice GROUP BY name ORDER BY s").rows() == [
+        ("b", 7),
+        ("a", 16),
+    ]
+    assert engine.query("SELECT max(dur_ps) FROM slice").rows() == [(11,)]
+    assert engine.query("SELECT * FROM slice LIMIT 1").rows() == [(0, "a", 5, None)]
+    assert others == []
+    assert engine.query("DESCRIBE slice").rows()[3][:2] == ("args_json", "VARCHAR")
+    assert wanted == [frozenset({"dur_ps"}), frozenset({"dur_ps", "name"}), None]
+
+
+def test_every_table_exists_and_has_its_types(engine: DuckDB) -> None:
+    engine.source("slice", COLUMNS, lambda columns: [])
+    found = engine.query("SELECT * FROM slice")
+    assert (found.columns, found.types) == (
+        tuple(name for name, _ in COLUMNS),
+        tuple(kind for _, kind in COLUMNS),
+    )
+    assert found.rows() == []
+
+
+def test_small_tables_keep_every_value(engine: DuckDB) -> None:
+    columns = (("a", "BIGINT"), ("b", "VARCHAR"), ("c", "BOOLEAN"), ("d", "INTEGER"))
+    rows = [(2**62, "x", True, None), (-1, None, False, 7), (None, "'; --", None, None)]
+    engine.table("t", columns, rows)
+    assert engine.query("SELECT * FROM t").rows() == rows
+
+
+def test_views_are_made_when_named_and_may_build_on_one_another(engine: DuckDB) -> None:
+    engine.table("t", (("a", "BIGINT"),), [(1,), (2,)])
+    engine.define({"twice": "SELECT a * 2 AS a FROM t", "four": "SELECT a * 2 AS a FROM twice"})
+    engine.define({"broken": "SELECT nothing FROM nowhere"})
+    assert engine.query("SELECT sum(a) FROM four").rows() == [(12,)]
+    engine.keep(["four"])
+    assert engine.query("SELECT sum(a) FROM four").rows() == [(12,)]
+    with pytest.raises(QueryError, match="nowhere"):
+        engine.query("FROM broken")
+
+
+def test_rows_come_in_batches_and_survive_another_query(engine: DuckDB) -> None:
+    first = engine.query("SELECT range AS a FROM range(25)")
+    batches = first.batches(10)
+    assert [row[0] for row in next(batches)] == list(range(10))
+    second = engine.query("SELECT 1")
+    assert [len(batch) for batch in batches] == [10, 5]
+    assert second.rows() == [(1,)]
+    assert second.rows() == []
+
+
+def test_parameters(engine: DuckDB) -> None:
+    assert engine.query("SELECT $1 + 1", [41]).rows() == [(42,)]
+    assert engine.query("SELECT $x || 'y'", {"x": "x"}).rows() == [("xy",)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "seen", "todo"),
+    [
+        ("SELECT dur FROM slice", 'column "dur"', "did you mean dur_ps?"),
+        ("SELECT s.durr_ps FROM slice s", "durr_ps", "dur_ps"),
+        ("SELECT * FROM slices", "slices", "did you mean slice"),
+        ("SELECT floo(1.5)", "floo", "floor"),
+        ("SELEC 1", 'near "SELEC" (LINE 1: SELEC 1)', "mend"),
+        ("DROP TABLE slice", "DROP", "SELECT"),
+        ("INSERT INTO t VALUES (1)", "INSERT", "SELECT"),
+        ("COPY slice TO 'x.csv'", "COPY", "stepscope export"),
+        ("EXPLAIN ANALYZE DELETE FROM t", "DELETE", "SELECT"),
+        ("ATTACH 'x.db'", "ATTACH", "SELECT"),
+        ("SET memory_limit = '1GB'", "SET", "SELECT"),
+        ("CALL pragma_version()", "CALL", "SELECT"),
+        ("INSTALL httpfs", "LOAD", "SELECT"),
+    ],
+)
+def test_refusals_say_what_to_do(engine: DuckDB, sql: str, seen: str, todo: str) -> None:
+    engine.source("slice", COLUMNS, lambda columns: [])
+    engine.table("t", (("a", "BIGINT"),), [(1,)])
+    engine.lock()
+    with pytest.raises(QueryError) as caught:
+        engine.query(sql)
+    assert seen in caught.value.seen
+    assert todo in caught.value.todo
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM '{file}'",
+        "SELECT * FROM read_csv('{file}')",
+        "SELECT * FROM read_text('{file}')",
+        "SELECT * FROM glob('/*')",
+        "SELECT * FROM read_parquet('http://127.0.0.1:1/x.parquet')",
+        "SELECT * FROM query('COPY (SELECT 1) TO ''{file}''')",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM secret",
+    ],
+)
+def test_queries_reach_nothing_outside(engine: DuckDB, tmp_path: Path, sql: str) -> None:
+    file = tmp_path / "data.csv"
+    file.write_text("a\n1\n")
+    secret = pa.table({"a": [1]})  # a variable that DuckDB would find by its name
+    engine.lock()
+    with pytest.raises(QueryError):
+        engine.query(sql.format(file=file)).rows()
+    assert secret.num_rows == 1
+    assert file.read_text() == "a\n1\n"
+
+
+def test_only_the_files_named_may_be_read(engine: DuckDB, tmp_path: Path) -> None:
+    for name in ("mine", "other"):
+        engine.copy("SELECT 1 AS a", str(tmp_path / f"{name}.parquet"), "FORMAT parquet")
+    engine.lock([str(tmp_path / "mine.parquet")])
+    assert engine.query(f"SELECT * FROM '{tmp_path}/mine.parquet'").rows() == [(1,)]
+    with pytest.raises(QueryError, match="disabled"):
+        engine.query(f"SELECT * FROM '{tmp_path}/other.parquet'")
+
+
+def test_copy_tells_the_rows_and_what_went_wrong(engine: DuckDB, tmp_path: Path) -> None:
+    out = tmp_path / "it's.csv"
+    assert engine.copy("SELECT range AS a FROM range(3);", str(out), "FORMAT csv, HEADER false") == 3
+    assert out.read_text() == "0\n1\n2\n"
+    with pytest.raises(OutputError):
+        engine.copy("SELECT 1", str(tmp_path / "no" / "folder.csv"), "FORMAT csv")
+
+
+def test_one_statement_at_a_time(engine: DuckDB) -> None:
+    for sql in ("SELECT 1; SELECT 2", "", "-- nothing"):
+        with pytest.raises(UsageError):
+            engine.query(sql)
+    assert engine.query("PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)").rows() == [(2,)]
+    assert engine.query("EXPLAIN SELECT 1").rows()
+
+
+def test_memory_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSCOPE_MEMORY_BYTES", "30M")
+    engine = DuckDB()
+    engine.lock()
+    with pytest.raises(LimitReached, match="memory"):
+        engine.query("SELECT list(range) FROM range(100_000_000)").rows()
+    engine.close()
+
+
+def test_interrupt_from_another_thread(engine: DuckDB) -> None:
+    timer = threading.Timer(0.3, engine.interrupt)
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(QueryError, match="stopped"):
+        engine.query("SELECT count(*) FROM range(100000000) a, range(1000000) b").rows()
+    assert time.monotonic() - begin < 10
+    assert engine.query("SELECT 1").rows() == [(1,)]
+
+
+def test_ctrl_c_stops_a_query() -> None:
+    program = textwrap.dedent("""
+        from stepscope.engines.duckdb import DuckDB
+        engine = DuckDB()
+        try:
+            print("ready", flush=True)
+            engine.query("SELECT count(*) FROM range(100000000) a, range(1000000) b").rows()
+        except KeyboardInterrupt:
+            print("stopped", engine.query("SELECT 42").rows()[0][0])
+        finally:
+            engine.close()
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (out, err, process.returncode) == ("stopped 42\n", "", 0)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_nothing_is_said_at_the_end_of_the_process(closed: bool) -> None:
+    program = textwrap.dedent(f"""
+        import pyarrow as pa
+        from stepscope.engines.duckdb import DuckDB
+        engine = DuckDB()
+        engine.stream("s", pa.table({{"a": [1, 2]}}))
+        rows = engine.query("SELECT a FROM s")
+        print(next(rows.batches(1)))
+        if {closed}:
+            engine.close()
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
+
+
+@pytest.mark.parametrize(
+    ("sql", "wanted"),
+    [
+        ("SELECT count(*) FROM slice", Reads(frozenset({"slice"}), frozenset(), False)),
+        ("SELECT s.name FROM Slice s", Reads(frozenset({"slice"}), frozenset({"name"}), False)),
+        ("SELECT s.* FROM slice s", Reads(frozenset({"slice"}), frozenset(), True)),
+        ("FROM slice", Reads(frozenset({"slice"}), frozenset(), True)),
+        ("SELECT s FROM slice s", Reads(frozenset({"slice"}), frozenset({"s"}), True)),
+        ("SELECT COLUMNS('a') FROM slice", Reads(frozenset({"slice"}), frozenset(), True)),
+        (
+            "SELECT a FROM x NATURAL JOIN y",
+            Reads(frozenset({"x", "y"}), frozenset({"a"}), True),
+        ),
+        (
+            "WITH w AS (SELECT a FROM x) SELECT b FROM w JOIN y USING (k)",
+            Reads(frozenset({"w", "x", "y"}), frozenset({"a", "b", "k"}), False),
+        ),
+        (
+            "SELECT 1 FROM x WHERE EXISTS (SELECT 1 FROM y WHERE y.a = x.b)",
+            Reads(frozenset({"x", "y"}), frozenset({"a", "b"}), False),
+        ),
+        ("SELECT args_json->>'$.k' FROM x", Reads(frozenset({"x"}), frozenset({"args_json"}), False)),
+        ("SUMMARIZE slice", None),
+        ("SELECT 1 FROM query_table('slice')", None),
+        ("PIVOT slice ON name", None),
+        ("SELEC", None),
+    ],
+)
+def test_what_a_query_reads(sql: str, wanted: Reads | None) -> None:
+    with duckdb.connect() as con:
+        assert parse(con, sql) == wanted
