@@ -1,0 +1,193 @@
+"""The verbs on recordings that ship with the project."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.cli import main
+from tests.corpus import SAMPLES
+
+XPLANE = str(SAMPLES / "tf_data" / "map_py_function.xplane.pb")
+TIMELINES = str(SAMPLES / "profiler_hook")
+
+ARTICLE = (
+    "SELECT op_name, sum(dur_ps) / 1e6 AS total_us, avg(dur_ps) / 1e6 AS mean_us, min(dur_ps) / 1e6 AS min_us,"
+    " max(dur_ps) / 1e6 AS max_us FROM slice GROUP BY op_name ORDER BY total_us DESC, op_name LIMIT 20"
+)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("STEPSCOPE_TRACEBACK", "1")
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    code = main(list(words))
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    return captured.out
+
+
+def rows(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    answer = json.loads(run(capsys, "query", *words, "--format", "json"))
+    assert answer["format"] == 1
+    found: list[dict[str, Any]] = answer["rows"]
+    return found
+
+
+def test_the_summary_says_where_why_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = run(capsys, XPLANE)
+    assert "20 steps" in shown
+    assert "waiting for input" in shown
+    assert "EagerPyFunc" in shown
+    assert "6,791 of 6,791 events stored" in shown
+    assert shown.count("→ ") >= 2
+    commands = [line.removeprefix("Next").strip() for line in shown.splitlines() if " stepscope " in line]
+    assert len(commands) == 2
+
+
+def test_the_commands_to_try_next_work(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = json.loads(run(capsys, XPLANE, "--format", "json"))
+    monkeypatch.chdir(tmp_path)
+    for command in read["next_commands"]:
+        program, *words = shlex.split(command)
+        assert program == "stepscope"
+        run(capsys, *words)
+
+
+def test_every_number_of_the_summary_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    read = json.loads(run(capsys, XPLANE, "--format", "json"))
+    section = next(one for one in read["sections"] if one["name"] == "op_types")
+    asked = rows(capsys, XPLANE, section["sql"])
+    shown = section["table"]["rows"]
+    assert [row for row in asked if row in shown] == shown
+    assert section["table"]["total"] == len(asked)
+
+
+def test_the_articles_question_against_plain_python(capsys: pytest.CaptureFixture[str]) -> None:
+    durations: dict[str, list[int]] = {}
+    for path in sorted(Path(TIMELINES).glob("*.json")):
+        for event in json.loads(path.read_text())["traceEvents"]:
+            if event["ph"] == "X":
+                durations.setdefault(event["args"]["name"], []).append(event["dur"])
+    wanted = sorted(
+        ((name, sum(d), sum(d) / len(d), min(d), max(d)) for name, d in durations.items()),
+        key=lambda row: (-row[1], row[0]),
+    )[:20]
+    found = [tuple(row.values()) for row in rows(capsys, TIMELINES, ARTICLE)]
+    assert [row[0] for row in found] == [row[0] for row in wanted]
+    for one, other in zip(found, wanted, strict=True):
+        assert one[1:] == pytest.approx(other[1:])
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "md"])
+def test_no_cache_keeps_nothing_and_says_the_same(
+    form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = (
+        "query",
+        XPLANE,
+        "SELECT name, count(*) AS n FROM slice GROUP BY name ORDER BY name",
+        "--format",
+        form,
+    )
+    without = run(capsys, *words, "--no-cache")
+    assert not (tmp_path / "cache").exists()
+    assert run(capsys, *words) == without
+    assert run(capsys, *words) == without
+
+
+def test_a_lake_is_ingested_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = str(tmp_path / "lake")
+    words = ("ingest", XPLANE, TIMELINES, "--lake", lake, "--format", "json")
+    first = json.loads(run(capsys, *words))["rows"]
+    assert sum(row["stored"] for row in first) > 6791
+    assert len(first) == 5
+    assert all(row["seen"] == row["stored"] + row["lost"] for row in first)
+    before = sorted(str(path) for path in Path(lake).rglob("*") if path.is_file())
+    assert json.loads(run(capsys, *words))["rows"] == first
+    assert sorted(str(path) for path in Path(lake).rglob("*") if path.is_file()) == before
+    (count,) = rows(capsys, "--lake", lake, "SELECT count(*) AS sources FROM source")
+    assert count == {"sources": 5}
+    assert "2 runs" in run(capsys, lake)
+
+
+def test_export_merges(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    merged = tmp_path / "merged.json"
+    run(capsys, "export", TIMELINES, "-o", str(merged))
+    parts = [json.loads(path.read_text())["traceEvents"] for path in Path(TIMELINES).glob("*.json")]
+    whole = json.loads(merged.read_text())["traceEvents"]
+    for phase in "Xst":
+        assert sum(e["ph"] == phase for e in whole) == sum(e["ph"] == phase for part in parts for e in part)
+    assert main(["export", TIMELINES, "-o", str(merged)]) == 2
+    assert "--force" in capsys.readouterr().err
+
+
+def test_a_report_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for ending in ("html", "md"):
+        target = tmp_path / f"r.{ending}"
+        run(capsys, "report", XPLANE, "-o", str(target))
+        text = target.read_text(encoding="utf-8")
+        assert "EagerPyFunc" in text
+        assert "Traceback" not in text
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == ["r.html", "r.md"]
+
+
+def test_all_analyses_run_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    from stepscope import library
+
+    for name in (*library.names("analysis"), *library.names("finding")):
+        if name.startswith("_"):
+            continue
+        raw = run(capsys, "query", XPLANE, f"@{name}", "--format", "csv")
+        (head,) = csv.reader(io.StringIO(raw.splitlines()[0]))
+        assert tuple(head) == tuple(field.name for field in library.entry(name).columns)
+        if name in ("op_types", "step_times", "input_wait"):
+            table = run(capsys, "query", XPLANE, f"@{name}")
+            assert len(table.splitlines()) - 1 == len(list(csv.reader(io.StringIO(raw))))
+
+
+def test_nothing_to_read_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no trace")
+    assert main([str(tmp_path)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "stepscope docs nothing-found" in captured.err
+    assert main([str(tmp_path / "missing")]) == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with Path(XPLANE).open("rb") as file:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "stepscope.cli",
+                "query",
+                "-",
+                "SELECT count(*) AS n FROM slice",
+                "--format",
+                "csv",
+            ],
+            stdin=file,
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "n\n6791\n", "")
