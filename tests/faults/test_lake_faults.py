@@ -78,10 +78,10 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_call_fails_in_turn(tmp_path: Path, shim: Path, error: int) -> None:
     failed = 0
     with child(tmp_path, shim) as process:
-        calls = process.ask(do="fail", at=0, errno=0)["calls"]
+        calls = process.ask(do="fail", at=0, errno=0, again=True)["calls"]
         assert calls > 40, "the shim does not see the calls of an ingest"
         for at in range(1, calls + 1):
-            code = process.ask(do="fail", at=at, errno=error)["code"]
+            code = process.ask(do="fail", at=at, errno=error, again=at % 4 == 0)["code"]
             # A call whose failure does no harm may be survived; none may end in a traceback.
             assert code in ((-9,) if error == 0 else (0, 3)), f"call {at} of {calls}: exit {code}"
             failed += code != 0
@@ -95,10 +95,11 @@ def test_kills_at_random_moments(tmp_path: Path) -> None:
     with child(tmp_path) as process:
         begin = time.monotonic()
         for _ in range(5):
-            process.ask(do="kill", after=0.0)
+            process.ask(do="kill", after=0.0, again=True)
         # Two ingests (one killed at once, one whole) and the checks took so long.
         span = (time.monotonic() - begin) / 5
         for _ in range(KILLS):
-            died += process.ask(do="kill", after=chance.uniform(0, span))["code"] == -9
+            after = chance.uniform(0, span)
+            died += process.ask(do="kill", after=after, again=chance.random() < 0.25)["code"] == -9
     print(f"{died} of {KILLS} ingests died")
     assert died > KILLS // 10

@@ -122,7 +122,11 @@ class DuckDB:
             if not selects:
                 nothing = ", ".join(f"CAST(NULL AS {t}) AS {quote(c)}" for c, t in lazy.columns)
                 selects = [f"SELECT {nothing} WHERE false"]
-            self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS " + " UNION ALL ".join(selects))
+            statement = f"CREATE OR REPLACE VIEW {quote(name)} AS " + " UNION ALL ".join(selects)
+            try:
+                self._con.execute(statement)
+            except duckdb.Error as error:
+                raise self.refused(error, statement) from error
             lazy.loaded = loaded
 
     def lock(self, paths: Sequence[str] = ()) -> None:

@@ -1,0 +1,282 @@
+"""A lake: what goes in comes out, again is nothing, damage is told, and several may write at once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import stepscope
+from stepscope.errors import LakeError, StepscopeError, UsageError
+from stepscope.lake import manifest, reader, writer
+from stepscope.lake.schema import schema
+from tests.lake.recordings import chrome
+
+LAKE = "lake"
+
+
+def everything(*paths: Path, **options: bool) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of all tables, without what numbers the sources."""
+    numbers = {"id", "source_id", "capture_id"}
+    found = {}
+    with stepscope.open(*paths, **options) as trace:  # type: ignore[arg-type]
+        for table in trace.schema.tables:
+            columns = [name for name in table.names if name not in numbers and not name.endswith("_id")]
+            columns += ["run_id", "host_id"]
+            rows = trace.query(f"SELECT {', '.join(columns)} FROM {table.name}").rows()
+            found[table.name] = sorted(rows, key=repr)
+    return found
+
+
+def snapshot(lake: Path) -> dict[str, tuple[int, int]]:
+    return {
+        str(path): (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in lake.rglob("*")
+        if path.is_file() and "_stage" not in path.parts
+    }
+
+
+def test_a_lake_holds_the_same_rows_as_its_sources(tmp_path: Path) -> None:
+    for run in ("a", "b"):
+        for step in (5, 10):
+            chrome(tmp_path / "logs" / run / f"timeline-{step}.json", f"{run}{step}_")
+    rows = stepscope.ingest([tmp_path / "logs"], tmp_path / LAKE)
+    assert [(row.run_id, row.events_stored, row.error) for row in rows] == [
+        ("a", 20, None),
+        ("a", 20, None),
+        ("b", 20, None),
+        ("b", 20, None),
+    ]
+    assert everything(tmp_path / LAKE) == everything(tmp_path / "logs", cache=False)
+    with stepscope.open(lake=tmp_path / LAKE) as trace:
+        counts = trace.query(
+            "SELECT count(*), count(DISTINCT s.id), count(DISTINCT s.source_id), count(t.id) "
+            "FROM slice s LEFT JOIN track t ON t.id = s.track_id AND t.source_id = s.source_id"
+        ).rows()
+        assert counts == [(80, 80, 4, 80)]
+        one_run = "SELECT count(*) FROM slice WHERE run_id = 'a' AND host_id = 'unknown'"
+        assert trace.query(one_run).rows() == [(40,)]
+
+
+def test_ingesting_again_changes_nothing(tmp_path: Path) -> None:
+    for name in "abc":
+        chrome(tmp_path / "in" / f"{name}.json", name)
+    first = stepscope.ingest([tmp_path / "in"], tmp_path / LAKE)
+    before = snapshot(tmp_path / LAKE)
+    assert stepscope.ingest([tmp_path / "in"], tmp_path / LAKE) == first
+    assert snapshot(tmp_path / LAKE) == before
+    # Touched files have to be read to be known again; they are not written again.
+    for path in (tmp_path / "in").iterdir():
+        shutil.copy(path, tmp_path / "copy")
+        (tmp_path / "copy").replace(path)
+    assert stepscope.ingest([tmp_path / "in"], tmp_path / LAKE) == first
+    assert snapshot(tmp_path / LAKE) == before
+
+
+def test_order_does_not_matter(tmp_path: Path) -> None:
+    paths = [chrome(tmp_path / "in" / f"{name}.json", name) for name in "abcd"]
+    stepscope.ingest(paths, tmp_path / "one")
+    for path in reversed(paths):
+        stepscope.ingest([path], tmp_path / "two")
+    names = {
+        folder: {path.relative_to(tmp_path / folder) for path in (tmp_path / folder).rglob("*.parquet")}
+        for folder in ("one", "two")
+    }
+    assert names["one"] == names["two"]
+    assert everything(tmp_path / "one") == everything(tmp_path / "two")
+
+
+def test_files_are_what_others_can_read(tmp_path: Path) -> None:
+    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
+    (one,) = reader.read_manifests(tmp_path / LAKE)
+    for file in one.files:
+        assert file.path.startswith(f"{file.table}/run=a/host=unknown/")
+        table = pq.read_table(tmp_path / LAKE / file.path, partitioning=None)
+        assert table.num_rows == file.rows
+        assert tuple(table.column_names) == schema().table(file.table).names
+    (path,) = (tmp_path / LAKE / "slice").rglob("*.parquet")
+    assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "ZSTD"
+    slices = pq.read_table(path, partitioning=None)
+    keys = list(zip(slices["track_id"].to_pylist(), slices["ts_ps"].to_pylist(), strict=True))
+    assert keys == sorted(keys)
+
+
+def test_an_unreadable_source_is_a_row_with_its_error(tmp_path: Path) -> None:
+    chrome(tmp_path / "in" / "good.json")
+    (tmp_path / "in" / "bad.xplane.pb").write_bytes(
+        (Path(__file__).parents[1] / "samples/tf_data/map_py_function.xplane.pb").read_bytes()[:40]
+    )
+    rows = stepscope.ingest([tmp_path / "in"], tmp_path / LAKE)
+    assert stepscope.ingest([tmp_path / "in"], tmp_path / LAKE) == rows
+    with stepscope.open(tmp_path / LAKE) as trace:
+        found = trace.query("SELECT path, error IS NULL, complete FROM source ORDER BY path").rows()
+    assert len(found) == len(rows)
+
+
+def test_every_damaged_byte_is_found(tmp_path: Path) -> None:
+    stepscope.ingest([chrome(tmp_path / "a.json", count=3)], tmp_path / LAKE)
+    files = [path for path in (tmp_path / LAKE).rglob("*.parquet") if path.parts[-4] in ("slice", "track")]
+    assert len(files) == 2
+    for path in files:
+        data = path.read_bytes()
+        for at in range(0, len(data), max(1, len(data) // 200)):
+            path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+            with pytest.raises(LakeError) as caught:
+                reader.open_lake(tmp_path / LAKE)
+            assert caught.value.path == str(path)
+            assert "ingest" in caught.value.todo
+        path.write_bytes(data[:-1])
+        with pytest.raises(LakeError, match="instead of"):
+            reader.open_lake(tmp_path / LAKE)
+        path.unlink()
+        with pytest.raises(LakeError, match="No such file"):
+            reader.open_lake(tmp_path / LAKE)
+        path.write_bytes(data)
+    reader.open_lake(tmp_path / LAKE)
+
+
+def test_damage_in_a_large_lake_is_told_when_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
+    monkeypatch.setattr(reader, "CHECKED_BYTES", 0)
+    (path,) = (tmp_path / LAKE / "slice").rglob("*.parquet")
+    path.write_bytes(b"\x00" * path.stat().st_size)
+    with stepscope.open(tmp_path / LAKE) as trace, pytest.raises(LakeError) as caught:
+        trace.query("SELECT sum(dur_ps) FROM slice").rows()
+    assert caught.value.path == str(path)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b'{"schema_version": 1}', b"\xff\xfe"],
+)
+def test_damaged_manifests_are_told(tmp_path: Path, data: bytes) -> None:
+    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
+    (path,) = (tmp_path / LAKE / "_manifest").iterdir()
+    path.write_bytes(data)
+    with pytest.raises(LakeError) as caught:
+        stepscope.open(tmp_path / LAKE)
+    assert caught.value.path == str(path)
+
+
+def test_a_manifest_cannot_point_outside(tmp_path: Path) -> None:
+    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
+    (path,) = (tmp_path / LAKE / "_manifest").iterdir()
+    found = json.loads(path.read_text())
+    for outside in ("/etc/passwd", "slice/../../x.parquet", "other/x.parquet"):
+        found["files"][0]["path"] = outside
+        path.write_text(json.dumps(found))
+        with pytest.raises(LakeError):
+            reader.open_lake(tmp_path / LAKE)
+
+
+def test_other_versions_are_refused_and_left_alone(tmp_path: Path) -> None:
+    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
+    mark = tmp_path / LAKE / "stepscope-lake.json"
+    for version, word in ((schema().version + 1, "upgrade"), (0, "new lake")):
+        mark.write_text(json.dumps({"schema_version": version}))
+        before = snapshot(tmp_path / LAKE)
+        for work in (
+            lambda: stepscope.open(tmp_path / LAKE),
+            lambda: stepscope.ingest([tmp_path / "a.json"], tmp_path / LAKE),
+        ):
+            with pytest.raises(LakeError) as caught:
+                work()
+            assert word in caught.value.todo
+        assert snapshot(tmp_path / LAKE) == before
+
+
+def test_folders_that_are_no_lake_are_left_alone(tmp_path: Path) -> None:
+    chrome(tmp_path / "data" / "a.json")
+    with pytest.raises(LakeError, match="not empty"):
+        stepscope.ingest([tmp_path / "data"], tmp_path / "data")
+    with pytest.raises(LakeError, match="no lake"):
+        stepscope.open(lake=tmp_path / "data")
+    with pytest.raises(UsageError):
+        stepscope.open(tmp_path / "data", lake=tmp_path / "data")
+    stepscope.ingest([tmp_path / "data"], tmp_path / LAKE)
+    with pytest.raises(UsageError, match="alone"):
+        stepscope.open(tmp_path / LAKE, tmp_path / "data")
+
+
+def test_a_newer_decoder_replaces_what_an_older_one_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stepscope import _core
+
+    path = chrome(tmp_path / "a.json")
+    (first,) = stepscope.ingest([path], tmp_path / LAKE)
+    opened = reader.open_lake(tmp_path / LAKE)
+    monkeypatch.setattr(_core, "DECODER_VERSION", _core.DECODER_VERSION + 1)
+    (second,) = stepscope.ingest([path], tmp_path / LAKE)
+    assert (second.source_id, second.decoder_version) == (first.source_id, first.decoder_version + 1)
+    with stepscope.open(tmp_path / LAKE) as trace:
+        assert trace.query("SELECT count(*), count(DISTINCT id) FROM slice").rows() == [(20, 20)]
+    # Who opened the lake before may still read; an hour later the old files go.
+    opened.verify(contents=True)
+    monkeypatch.setattr(writer, "_OLD_SECONDS", -1)
+    writer.create(tmp_path / LAKE)
+    with pytest.raises(LakeError):
+        opened.verify(contents=False)
+    reader.open_lake(tmp_path / LAKE).verify(contents=True)
+
+
+def test_numbers_of_sources_never_collide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "wanted_id", lambda *key: 2**manifest.SOURCE_BITS - 2)
+    paths = [chrome(tmp_path / f"{name}.json", name) for name in "abcd"]
+    rows = stepscope.ingest(paths, tmp_path / LAKE)
+    assert sorted(row.source_id for row in rows) == [0, 1, 2**27 - 2, 2**27 - 1]
+    assert stepscope.ingest(paths, tmp_path / LAKE) == rows
+    with stepscope.open(tmp_path / LAKE) as trace:
+        assert trace.query("SELECT count(DISTINCT id), min(id) >= 0 FROM slice").rows() == [(80, True)]
+
+
+def test_two_writers_and_readers_at_once(tmp_path: Path) -> None:
+    program = textwrap.dedent("""
+        import sys
+        import stepscope
+        for name in sys.argv[2:]:
+            stepscope.ingest([name], sys.argv[1])
+    """)
+    paths = [str(chrome(tmp_path / "in" / f"n{i}.json", f"n{i}_")) for i in range(12)]
+    lake = tmp_path / LAKE
+    # Both ingest everything, in opposite order: half the way they write what the other writes too.
+    writers = [
+        subprocess.Popen([sys.executable, "-c", program, str(lake), *order], stderr=subprocess.PIPE)
+        for order in (paths, paths[::-1])
+    ]
+    seen = [0]
+    while any(one.poll() is None for one in writers):
+        if not reader.is_lake(lake):
+            continue
+        try:
+            with stepscope.open(lake) as trace:
+                ((sources, slices, whole),) = trace.query(
+                    "SELECT (SELECT count(*) FROM source), count(*), count(DISTINCT id) FROM slice"
+                ).rows()
+        except StepscopeError as error:
+            pytest.fail(f"a reader was disturbed: {error}")
+        assert slices == whole == 20 * sources
+        assert sources >= seen[-1]
+        seen.append(sources)
+    for one in writers:
+        assert one.communicate()[1] == b""
+        assert one.returncode == 0
+    assert len(seen) > 3
+    with stepscope.open(lake) as trace:
+        assert trace.query("SELECT count(*), count(DISTINCT id) FROM slice").rows() == [(240, 240)]
+        assert trace.query("SELECT count(*) FROM source").rows() == [(12,)]
+    assert [path.name for path in (lake / "_stage").iterdir() if path.suffix != ".lock"] == []
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(LakeError, match="cannot be written"):
+        stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / "file" / LAKE)
