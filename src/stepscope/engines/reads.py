@@ -22,8 +22,21 @@ class Reads:
         return Reads(self.tables | other.tables, self.columns | other.columns, self.star or other.star)
 
 
+_MOST_REMEMBERED = 500
+_remembered: dict[str, Reads | None] = {}
+"""What texts name: a report asks thirty questions that share a dozen views."""
+
+
 def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
     """What the text of a SELECT names; None for anything but one SELECT that DuckDB can take apart."""
+    if sql not in _remembered:
+        if len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.clear()
+        _remembered[sql] = _parse(con, sql)
+    return _remembered[sql]
+
+
+def _parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
     try:
         row = con.cursor().execute("SELECT json_serialize_sql(CAST($1 AS VARCHAR))", [sql]).fetchone()
     except duckdb.Error:
