@@ -21,7 +21,8 @@ XPLANE = str(SAMPLES / "tf_data" / "map_py_function.xplane.pb")
 TIMELINES = str(SAMPLES / "profiler_hook")
 
 ARTICLE = (
-    "SELECT op_name, sum(dur_ps) / 1e6 AS total_us, avg(dur_ps) / 1e6 AS mean_us, min(dur_ps) / 1e6 AS min_us,"
+    "SELECT op_name, sum(dur_ps) / 1e6 AS total_us,"
+    " avg(dur_ps) / 1e6 AS mean_us, min(dur_ps) / 1e6 AS min_us,"
     " max(dur_ps) / 1e6 AS max_us FROM slice GROUP BY op_name ORDER BY total_us DESC, op_name LIMIT 20"
 )
 

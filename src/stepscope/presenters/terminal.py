@@ -135,6 +135,10 @@ def _share_out(blocks: Sequence[_Block], limit: int | None, everything: bool) ->
     True when lines are left for blanks between the blocks."""
     most = max((len(b.rows) for b in blocks), default=0) if everything else _ROWS_AT_MOST
     tables = [block for block in blocks if block.rows]
+    blanks = len(blocks) - 1
+    airy = limit is None or _least(blocks) + _ROWS_AT_FIRST * len(tables[1:]) <= limit - blanks
+    if limit is not None and airy:
+        limit -= blanks  # blanks are worth more than the last rows
     rounds = [(_ROWS_AT_FIRST, tables[:1]), *((rows, tables) for rows in range(1, most + 1))]
     for rows, turn in rounds:
         for block in turn:
@@ -142,7 +146,7 @@ def _share_out(blocks: Sequence[_Block], limit: int | None, everything: bool) ->
             block.shown = max(before, min(rows, len(block.rows)))
             if limit is not None and sum(len(b.lines()) for b in blocks) > limit:
                 block.shown = before
-    return limit is None or sum(len(b.lines()) for b in blocks) + len(blocks) <= limit
+    return airy
 
 
 def _beside(block: _Block, gutter: int, paint: Paint) -> list[str]:
