@@ -49,7 +49,7 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
     is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
     label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
     widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(widths)]
-    kept = _kept(table, chart, label, widths, room - (10 if is_bar else 0))
+    kept = _kept(table, chart, label, widths, room - (_BAR * 2 // 3 + 2 if is_bar else 0))
     spare = room - sum(widths[i] + 2 for i in kept) - 2
     bar = min(_BAR, spare) if is_bar and spare >= 6 else 0
     drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
