@@ -57,6 +57,12 @@ const ABSENT: Field = Field {
     shape: Shape::Null,
 };
 
+impl Default for Field {
+    fn default() -> Self {
+        ABSENT
+    }
+}
+
 impl Field {
     #[inline]
     pub fn of(self, data: &[u8]) -> &[u8] {
@@ -101,6 +107,8 @@ pub struct Scanner {
     owner: (usize, u32),
     told: (usize, usize),
     pub(super) extras: Vec<(Text, Field)>,
+    /// Op name and type as fields of the event itself: our own exports have them.
+    own_op: (Field, Field),
     pub(super) scratch: Vec<u8>,
     last: Option<(Field, Field, u32)>,
 }
@@ -140,6 +148,8 @@ enum Key {
     Args = 256,
     Id2 = 512,
     Scope = 1024,
+    OpName = 2048,
+    OpType = 4096,
     Other = 0,
 }
 
@@ -307,6 +317,7 @@ impl Scanner {
         let args_from = out.len();
         let mut met = 0_u16;
         self.extras.clear();
+        self.own_op = (ABSENT, ABSENT);
         cursor.odd = 0;
         cursor.pos += 1;
         let mut byte = cursor.space()?;
@@ -372,6 +383,12 @@ impl Scanner {
                 Key::Id => (event.id, event.id_scope) = (field(cursor, first)?, b' '),
                 Key::Scope => event.scope = field(cursor, first)?,
                 Key::Id2 => self.id2(cursor, first, event)?,
+                Key::OpName | Key::OpType if first != b'"' => {
+                    let value = field(cursor, first)?;
+                    self.extras.push((text, value));
+                }
+                Key::OpName => self.own_op.0 = field(cursor, first)?,
+                Key::OpType => self.own_op.1 = field(cursor, first)?,
                 Key::Other => {
                     let value = field(cursor, first)?;
                     self.extras.push((text, value));
@@ -416,6 +433,8 @@ impl Scanner {
             b"args" => Key::Args,
             b"id2" => Key::Id2,
             b"scope" => Key::Scope,
+            b"op_name" => Key::OpName,
+            b"op_type" => Key::OpType,
             _ => Key::Other,
         }
     }
@@ -607,6 +626,10 @@ impl Scanner {
     #[inline]
     fn op(&mut self, event: &Event, found: &Found<'_>, name: u32) -> (u32, u32) {
         let args = &event.args;
+        if self.own_op.0.present() || self.own_op.1.present() {
+            let (op_name, op_type) = self.own_op;
+            return (self.word(op_name, found), self.word(op_type, found));
+        }
         let op_name = if args.hlo_op.present() {
             self.word(args.hlo_op, found)
         } else if args.name.present() && (args.op.present() || found.text(event.category) == b"Op")
@@ -706,11 +729,12 @@ impl Scanner {
         }
         let track = self.track(event, found);
         let name = self.word(event.name, found);
-        let (op_name, op_type) = if event.phase == b'B' {
-            self.op(event, found, name)
-        } else {
-            (NONE, NONE)
-        };
+        let (op_name, op_type) =
+            if event.phase == b'B' || self.own_op.0.present() || self.own_op.1.present() {
+                self.op(event, found, name)
+            } else {
+                (NONE, NONE)
+            };
         let record = Record {
             phase: event.phase,
             id_scope: event.id_scope,

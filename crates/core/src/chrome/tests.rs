@@ -299,6 +299,35 @@ fn ops_by_each_writer() {
 }
 
 #[test]
+fn what_our_exports_tell() {
+    let store = read(
+        r#"[{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"s7","kind":"lane","records":"dispatch"}},
+        {"ph":"M","name":"thread_name","pid":1,"tid":3,"args":{"name":"other","kind":"whale"}},
+        {"ph":"X","pid":1,"tid":2,"ts":1,"dur":1,"name":"a","op_name":"w/a","op_type":"MatMul"},
+        {"ph":"b","pid":1,"tid":2,"ts":1,"id":1,"name":"a","op_type":"Send"},
+        {"ph":"e","pid":1,"tid":2,"ts":2,"id":1,"name":"a"},
+        {"ph":"X","pid":1,"tid":3,"ts":1,"dur":1,"name":"a","op_name":7}]"#,
+    );
+    assert_eq!(
+        lines(&store, "track", &["name", "kind", "records"]),
+        [
+            "s7 | lane | dispatch",
+            "other | unknown | unknown",
+            "1 | async | annotation"
+        ]
+    );
+    assert_eq!(
+        lines(&store, "slice", &["op_name", "op_type", "args_json"]),
+        [
+            "w/a | MatMul | -",
+            "- | - | {\"$op_name\":7}",
+            "- | Send | -"
+        ]
+    );
+    assert_eq!(counts(&store), (6, 6, 0, 0));
+}
+
+#[test]
 fn begin_and_end() {
     let store = read(
         r#"[{"ph":"B","name":"outer","pid":1,"tid":1,"ts":0,"args":{"a":1,"b":1}},

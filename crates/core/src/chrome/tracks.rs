@@ -38,7 +38,14 @@ struct About {
     name: Option<String>,
     labels: Option<String>,
     sort_index: Option<i64>,
+    /// What the row really is and what it records, where an export of ours says so.
+    kind: Option<&'static str>,
+    records: Option<&'static str>,
 }
+
+/// Words of `track.kind` that a thread may have, and of `track.records`.
+const KINDS: [&str; 5] = ["thread", "device_stream", "lane", "derived", "compiler"];
+const RECORDS: [&str; 3] = ["execution", "dispatch", "annotation"];
 
 /// All tracks, numbered in the order they are met.
 #[derive(Default)]
@@ -145,6 +152,13 @@ impl Tracks {
                 return Ok(());
             }
         };
+        let one_of = |words: &[&'static str], key: &[u8]| {
+            value(key).and_then(|told| words.iter().copied().find(|word| *word == told))
+        };
+        if name == b"thread_name" {
+            about.kind = one_of(&KINDS, b"kind").or(about.kind);
+            about.records = one_of(&RECORDS, b"records").or(about.records);
+        }
         match name {
             b"process_name" | b"thread_name" => {
                 about.name = value(b"name").or_else(|| about.name.take())
@@ -184,7 +198,9 @@ impl Tracks {
                         Some(_) => origin(None, rest),
                         None => process_name.clone(),
                     });
-                    ("unknown", "unknown", name, origin(pid, rest))
+                    let kind = thread.kind.unwrap_or("unknown");
+                    let records = thread.records.unwrap_or("unknown");
+                    (kind, records, name, origin(pid, rest))
                 }
                 kind => {
                     let length = pid.map_or(0, <[u8]>::len);
