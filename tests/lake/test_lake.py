@@ -28,7 +28,7 @@ def everything(*paths: Path, **options: bool) -> dict[str, list[tuple[object, ..
     with stepscope.open(*paths, **options) as trace:  # type: ignore[arg-type]
         for table in trace.schema.tables:
             columns = [name for name in table.names if name not in numbers and not name.endswith("_id")]
-            columns += ["run_id", "host_id"]
+            columns += [name for name in ("run_id", "host_id") if name in table.names]
             rows = trace.query(f"SELECT {', '.join(columns)} FROM {table.name}").rows()
             found[table.name] = sorted(rows, key=repr)
     return found

@@ -62,6 +62,7 @@ def _advice(text: str, known: Mapping[str, tuple[str, ...]]) -> str:
 
 def _near(wanted: str, names: Mapping[str, object]) -> str:
     lower = wanted.lower()
+    names = {name: None for name in names if name.lower() != lower}
     found = [name for name in names if name.lower().startswith(lower) or lower in name.lower().split("_")]
     found += [name for name in difflib.get_close_matches(lower, names, 3, 0.6) if name not in found]
     return f"did you mean {' or '.join(found[:3])}?" if found else ""

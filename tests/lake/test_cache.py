@@ -1,0 +1,195 @@
+"""The cache: the second look decodes nothing, damage is mended, and it stays within its size."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope import _core
+from stepscope.lake import cache as caching
+from tests.lake.recordings import chrome
+
+QUESTION = (
+    "SELECT name, count(*), sum(dur_ps), sum(self_ps), max(args_json), max(step) "
+    "FROM slice GROUP BY name ORDER BY name"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was decoded: one entry a call."""
+    calls: list[str] = []
+    real = _core.decode
+
+    def counting(*arguments: object, **options: object) -> object:
+        calls.append(str(arguments[0]))
+        return real(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_core, "decode", counting)
+    return calls
+
+
+def ask(*paths: Path, **options: bool) -> list[tuple[object, ...]]:
+    with stepscope.open(*paths, **options) as trace:  # type: ignore[arg-type]
+        return trace.query(QUESTION).rows()
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted((folder / "entries").iterdir())
+
+
+def test_the_second_look_decodes_nothing(tmp_path: Path, folder: Path, decoded: list[str]) -> None:
+    path = chrome(tmp_path / "a.json")
+    first = ask(path)
+    assert len(decoded) == 1
+    assert ask(path) == first
+    assert ask(tmp_path / "a.json", tmp_path) == first
+    assert len(decoded) == 1
+    assert ask(path, cache=False) == first
+    assert len(decoded) == 2
+
+
+def test_a_copy_elsewhere_is_known_by_its_hash(tmp_path: Path, folder: Path, decoded: list[str]) -> None:
+    path = chrome(tmp_path / "one" / "a.json")
+    first = ask(path)
+    (tmp_path / "two").mkdir()
+    shutil.copy(path, tmp_path / "two" / "a.json")
+    assert ask(tmp_path / "two" / "a.json") == first
+    assert len(decoded) == 1
+    # Under another name the same bytes may mean another step.
+    shutil.copy(path, tmp_path / "two" / "timeline-7.json")
+    ask(tmp_path / "two" / "timeline-7.json")
+    assert len(decoded) == 2
+
+
+def test_a_changed_file_is_decoded_anew(tmp_path: Path, folder: Path, decoded: list[str]) -> None:
+    path = chrome(tmp_path / "a.json")
+    first = ask(path)
+    size, status = path.stat().st_size, path.stat()
+    chrome(path, dur=3)
+    assert path.stat().st_size == size
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    assert ask(path) != first
+    assert len(decoded) == 2
+
+
+def test_no_cache_keeps_nothing(tmp_path: Path, folder: Path) -> None:
+    ask(chrome(tmp_path / "a.json"), cache=False)
+    assert not folder.exists()
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    for at in range(len(data) // 3, len(data), 7):
+        data[at] ^= 0x55
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("harm", [flip, Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-9])])
+def test_damage_is_found_and_mended(
+    tmp_path: Path, folder: Path, decoded: list[str], harm: Callable[[Path], object]
+) -> None:
+    path = chrome(tmp_path / "a.json")
+    first = ask(path)
+    (entry,) = entries(folder)
+    names = sorted(one.name for one in entry.iterdir())
+    assert len(names) > 3
+    for number, name in enumerate(names):
+        (entry,) = entries(folder)
+        harm(entry / name)
+        assert ask(path) == first, name
+        assert ask(path) == first, name
+        assert len(decoded) <= number + 2, f"{name}: decoded again and again"
+    assert len(decoded) > 2
+
+
+def test_an_entry_cut_by_a_crash_of_the_machine_is_not_believed(
+    tmp_path: Path, folder: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = chrome(tmp_path / "a.json")
+    ask(path)
+    monkeypatch.setattr(caching, "_boot", lambda: "another")
+    ask(path)
+    assert len(decoded) == 2
+    # What had time to settle is forced to the disk at the next look, and believed ever after.
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 1000)
+    ask(path)
+    monkeypatch.setattr(caching, "_boot", lambda: "a third")
+    ask(path)
+    assert len(decoded) == 2
+
+
+def test_other_decoders_make_other_entries(
+    tmp_path: Path, folder: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = chrome(tmp_path / "a.json")
+    ask(path)
+    monkeypatch.setattr(_core, "DECODER_VERSION", _core.DECODER_VERSION + 1)
+    ask(path)
+    assert len(decoded) == 2
+
+
+def test_what_was_used_longest_ago_goes_first(
+    tmp_path: Path, folder: Path, decoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [chrome(tmp_path / f"{name}.json", name) for name in "abc"]
+    for path in paths:
+        ask(path)
+        time.sleep(0.02)
+    ask(paths[0])
+    size = sum(one.stat().st_size for entry in entries(folder) for one in entry.iterdir())
+    monkeypatch.setenv("STEPSCOPE_CACHE_BYTES", str(size))
+    ask(chrome(tmp_path / "d.json", "d"))
+    assert len(entries(folder)) == 3
+    decoded.clear()
+    ask(paths[0])
+    assert decoded == []
+    ask(paths[1])
+    assert len(decoded) == 1
+
+
+def test_leftovers_of_dead_processes_are_swept(tmp_path: Path, folder: Path) -> None:
+    ask(chrome(tmp_path / "a.json"))
+    (folder / "stage" / "dead").mkdir()
+    (folder / "stage" / "dead" / "slice.arrow").write_bytes(b"x")
+    (folder / "stage" / "dead.lock").touch()
+    ask(chrome(tmp_path / "b.json", "b"))
+    assert list((folder / "stage").iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_used_is_no_reason_not_to_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "file"))
+    assert len(ask(chrome(tmp_path / "a.json"))) == 3
+
+
+def test_a_full_disk_is_no_reason_not_to_answer(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = _core.decode
+
+    def full(*arguments: object, **options: object) -> object:
+        if len(arguments) > 2 and arguments[2] is not None:
+            error = _core.CoreError("io", None, "No space left on device")
+            error.kind, error.offset, error.seen = error.args
+            raise error
+        return real(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_core, "decode", full)
+    assert len(ask(chrome(tmp_path / "a.json"))) == 3
+    assert entries(folder) == []
