@@ -108,7 +108,9 @@ class Report:
 _KEPT = ("op_sum", "device_sum", "track_sum", "step_wait")
 """Views that several analyses and findings read: computed once."""
 
-_SECTIONS: tuple[tuple[str, str, int, bool], ...] = (  # analysis, title, most rows, in every report
+_SECTIONS: tuple[
+    tuple[str, str, int, bool], ...
+] = (  # analysis, title, most rows (0: the sentences say it), in every report
     ("runs_and_hosts", "Recorded", 12, True),
     ("step_list", "Steps", 2000, True),
     ("step_times", "Step times", 12, False),
@@ -117,7 +119,7 @@ _SECTIONS: tuple[tuple[str, str, int, bool], ...] = (  # analysis, title, most r
     ("busy_by_device", "Devices", 12, True),
     ("busy_by_track", "Rows", 40, False),
     ("waits", "Waits", 8, True),
-    ("concurrency", "At once", 8, True),
+    ("concurrency", "At once", 0, True),
     ("idle_gaps", "Idle gaps", 20, False),
     ("transfers", "Copies", 12, False),
     ("launches", "Launches", 12, False),
@@ -147,6 +149,8 @@ def build(trace: Trace, all: bool = False) -> Report:
     told.setdefault("step_times", _dicts(_ask(trace, library.entry("step_times"))[0]))
     notes = _notes(told["completeness"], library.entries("analysis"))
     findings = _findings(trace, library.entries("finding"), notes)
+    if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
+        del answers["ops"]  # a recording without types: the section before says the same
     sections = [
         _section(
             library.entry(name), title, answers[name][0], _answer(name, told), _MOST_WITH_ALL if all else most
@@ -182,7 +186,7 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
         kind = cast("Literal['bar', 'stacked_bar', 'line', 'strip']", entry.chart.kind)
         chart = Chart(kind, entry.chart.x, entry.chart.y, entry.title)
     rows = _best(table, most) if entry.name in ("op_types", "ops") else table.rows[:most]
-    cut = Table(table.columns, rows, table.total)
+    cut = Table(table.columns, rows, table.total) if most else None
     return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql)
 
 
@@ -250,10 +254,13 @@ def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
 
 
 def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
+    hosts = len({row["host_id"] for row in told["step_times"]})
     for row in told["step_times"]:
         if row["averaged"]:
+            kind = "" if row["kind"] == "unknown" else f"{row['kind']} "
+            where = f" on {row['host_id']}" if hosts > 1 else ""
             yield (
-                f"{units.count(row['steps'], 'step')} ({row['kind']}, {row['host_id']}): mean "
+                f"{units.count(row['steps'], f'{kind}step')}{where}: mean "
                 f"{_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 {_ps(row['p95_ps'])}, spread "
                 f"{units.show(row['spread'], 'ratio')}; told by {_words(row['recovered_from'])}."
             )
@@ -338,6 +345,8 @@ def _findings(trace: Trace, entries: Sequence[library.Entry], notes: Sequence[No
             continue
         first = _dicts(table)[0]
         fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
+        if fields.get("host_id") == "unknown":
+            fields["host_id"] = "the host"
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
         impact = _fill(entry.impact, fields)
         if table.total > 1:

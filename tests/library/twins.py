@@ -200,7 +200,7 @@ def op_types(tables: Tables) -> list[tuple[Any, ...]]:
     for s, place in world.ops():
         groups[place, s["op_type"] or s["op_name"] or s["name"]].append((s, place))
     return [
-        (k[1], *figures, place, kind, low, high)
+        (k[1], place, *figures, kind, low, high)
         for k, figures, place, kind, low, high in _sums(groups, world)
     ]
 
@@ -213,7 +213,7 @@ def ops(tables: Tables) -> list[tuple[Any, ...]]:
         op = s["op_name"] or s["name"]
         groups[place, op, s["op_type"] or op].append((s, place))
     return [
-        (k[1], *figures, place, kind, k[2], low, high)
+        (k[1], place, *figures, kind, k[2], low, high)
         for k, figures, place, kind, low, high in _sums(groups, world)
     ]
 

@@ -10,12 +10,12 @@
 -- chart: bar x=op y=self_ps
 -- columns:
 --   op | text | Op | name of the op, graph node or kernel
+--   place | text | Place | device, host or launch, as in track_place
 --   self_ps | ps | Self | self times, added up
 --   share | ratio | Share | part of all self time on that kind of place
 --   total_ps | ps | Total | durations with children, added up
 --   slices | int | Count | how many slices
 --   mean_ps | ps | Mean | mean duration
---   place | text | Place | device, host or launch, as in track_place
 --   class | text | Class | compute, copy, collective, compile, python or wait
 --   op_type | text | Op type | its type, or its name where a recording knows no types
 --   min_ps | ps | Shortest | shortest duration
@@ -43,12 +43,12 @@ places AS (
 
 SELECT
   t.op,
+  t.place,
   CAST(t.own_ps AS BIGINT) AS self_ps,
   CAST(t.own_ps AS DOUBLE) / NULLIF(p.place_ps, 0) AS share,
   CAST(t.dur_ps AS BIGINT) AS total_ps,
   CAST(t.number AS BIGINT) AS slices,
   CAST(FLOOR(CAST(t.dur_ps AS DOUBLE) / t.number) AS BIGINT) AS mean_ps,
-  t.place,
   t.last_class AS class,
   t.op_type,
   t.least_ps AS min_ps,
