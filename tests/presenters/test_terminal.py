@@ -54,6 +54,13 @@ def test_a_long_report_fits_as_well(height: int) -> None:
     assert "finding" in shown.rsplit("left out:", 1)[1]
 
 
+def test_notes_of_one_kind_are_one() -> None:
+    again = dataclasses.replace(REPORT.notes[0], path="logs/timeline-10.json")
+    shown = terminal.render(dataclasses.replace(REPORT, notes=(*REPORT.notes, again)), width=140)
+    assert "(truncated, logs/timeline-5.json and 1 more source). Weakens: step times." in shown
+    assert shown.count("truncated, logs") == 1
+
+
 def test_all_shows_everything_and_leaves_nothing_out() -> None:
     shown = terminal.render(REPORT, width=100, height=24, everything=True)
     for section in REPORT.sections:

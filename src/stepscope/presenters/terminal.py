@@ -24,16 +24,18 @@ _LONGEST = 4000  # characters of a sentence; a name in it may be absurdly long
 
 @dataclass(frozen=True)
 class _Measure:
-    """How much is said: findings and notes at most, sentences of an answer, lines of a sentence."""
+    """How much is said: findings and notes at most, sentences of an answer, lines of a sentence, and
+    tables with bars that must show their first rows."""
 
     findings: int
     notes: int
     sentences: int | None
     lines: int | None
+    tables: int
 
 
-_EVERYTHING = _Measure(10**6, 10**6, None, None)
-_MEASURES = (_Measure(3, 2, None, None), _Measure(3, 1, 2, 2), _Measure(2, 1, 1, 1))
+_EVERYTHING = _Measure(10**6, 10**6, None, None, 0)
+_MEASURES = (_Measure(3, 2, None, None, 3), _Measure(3, 1, 2, 2, 2), _Measure(2, 1, 1, 1, 1))
 """From a large screen to a small one."""
 
 
@@ -49,7 +51,7 @@ class _Block:
     total: int = 0  # rows of the answer, those that were never handed over as well
     shown: int = 0
     cut: bool = False  # a sentence ends in …
-    drawn: bool = False  # a curve stands among the sentences
+    drawn: bool = False  # a curve stands among the sentences, or bars in the rows
 
     def lines(self) -> list[str]:
         return self.sentences + ([self.heading, *self.rows[: self.shown]] if self.shown else [])
@@ -76,7 +78,7 @@ def render(
     commands = [paint("command", plain(command)) for command in report.next_commands]
     tail = _beside(_Block("Next", "name", commands), gutter, paint) if commands else []
     wrapped = sum((gutter + cells(plain(c)) - 1) // width for c in report.next_commands)
-    wrapped += 0 if room >= 60 else 1  # the line that says what is left out
+    wrapped += 0 if room >= 80 else 1  # the line that says what is left out
     limit = None if everything or height is None else height - len(head) - len(tail) - wrapped - 3
 
     blocks = _fitting(report, room, paint, limit, everything)
@@ -100,14 +102,12 @@ def _fitting(report: Report, room: int, paint: Paint, limit: int | None, everyth
     blocks: list[_Block] = []
     for measure in _MEASURES:
         blocks = _blocks(report, room, paint, measure)
-        if limit is None or _least(blocks) <= limit:
+        if limit is None or _least(blocks, measure) <= limit:
             return blocks
-    # Sections that have nothing to draw go first, the last of them first; what is missing is always said.
-    plain_ones = [block for block in blocks if block.style == "name" and not block.rows and not block.drawn]
-    for block in reversed(plain_ones[:-1]):
-        if limit is None or _least(blocks) <= limit:
-            break
-        blocks.remove(block)
+    # Sections that draw nothing go first, the last of them first; what is missing is always said.
+    droppable = [block for block in blocks if block.style == "name" and not block.drawn][:-1]
+    while droppable and limit is not None and _least(blocks, _MEASURES[-1]) > limit:
+        blocks.remove(droppable.pop())
     return blocks
 
 
@@ -118,25 +118,29 @@ def _blocks(report: Report, room: int, paint: Paint, measure: _Measure) -> list[
     blocks += [_section(section, room, paint, measure) for section in report.sections]
     if notes:
         evidence = _Block("Evidence", "medium", [])
-        for note in notes[: measure.notes]:
-            _say(evidence, _note(note), room, measure)
+        kinds: dict[tuple[str, str], list[Note]] = {}
+        for note in notes:
+            kinds.setdefault((note.effect, note.slug), []).append(note)
+        for alike in list(kinds.values())[: measure.notes]:
+            _say(evidence, _note(alike), room, measure)
         blocks.append(evidence)
     return blocks
 
 
-def _least(blocks: Sequence[_Block]) -> int:
-    """Lines that the blocks need when the first table shows its first rows."""
-    first = next((min(len(b.rows), _ROWS_AT_FIRST) + 1 for b in blocks if b.rows), 0)
-    return sum(len(block.sentences) for block in blocks) + first
+def _least(blocks: Sequence[_Block], measure: _Measure) -> int:
+    """Lines that the blocks need when the first tables with bars show their first rows."""
+    tables = [min(len(b.rows), _ROWS_AT_FIRST) + 1 for b in blocks if b.rows and b.drawn]
+    return sum(len(block.sentences) for block in blocks) + sum(tables[: measure.tables])
 
 
 def _share_out(blocks: Sequence[_Block], limit: int | None, everything: bool) -> bool:
     """Gives tables their rows: the first a few, then each one more in turn as long as lines are left.
     True when lines are left for blanks between the blocks."""
     most = max((len(b.rows) for b in blocks), default=0) if everything else _ROWS_AT_MOST
-    tables = [block for block in blocks if block.rows]
+    tables = sorted((block for block in blocks if block.rows), key=lambda block: not block.drawn)
     blanks = len(blocks) - 1
-    airy = limit is None or _least(blocks) + _ROWS_AT_FIRST * len(tables[1:]) <= limit - blanks
+    least = sum(len(b.sentences) + (_ROWS_AT_FIRST + 1 if b.rows else 0) for b in blocks)
+    airy = limit is None or least <= limit - blanks
     if limit is not None and airy:
         limit -= blanks  # blanks are worth more than the last rows
     rounds = [(_ROWS_AT_FIRST, tables[:1]), *((rows, tables) for rows in range(1, most + 1))]
@@ -201,12 +205,16 @@ def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> _B
     if measure is _EVERYTHING or not (is_curve or (table.total == 1 and section.answer)):
         block.heading, *block.rows = lay_out(table, chart, room, paint)
         block.total = table.total
+        block.drawn |= chart is not None
     return block
 
 
-def _note(note: Note) -> str:
-    weakens = f" Weakens: {', '.join(note.weakens)}." if note.weakens else ""
-    return f"{note.effect}: {note.detail.rstrip('.')} ({note.slug}, {note.path}).{weakens}"
+def _note(notes: Sequence[Note]) -> str:
+    """Notes of one kind as one sentence."""
+    first = notes[0]
+    more = f" and {units.count(len(notes) - 1, 'more source')}" if len(notes) > 1 else ""
+    weakens = f" Weakens: {', '.join(first.weakens)}." if first.weakens else ""
+    return f"{first.effect}: {first.detail.rstrip('.')} ({first.slug}, {first.path}{more}).{weakens}"
 
 
 def _left_out(report: Report, blocks: Sequence[_Block]) -> str:
