@@ -1,0 +1,170 @@
+"""A report says what the tables say: sentences with numbers, findings by weight, doubts where they belong."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import pytest
+
+from stepscope.report import Report, build
+from tests.draw import UNIT_PS, Tables, draw
+
+
+@dataclass
+class Source:
+    """What a report asks of a source."""
+
+    path: str
+
+
+class FakeTrace:
+    """Answers from drawn tables. Keeps nothing: views are computed anew."""
+
+    def __init__(self, tables: Tables, *paths: str) -> None:
+        self._connection = tables.connect()
+        self.sources = tuple(Source(path) for path in paths)
+        self.kept: list[str] = []
+
+    def query(self, sql: str) -> FakeTrace:
+        self._result = self._connection.execute(sql)
+        return self
+
+    def rows(self) -> list[tuple]:
+        return self._result.fetchall()
+
+    def keep(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            assert self._connection.execute(f"SELECT count(*) FROM {name}").fetchone()
+        self.kept += names
+
+
+def report(tables: Tables, *paths: str, all: bool = False) -> Report:
+    """The report of drawn tables."""
+    return build(FakeTrace(tables, *(paths or ("trace.pb",))), all=all)
+
+
+WAITING = """
+step        train         : [train........][train........][train........]
+cpu/python  thread        : [train........][train........][train........]
+cpu/next    thread        :  [IteratorGetNextOp::DoCompute..........]
+cpu/pool    thread        : [a:MatMul][b:Add]
+cpu/lane    lane          : [c:Relu]
+"""
+
+
+def test_sections_and_sentences():
+    found = report(draw(WAITING))
+    names = [section.name for section in found.sections]
+    assert names[:4] == ["runs_and_hosts", "step_list", "op_types", "ops"]
+    assert names[-1] == "completeness"
+    assert found.title == "r: 1 run, 1 host, 3 steps"
+    assert found.headline[0].startswith("Train steps take 15.0 µs on average; 88.9 %")
+    assert found.headline[1].startswith("Most work on hosts: MatMul (40.0 %)")
+    steps = found.sections[1]
+    assert steps.answer[0].startswith("3 train steps: mean 15.0 µs, median 15.0 µs")
+    assert steps.chart is not None
+    assert steps.chart.y == ("dur_ps", "input_wait_ps")
+    assert found.facts["steps"] == 3
+
+
+def test_tables_prove_the_sentences():
+    """Each section and finding carries the SQL and the raw rows, in the units of its columns."""
+    found = report(draw(WAITING), all=True)
+    for section in found.sections:
+        assert section.sql.startswith(("SELECT", "WITH"))
+        if section.table is not None:
+            assert {len(row) for row in section.table.rows} <= {len(section.table.columns)}
+    (wait,) = [finding for finding in found.findings if finding.slug == "input-wait"]
+    assert wait.severity == "high"
+    assert wait.evidence.rows[0][1] == 40 * UNIT_PS
+    assert wait.impact.startswith("88.9 % of the step time on h is waiting for input: 13.3 µs of each step")
+
+
+def test_all_shows_more():
+    brief, whole = report(draw(WAITING)), report(draw(WAITING), all=True)
+    assert {s.name for s in brief.sections} < {s.name for s in whole.sections}
+
+
+def test_findings_come_by_weight():
+    order = [finding.severity for finding in report(draw(WAITING)).findings]
+    assert order == sorted(order, key=["high", "medium", "low", "info"].index)
+
+
+def test_steps_left_out_are_told():
+    text = "step ~compile : [step 0....]\nstep train : " + " " * 12 + "[step 1]\ncpu/t thread : [a:Add]"
+    (section,) = [s for s in report(draw(text)).sections if s.name == "step_list"]
+    assert "Left out of the averages: step 0 (compile, 12.0 µs: drawn)." in section.answer
+
+
+def test_notes_say_what_they_weaken():
+    tables = draw(WAITING)
+    tables.rows["source"][0] |= {"events_seen": 9, "events_stored": 7, "events_lost": 2, "complete": False}
+    tables.add("source_note", slug="repaired-thing", effect="repaired", events=1, detail="mended")
+    tables.add("source_note", slug="truncated", effect="lost", events=2, detail="cut")
+    found = report(tables)
+    assert [note.slug for note in found.notes] == ["truncated", "repaired-thing"]
+    assert "step times" in found.notes[0].weakens
+    assert found.notes[1].weakens == ()
+    (wait,) = [finding for finding in found.findings if finding.slug == "input-wait"]
+    assert wait.weakened_by == ("truncated",)
+    assert found.sections[-1].answer == ("7 of 9 events stored, 2 lost.",)
+
+
+def test_no_steps():
+    found = report(draw("cpu/t thread : [a:MatMul]"))
+    (section,) = [s for s in found.sections if s.name == "step_list"]
+    assert section.answer == ("No steps were found: shares are of the whole capture.",)
+    assert [finding.slug for finding in found.findings] == ["no-steps"]
+    assert found.title == "r: 1 run, 1 host"
+
+
+def test_nothing_at_all():
+    """An empty trace gives an empty report, not an error."""
+    found = build(FakeTrace(Tables()), all=True)
+    assert found.headline == ()
+    assert found.findings == ()
+    assert found.next_commands == ()
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown"),
+    [
+        (("a b/x.pb",), "'a b/x.pb'"),
+        (("z.zip!in/x.pb", "z.zip!in/y.pb"), "z.zip"),
+        (("logs/1.pb", "logs/2.pb", "logs/3.pb", "logs/4.pb"), "logs"),
+        (("b.pb", "a.pb"), "a.pb b.pb"),
+    ],
+)
+def test_next_commands_can_be_pasted(paths, shown):
+    first, second = report(draw(WAITING), *paths).next_commands
+    assert first == f"stepscope query {shown} @waits"
+    assert second == f"stepscope report {shown} -o report.html"
+
+
+def test_names_of_a_file_are_not_templates():
+    """Braces and backslashes in names are shown, not filled in."""
+    tables = draw("cpu/t thread : [a:_XlaRun]")
+    tables.rows["slice"][0]["op_name"] = "{share} \\1 {0}"
+    (hides,) = [f for f in report(tables).findings if f.slug == "one-op-hides-the-rest"]
+    assert hides.impact.startswith("{share} \\1 {0} (_XlaRun) takes 100.0 % of the time of its host")
+
+
+def test_more_cases_are_counted():
+    tables = draw("gpu/s device_stream : [a]        [b]")
+    tables.add("device", name="gpu2", kind="gpu")
+    tables.add("track", device_id=1, kind="device_stream", records="execution")
+    tables.slices(0, [{"track_id": 1, "name": "k", "ts_ps": 3 * UNIT_PS, "dur_ps": UNIT_PS}])
+    (idle,) = [finding for finding in report(tables).findings if finding.slug == "device-idle"]
+    assert idle.impact.endswith(" 1 more case like it.")
+    assert idle.evidence.total == 2
+
+
+def test_views_are_kept_once():
+    trace = FakeTrace(draw(WAITING), "t.pb")
+    build(trace)
+    assert sorted(set(trace.kept)) == sorted(trace.kept)
+
+
+def test_report_is_plain_data():
+    assert dataclasses.asdict(report(draw(WAITING)))["title"] == "r: 1 run, 1 host, 3 steps"
