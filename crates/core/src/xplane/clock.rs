@@ -37,7 +37,8 @@ impl Clock {
             if PlaneKind::of(&parts.name) != PlaneKind::TaskEnvironment {
                 continue;
             }
-            for (name, value) in parts.told(window)? {
+            let names = parts.names(window, &mut 0)?;
+            for (name, value) in parts.told(window, &names)? {
                 if name == "profile_start_time" {
                     origin_ns = value
                         .parse()

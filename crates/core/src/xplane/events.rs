@@ -77,8 +77,8 @@ pub struct Decoder<'p> {
 /// Values of the stats that mean something to us; those whose bit is set belong to this event.
 struct Told<'a> {
     bits: u32,
-    numbers: [u64; 10],
-    texts: [Found<'a>; 10],
+    numbers: [u64; ROLES],
+    texts: [Found<'a>; ROLES],
 }
 
 impl<'a> Told<'a> {
@@ -104,10 +104,12 @@ impl<'a> Told<'a> {
     }
 }
 
+const ROLES: usize = Role::FunctionCall as usize + 1;
 const LINKS: u32 = 1 << Role::ProducerType as u32
     | 1 << Role::ProducerId as u32
     | 1 << Role::ConsumerType as u32
     | 1 << Role::ConsumerId as u32;
+const MARKS: u32 = 1 << Role::StepNumber as u32 | 1 << Role::FunctionCall as u32;
 const OPS: u32 = 1 << Role::HloOp as u32 | 1 << Role::TfOp as u32 | 1 << Role::HloCategory as u32;
 
 /// An event as it is read.
@@ -135,8 +137,8 @@ impl Decoder<'_> {
         let mut args = Args::with_capacity(if self.needs.args { 3 * bytes.len() } else { 0 });
         let mut told = Told {
             bits: 0,
-            numbers: [0; 10],
-            texts: [Found::Nothing; 10],
+            numbers: [0; ROLES],
+            texts: [Found::Nothing; ROLES],
         };
         let text_limit = TEXT_RATIO_FROM_BYTES + TEXT_RATIO_LIMIT * bytes.len();
         let mut at = 0;
@@ -290,7 +292,7 @@ impl Decoder<'_> {
         }
         args.end();
         let row = piece.columns.ts_ps.len() as u32;
-        let mut marker = told.has(Role::StepNumber);
+        let mut marker = told.bits & MARKS != 0;
         match self.kinds.ids.get(event.kind) {
             Some(slot) => {
                 let kind = self.kinds.entries[slot];
@@ -378,8 +380,8 @@ impl Decoder<'_> {
             };
             let mut told = Told {
                 bits: 0,
-                numbers: [0; 10],
-                texts: [Found::Nothing; 10],
+                numbers: [0; ROLES],
+                texts: [Found::Nothing; ROLES],
             };
             again.begin();
             // It was read without an error just now.

@@ -57,6 +57,8 @@ pub enum Role {
     ProducerId,
     ConsumerType,
     ConsumerId,
+    /// Set on calls of a tf.function, whatever the user called it.
+    FunctionCall,
 }
 
 impl Role {
@@ -71,6 +73,7 @@ impl Role {
             "_p" => Role::ProducerId,
             "_ct" => Role::ConsumerType,
             "_c" => Role::ConsumerId,
+            "tf_function_call" => Role::FunctionCall,
             _ => Role::None,
         }
     }

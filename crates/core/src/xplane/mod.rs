@@ -110,7 +110,8 @@ fn decode_from(source: &dyn ReadAt, options: &Options, writer: &mut Writer) -> R
             "none of the fields of an XSpace",
         ));
     }
-    if !hosts.is_empty() {
+    if let Some(host) = hosts.first() {
+        writer.facts.meta.insert("host".to_owned(), host.clone());
         writer
             .facts
             .meta
@@ -122,8 +123,30 @@ fn decode_from(source: &dyn ReadAt, options: &Options, writer: &mut Writer) -> R
     for plane in &planes {
         plane::decode(source, *plane, options, writer, &mut commit)?;
     }
+    let damage = commit.tally.damage();
     commit.finish(writer);
-    Ok(())
+    match damage {
+        Some(offset) if writer.facts.events_stored == 0 => Err(nothing_whole(&mut window, offset)?),
+        _ => Ok(()),
+    }
+}
+
+/// The error for a damaged file of which no event could be read.
+fn nothing_whole(window: &mut Window<'_>, offset: u64) -> Result<Error> {
+    // U+FFFD in UTF-8 stands where a program that took the file for text found no text.
+    let head = window.at(0, HOP_BYTES)?;
+    let replaced = head
+        .windows(3)
+        .filter(|three| three == b"\xef\xbf\xbd")
+        .count();
+    let seen = if replaced >= 4 {
+        format!(
+            "not one whole event: the file went through a conversion of text ({replaced} replacement signs near its start)"
+        )
+    } else {
+        "not one whole event before or after the damage".to_owned()
+    };
+    Ok(Error::at(Kind::Damaged, offset, seen))
 }
 
 /// Keeps an error or a warning of the recorder.

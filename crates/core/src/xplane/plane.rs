@@ -54,9 +54,21 @@ impl Parts {
         Ok(parts)
     }
 
+    /// Names of the stats of the plane.
+    pub fn names(
+        &self,
+        window: &mut Window<'_>,
+        repaired: &mut u64,
+    ) -> std::result::Result<StatNames, Trouble> {
+        StatNames::read(window, &self.stat_names, repaired)
+    }
+
     /// The plane's own stats as texts.
-    pub fn told(&self, window: &mut Window<'_>) -> Result<Vec<(String, String)>> {
-        let names = StatNames::read(window, &self.stat_names, &mut 0)?;
+    pub fn told(
+        &self,
+        window: &mut Window<'_>,
+        names: &StatNames,
+    ) -> Result<Vec<(String, String)>> {
         let mut told = Vec::new();
         for &stat in &self.stats {
             let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
@@ -74,7 +86,7 @@ impl Parts {
                     .map_or_else(String::new, |slot| names.name(slot).to_owned()),
                 _ => {
                     let mut args = Args::default();
-                    args.value(&names, found);
+                    args.value(names, found);
                     String::from_utf8_lossy(args.text.as_bytes())
                         .trim_matches('"')
                         .to_owned()
@@ -113,7 +125,7 @@ pub fn decode(
     let mut parts = Parts::read(&mut hop, plane, &mut commit.tally)?;
     let kind = PlaneKind::of(&parts.name);
     let mut repaired = parts.repaired;
-    let names = StatNames::read(&mut window, &parts.stat_names, &mut repaired)?;
+    let names = parts.names(&mut window, &mut repaired)?;
     let kinds = Kinds::read(
         &mut window,
         &parts.kinds,
@@ -124,7 +136,7 @@ pub fn decode(
     )?;
     (parts.kinds, parts.stat_names) = (Vec::new(), Vec::new());
     let args_json = plane_args(&mut window, &parts, &names)?;
-    plane_facts(&mut window, &parts, kind, writer)?;
+    plane_facts(&mut window, &parts, &names, kind, writer)?;
     let device = match kind
         .device()
         .filter(|_| parts.lines > 0 || kind.accelerator())
@@ -377,13 +389,14 @@ fn plane_args(window: &mut Window<'_>, parts: &Parts, names: &StatNames) -> Resu
 fn plane_facts(
     window: &mut Window<'_>,
     parts: &Parts,
+    names: &StatNames,
     kind: PlaneKind,
     writer: &mut Writer,
 ) -> Result<()> {
     if parts.stats.is_empty() {
         return Ok(());
     }
-    for (name, value) in parts.told(window)? {
+    for (name, value) in parts.told(window, names)? {
         if name == "jax_version" {
             writer.facts.producer = "jax".to_owned();
         }

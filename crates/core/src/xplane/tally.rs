@@ -105,6 +105,21 @@ impl Tally {
         }
     }
 
+    /// Where the first damage is, if there is any.
+    pub fn damage(&self) -> Option<u64> {
+        let damaged = |problem| {
+            matches!(
+                problem,
+                Problem::Truncated | Problem::Structure | Problem::Event
+            )
+        };
+        self.counts
+            .iter()
+            .filter(|count| damaged(count.0))
+            .map(|count| count.2)
+            .min()
+    }
+
     /// Notes everything and adds up the counters of the facts.
     pub fn tell(&self, writer: &mut Writer) {
         for (problem, slug, effect, detail) in ALL {

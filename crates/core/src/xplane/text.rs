@@ -6,7 +6,7 @@ use std::io::Write;
 const SLACK: usize = 64;
 
 /// Longest value of type bytes that is written out (as base64); longer ones give their size.
-const BASE64_LIMIT_BYTES: usize = 1024;
+const BASE64_LIMIT_BYTES: usize = 256;
 
 /// A growing text whose buffer ends later than the text.
 #[derive(Debug, Default)]
