@@ -41,21 +41,26 @@ pub fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
 #[inline]
 fn long_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     // Eight bytes at once: find the last byte of the number, then close the gaps of its groups of seven.
-    if let Some(eight) = bytes.get(*at..*at + 8) {
-        let word = u64::from_le_bytes(eight.try_into().ok()?);
+    let rest = bytes.get(*at..)?;
+    if let Some(ten) = rest.first_chunk::<10>() {
+        let word = u64::from_le_bytes(*ten.first_chunk()?);
         let ends = !word & 0x8080_8080_8080_8080;
         if ends != 0 {
             let length = (ends.trailing_zeros() / 8 + 1) as usize;
-            let word = word & (u64::MAX >> (64 - 8 * length)) & 0x7f7f_7f7f_7f7f_7f7f;
-            let word = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
-            let word = (word & 0x0000_3fff_0000_3fff) | ((word & 0x3fff_0000_3fff_0000) >> 2);
-            let word = (word & 0x0fff_ffff) | ((word & 0x0fff_ffff_0000_0000) >> 4);
             *at += length;
-            return Some(word);
+            return Some(close_gaps(word & (u64::MAX >> (64 - 8 * length))));
         }
+        let (ninth, tenth) = (u64::from(ten[8]), u64::from(ten[9]));
+        let value = close_gaps(word) | ninth << 56;
+        if ninth < 0x80 {
+            *at += 9;
+            return Some(value);
+        }
+        *at += 10;
+        return (tenth < 0x80).then_some(value & (u64::MAX >> 1) | tenth << 63);
     }
     let mut value = 0u64;
-    for (index, byte) in bytes[*at..].iter().take(10).enumerate() {
+    for (index, byte) in rest.iter().enumerate() {
         value |= u64::from(byte & 0x7f) << (7 * index);
         if byte & 0x80 == 0 {
             *at += index + 1;
@@ -63,6 +68,15 @@ fn long_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
         }
     }
     None
+}
+
+/// Eight groups of seven bits, each in its byte, become one number of 56 bits.
+#[inline(always)]
+fn close_gaps(word: u64) -> u64 {
+    let word = word & 0x7f7f_7f7f_7f7f_7f7f;
+    let word = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
+    let word = (word & 0x0000_3fff_0000_3fff) | ((word & 0x3fff_0000_3fff_0000) >> 2);
+    (word & 0x0fff_ffff) | ((word & 0x0fff_ffff_0000_0000) >> 4)
 }
 
 /// Reads a tag: field number and wire type (0, 1, 2, 3, 4 or 5).

@@ -16,6 +16,7 @@ DECODER = "xplane"
 
 _VARINT, _LENGTH = 0, 2
 _NAME_LIMIT_BYTES = 4096
+_KNOWN_PLANES = (b"/host:", b"/device:", b"Task Environment")
 _FIRST_TAG_OF_A_LINE = frozenset((0x08, 0x12, 0x18, 0x22, 0x48, 0x50, 0x5A))
 _FIRST_TAG_OF_AN_ENTRY = frozenset((0x08, 0x12))
 
@@ -59,6 +60,9 @@ def _is_plane(plane: bytes) -> bool:
         if number == 2:
             if value > _NAME_LIMIT_BYTES or not _is_text(plane[body : body + value]):
                 return False
+            if plane.startswith(_KNOWN_PLANES, body):
+                # Nothing else is called so: what follows may be damaged.
+                return True
             named = value > 0
         elif first is not None:
             allowed = _FIRST_TAG_OF_A_LINE if number == 3 else _FIRST_TAG_OF_AN_ENTRY

@@ -20,34 +20,7 @@ pub enum Found<'a> {
 }
 
 /// Reads an XStat: id of its name, and value. Of several values the last counts.
-#[inline(always)]
 pub fn read_stat(bytes: &[u8]) -> Result<(u64, Found<'_>), &'static str> {
-    // As every writer writes them: 08 id, then one value up to the end.
-    if bytes.first() == Some(&0x08) {
-        let mut at = 1;
-        if let (Some(id), Some(&tag)) = (wire::varint(bytes, &mut at), bytes.get(at)) {
-            at += 1;
-            let number = if matches!(tag, 0x18 | 0x20 | 0x38) {
-                wire::varint(bytes, &mut at)
-            } else {
-                None
-            };
-            if let Some(number) = number
-                && at == bytes.len()
-            {
-                let found = match tag {
-                    0x18 => Found::Unsigned(number),
-                    0x20 => Found::Signed(number as i64),
-                    _ => Found::Ref(number),
-                };
-                return Ok((id, found));
-            }
-        }
-    }
-    read_any_stat(bytes)
-}
-
-fn read_any_stat(bytes: &[u8]) -> Result<(u64, Found<'_>), &'static str> {
     let (mut id, mut found) = (0, Found::Nothing);
     for field in wire::Fields::new(bytes, 0) {
         let field = field.map_err(|damage| damage.seen)?;
@@ -111,15 +84,43 @@ impl Args {
     }
 
     /// Adds a stat that has a name.
-    #[inline(always)]
     pub fn add(&mut self, names: &StatNames, name: &StatName, found: Found<'_>) {
+        self.key(names, name);
+        self.value(names, found);
+        self.member(name);
+    }
+
+    /// Begins a member; its value and [`Args::member`] follow.
+    #[inline(always)]
+    pub fn key(&mut self, names: &StatNames, name: &StatName) {
         let bit = 1 << (name.same_as & 63);
         self.twice |= self.bits & bit != 0;
         self.bits |= bit;
         self.text
             .push_from(&names.pool, name.start, name.length as usize);
-        self.value(names, found);
+    }
+
+    /// Ends a member.
+    #[inline(always)]
+    pub fn member(&mut self, name: &StatName) {
         self.members.push((name.same_as, self.text.len()));
+    }
+
+    /// Writes the name that a reference stands for.
+    #[inline(always)]
+    pub fn reference(&mut self, names: &StatNames, id: u64) {
+        match names.ids.get(id) {
+            Some(slot) => {
+                let name = &names.entries[slot];
+                // The name in quotes, without the comma before and the colon behind.
+                self.text
+                    .push_from(&names.pool, name.start + 1, name.length as usize - 2);
+            }
+            None => {
+                self.odd.nameless = true;
+                self.text.push(b"null");
+            }
+        }
     }
 
     /// Adds a stat whose id has no name.
@@ -167,23 +168,11 @@ impl Args {
             .push((u32::MAX - self.members.len() as u32, self.text.len()));
     }
 
-    #[inline(always)]
     pub fn value(&mut self, names: &StatNames, found: Found<'_>) {
         match found {
             Found::Signed(value) => self.text.signed(value),
             Found::Unsigned(value) => self.text.unsigned(value),
-            Found::Ref(id) => match names.ids.get(id) {
-                Some(slot) => {
-                    let name = names.entries[slot];
-                    // The name in quotes, without the comma before and the colon behind.
-                    self.text
-                        .push_from(&names.pool, name.start + 1, name.length as usize - 2);
-                }
-                None => {
-                    self.odd.nameless = true;
-                    self.text.push(b"null");
-                }
-            },
+            Found::Ref(id) => self.reference(names, id),
             Found::Double(value) => self.text.double(value),
             Found::Str(bytes) => self.odd.not_utf8 |= !self.text.quoted(bytes),
             Found::Bytes(bytes) => self.text.binary(bytes),

@@ -81,36 +81,66 @@ struct Told<'a> {
     texts: [Found<'a>; ROLES],
 }
 
+/// Bits of texts stand this far above those of numbers.
+const TEXTS: u32 = 16;
+
 impl<'a> Told<'a> {
-    #[inline(always)]
-    fn take(&mut self, role: Role, found: Found<'a>) {
-        let index = role as usize;
-        match found {
-            Found::Signed(value) => self.numbers[index] = value as u64,
-            Found::Unsigned(value) => self.numbers[index] = value,
-            Found::Ref(_) | Found::Str(_) => self.texts[index] = found,
-            _ => return,
+    fn new() -> Self {
+        Told {
+            bits: 0,
+            numbers: [0; ROLES],
+            texts: [Found::Nothing; ROLES],
         }
-        self.bits |= 1 << index;
+    }
+
+    fn take(&mut self, role: Role, found: Found<'a>) {
+        match found {
+            Found::Signed(value) => self.take_number(role, value as u64, false),
+            Found::Unsigned(value) => self.take_number(role, value, false),
+            Found::Ref(id) => self.take_number(role, id, true),
+            Found::Str(_) => {
+                self.texts[role as usize] = found;
+                self.bits |= text_bit(role);
+            }
+            _ => {}
+        }
     }
 
     #[inline(always)]
-    fn has(&self, role: Role) -> bool {
-        self.bits & (1 << role as u32) != 0
+    fn take_number(&mut self, role: Role, number: u64, reference: bool) {
+        if reference {
+            self.texts[role as usize] = Found::Ref(number);
+            self.bits |= text_bit(role);
+        } else {
+            self.numbers[role as usize] = number;
+            self.bits |= number_bit(role);
+        }
     }
 
     fn number(&self, role: Role) -> Option<u64> {
-        self.has(role).then_some(self.numbers[role as usize])
+        (self.bits & number_bit(role) != 0).then_some(self.numbers[role as usize])
+    }
+
+    fn has_text(&self, role: Role) -> bool {
+        self.bits & text_bit(role) != 0
     }
 }
 
+const fn number_bit(role: Role) -> u32 {
+    1 << role as u32
+}
+
+const fn text_bit(role: Role) -> u32 {
+    1 << (role as u32 + TEXTS)
+}
+
 const ROLES: usize = Role::FunctionCall as usize + 1;
-const LINKS: u32 = 1 << Role::ProducerType as u32
-    | 1 << Role::ProducerId as u32
-    | 1 << Role::ConsumerType as u32
-    | 1 << Role::ConsumerId as u32;
-const MARKS: u32 = 1 << Role::StepNumber as u32 | 1 << Role::FunctionCall as u32;
-const OPS: u32 = 1 << Role::HloOp as u32 | 1 << Role::TfOp as u32 | 1 << Role::HloCategory as u32;
+const LINKS: u32 = number_bit(Role::ProducerType)
+    | number_bit(Role::ProducerId)
+    | number_bit(Role::ConsumerType)
+    | number_bit(Role::ConsumerId);
+const OPS: u32 = text_bit(Role::HloOp) | text_bit(Role::TfOp) | text_bit(Role::HloCategory);
+const MARKS: u32 = number_bit(Role::StepNumber) | text_bit(Role::FunctionCall);
 
 /// An event as it is read.
 #[derive(Default)]
@@ -135,16 +165,12 @@ impl Decoder<'_> {
         columns.op_type.reserve_exact(rows);
         columns.args_end.reserve_exact(rows);
         let mut args = Args::with_capacity(if self.needs.args { 3 * bytes.len() } else { 0 });
-        let mut told = Told {
-            bits: 0,
-            numbers: [0; ROLES],
-            texts: [Found::Nothing; ROLES],
-        };
+        let mut told = Told::new();
         let text_limit = TEXT_RATIO_FROM_BYTES + TEXT_RATIO_LIMIT * bytes.len();
         let mut at = 0;
         while at < bytes.len() {
             let start = at;
-            let body = match line_field(bytes, &mut at) {
+            let (from, end) = match line_field(bytes, &mut at) {
                 Ok(Some(body)) => body,
                 Ok(None) => continue,
                 Err(_) => {
@@ -155,7 +181,10 @@ impl Decoder<'_> {
             args.begin();
             told.bits = 0;
             let mut event = Event::default();
-            if self.event(body, &mut event, &mut told, &mut args).is_err() {
+            if self
+                .event(bytes, from, end, &mut event, &mut told, &mut args)
+                .is_err()
+            {
                 args.drop_event();
                 piece.tally.add(Problem::Event, 1, base + start as u64);
                 continue;
@@ -164,7 +193,7 @@ impl Decoder<'_> {
                 &mut piece,
                 place,
                 base + start as u64,
-                body,
+                &bytes[from..end],
                 event,
                 &told,
                 &mut args,
@@ -184,67 +213,138 @@ impl Decoder<'_> {
         Ok(piece)
     }
 
+    /// Reads the event in `bytes[at..end]`. Numbers are read from `bytes`, of which more follows
+    /// mostly, and checked against `end` afterwards: that spares a slow path at each end.
     #[inline(always)]
     fn event<'a>(
         &self,
-        body: &'a [u8],
+        bytes: &'a [u8],
+        mut at: usize,
+        end: usize,
         event: &mut Event,
         told: &mut Told<'a>,
         args: &mut Args,
     ) -> std::result::Result<(), &'static str> {
         const SHORT: &str = "a number that is cut short or too long";
-        let mut at = 0;
-        while let Some(&tag) = body.get(at) {
+        while at < end {
+            let tag = bytes[at];
             at += 1;
             match tag {
                 0x22 => {
-                    let length = wire::length(body, &mut at)?;
-                    self.stat(&body[at..at + length], event, told, args);
+                    let length = wire::length(&bytes[..end], &mut at)?;
+                    self.stat(bytes, at, at + length, event, told, args);
                     at += length;
                 }
-                0x08 => event.kind = wire::varint(body, &mut at).ok_or(SHORT)?,
+                0x08 => event.kind = wire::varint(bytes, &mut at).ok_or(SHORT)?,
                 0x10 => {
-                    event.offset_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64;
+                    event.offset_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64;
                     event.occurrences = None;
                 }
-                0x18 => event.dur_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64,
+                0x18 => event.dur_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64,
                 _ => {
-                    // Other fields, and tags written longer than needed.
                     at -= 1;
-                    let (number, wire) = wire::tag(body, &mut at)?;
-                    match (number, wire) {
-                        (1, 0) => event.kind = wire::varint(body, &mut at).ok_or(SHORT)?,
-                        (2, 0) => {
-                            event.offset_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64;
-                            event.occurrences = None;
-                        }
-                        (3, 0) => event.dur_ps = wire::varint(body, &mut at).ok_or(SHORT)? as i64,
-                        (4, 2) => {
-                            let length = wire::length(body, &mut at)?;
-                            self.stat(&body[at..at + length], event, told, args);
-                            at += length;
-                        }
-                        (5, 0) => {
-                            event.occurrences =
-                                Some(wire::varint(body, &mut at).ok_or(SHORT)? as i64);
-                            event.offset_ps = 0;
-                        }
-                        _ => wire::skip(body, &mut at, number, wire)?,
-                    }
+                    self.rare_field(&bytes[..end], &mut at, event, told, args)?;
                 }
             }
+        }
+        if at > end {
+            return Err(SHORT);
+        }
+        Ok(())
+    }
+
+    /// Other fields of an event, and tags written longer than needed.
+    #[cold]
+    fn rare_field<'a>(
+        &self,
+        body: &'a [u8],
+        at: &mut usize,
+        event: &mut Event,
+        told: &mut Told<'a>,
+        args: &mut Args,
+    ) -> std::result::Result<(), &'static str> {
+        const SHORT: &str = "a number that is cut short or too long";
+        let (number, wire) = wire::tag(body, at)?;
+        match (number, wire) {
+            (1, 0) => event.kind = wire::varint(body, at).ok_or(SHORT)?,
+            (2, 0) => {
+                event.offset_ps = wire::varint(body, at).ok_or(SHORT)? as i64;
+                event.occurrences = None;
+            }
+            (3, 0) => event.dur_ps = wire::varint(body, at).ok_or(SHORT)? as i64,
+            (4, 2) => {
+                let length = wire::length(body, at)?;
+                self.stat(body, *at, *at + length, event, told, args);
+                *at += length;
+            }
+            (5, 0) => {
+                event.occurrences = Some(wire::varint(body, at).ok_or(SHORT)? as i64);
+                event.offset_ps = 0;
+            }
+            _ => wire::skip(body, at, number, wire)?,
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn stat<'a>(&self, bytes: &'a [u8], event: &mut Event, told: &mut Told<'a>, args: &mut Args) {
+    fn stat<'a>(
+        &self,
+        bytes: &'a [u8],
+        start: usize,
+        end: usize,
+        event: &mut Event,
+        told: &mut Told<'a>,
+        args: &mut Args,
+    ) {
+        // As every writer writes integers and references: 08 id, tag and number up to the end.
+        let mut at = start + 1;
+        if start < end
+            && bytes[start] == 0x08
+            && let Some(id) = wire::varint(bytes, &mut at)
+            && at < end
+            && let tag = bytes[at]
+            && matches!(tag, 0x18 | 0x20 | 0x38)
+        {
+            at += 1;
+            if let Some(number) = wire::varint(bytes, &mut at)
+                && at == end
+                && let Some(slot) = self.stats.ids.get(id)
+            {
+                let name = &self.stats.entries[slot];
+                if name.role != Role::None {
+                    told.take_number(name.role, number, tag == 0x38);
+                }
+                if self.needs.args {
+                    args.key(self.stats, name);
+                    match tag {
+                        0x18 => args.text.unsigned(number),
+                        0x20 => args.text.signed(number as i64),
+                        _ => args.reference(self.stats, number),
+                    }
+                    args.member(name);
+                }
+                return;
+            }
+        }
+        self.any_stat(&bytes[start..end], event, told, args);
+    }
+
+    #[inline(never)]
+    fn any_stat<'a>(
+        &self,
+        bytes: &'a [u8],
+        event: &mut Event,
+        told: &mut Told<'a>,
+        args: &mut Args,
+    ) {
         let Ok((id, found)) = read_stat(bytes) else {
             event.args_damaged = true;
             return;
         };
         let Some(slot) = self.stats.ids.get(id) else {
-            args.add_nameless(self.stats, id, found);
+            if self.needs.args {
+                args.add_nameless(self.stats, id, found);
+            }
             return;
         };
         let name = &self.stats.entries[slot];
@@ -378,14 +478,17 @@ impl Decoder<'_> {
                 },
                 ..*self
             };
-            let mut told = Told {
-                bits: 0,
-                numbers: [0; ROLES],
-                texts: [Found::Nothing; ROLES],
-            };
+            let mut told = Told::new();
             again.begin();
             // It was read without an error just now.
-            let _ = full.event(body, &mut Event::default(), &mut told, &mut again);
+            let _ = full.event(
+                body,
+                0,
+                body.len(),
+                &mut Event::default(),
+                &mut told,
+                &mut again,
+            );
             again.end();
             again.text.into_bytes()
         };
@@ -398,7 +501,7 @@ impl Decoder<'_> {
     }
 
     fn op(&self, piece: &mut Piece, row: u32, place: &Place, told: &Told<'_>) {
-        let tf = !told.has(Role::HloOp);
+        let tf = !told.has_text(Role::HloOp);
         let role = if tf { Role::TfOp } else { Role::HloOp };
         let text = if tf && !place.device {
             NONE
@@ -417,7 +520,7 @@ impl Decoder<'_> {
     }
 
     fn text(&self, piece: &mut Piece, role: Role, told: &Told<'_>) -> u32 {
-        if !told.has(role) {
+        if !told.has_text(role) {
             return NONE;
         }
         match told.texts[role as usize] {
@@ -444,30 +547,25 @@ impl Decoder<'_> {
     }
 }
 
-/// The next event in a line; None for any other field.
+/// Where the next event in a line lies; None for any other field.
 #[inline(always)]
-fn line_field<'a>(
-    bytes: &'a [u8],
+fn line_field(
+    bytes: &[u8],
     at: &mut usize,
-) -> std::result::Result<Option<&'a [u8]>, &'static str> {
-    let event = if bytes[*at] == 0x22 {
+) -> std::result::Result<Option<(usize, usize)>, &'static str> {
+    if bytes[*at] == 0x22 {
         *at += 1;
-        true
     } else {
         let (number, wire) = wire::tag(bytes, at)?;
-        let event = (number, wire) == (4, 2);
-        if !event {
+        if (number, wire) != (4, 2) {
             wire::skip(bytes, at, number, wire)?;
+            return Ok(None);
         }
-        event
-    };
-    if !event {
-        return Ok(None);
     }
     let length = wire::length(bytes, at)?;
-    let body = &bytes[*at..*at + length];
+    let start = *at;
     *at += length;
-    Ok(Some(body))
+    Ok(Some((start, *at)))
 }
 
 fn in_nesting_order(columns: &SliceColumns) -> bool {

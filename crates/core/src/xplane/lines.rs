@@ -223,48 +223,59 @@ fn quick_event(
     let Ok(length) = wire::length(bytes, &mut next) else {
         return Ok(None);
     };
-    let offset_ps = offset_of(&bytes[next..next + length]);
+    let offset_ps = offset_of(bytes, next, next + length);
     Ok(Some((at + (next + length) as u64, offset_ps)))
 }
 
-/// Offset of an event relative to its line: 0 for an aggregated event, whose place is not known;
-/// None for a damaged one. Has to agree with [`super::events`].
+/// Offset relative to its line of the event in `bytes[at..end]`: 0 for an aggregated event, whose
+/// place is not known; None for a damaged one. Has to agree with [`super::events`].
 #[inline(always)]
-fn offset_of(body: &[u8]) -> Option<i64> {
-    let (mut at, mut offset_ps) = (0, 0);
-    while let Some(&tag) = body.get(at) {
+fn offset_of(bytes: &[u8], mut at: usize, end: usize) -> Option<i64> {
+    let mut offset_ps = 0;
+    while at < end {
+        let tag = bytes[at];
         at += 1;
         match tag {
             0x22 => {
-                let length = wire::length(body, &mut at).ok()?;
+                let length = wire::length(&bytes[..end], &mut at).ok()?;
                 at += length;
             }
             0x08 | 0x18 => {
-                wire::varint(body, &mut at)?;
+                wire::varint(bytes, &mut at)?;
             }
-            0x10 => offset_ps = wire::varint(body, &mut at)? as i64,
+            0x10 => offset_ps = wire::varint(bytes, &mut at)? as i64,
             _ => {
                 at -= 1;
-                let (number, wire) = wire::tag(body, &mut at).ok()?;
-                match (number, wire) {
-                    (2, 0) => offset_ps = wire::varint(body, &mut at)? as i64,
-                    (5, 0) => {
-                        wire::varint(body, &mut at)?;
-                        offset_ps = 0;
-                    }
-                    _ => wire::skip(body, &mut at, number, wire).ok()?,
-                }
+                rare_field(&bytes[..end], &mut at, &mut offset_ps)?;
             }
         }
     }
-    Some(offset_ps)
+    (at == end).then_some(offset_ps)
+}
+
+#[cold]
+fn rare_field(body: &[u8], at: &mut usize, offset_ps: &mut i64) -> Option<()> {
+    match wire::tag(body, at).ok()? {
+        (2, 0) => *offset_ps = wire::varint(body, at)? as i64,
+        (5, 0) => {
+            wire::varint(body, at)?;
+            *offset_ps = 0;
+        }
+        (number, wire) => wire::skip(body, at, number, wire).ok()?,
+    }
+    Some(())
 }
 
 /// Like [`offset_of`], for an event of any length.
 fn long_offset(window: &mut Window<'_>, body: Extent) -> Result<Option<i64>, Trouble> {
     if body.len() <= 64 << 10 {
         let bytes = window.at(body.start, body.len() as usize)?;
-        return Ok(bytes.get(..body.len() as usize).and_then(offset_of));
+        let length = body.len() as usize;
+        return Ok(if bytes.len() < length {
+            None
+        } else {
+            offset_of(bytes, 0, length)
+        });
     }
     let (mut at, mut offset_ps) = (body.start, 0);
     loop {

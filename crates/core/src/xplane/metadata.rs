@@ -117,16 +117,20 @@ impl StatNames {
         let mut first: FxHashMap<Box<str>, u32> = FxHashMap::default();
         let mut text = Text::default();
         for &entry in entries {
-            let (id, value) = map_entry(window, entry)?;
+            // An entry without a value names nothing.
+            let (id, Some(value)) = map_entry(window, entry)? else {
+                continue;
+            };
             let mut name = String::new();
-            if let Some(value) = value {
-                each_field(window, value, |window, head| {
-                    if head.is(2) {
-                        name = read_name(window, head.body, repaired)?;
-                    }
-                    Ok(true)
-                })?;
-            }
+            each_field(window, value, |window, head| {
+                if head.is(2) {
+                    name = read_name(window, head.body, repaired)?;
+                } else if head.is(3) {
+                    // A description; nobody asks for it, but it has to be text.
+                    read_name(window, head.body, repaired)?;
+                }
+                Ok(true)
+            })?;
             let slot = names.entries.len() as u32;
             let start = text.len();
             text.byte(b',');
@@ -183,31 +187,31 @@ impl Kinds {
     ) -> Result<Self, Trouble> {
         let mut kinds = Kinds::default();
         for &entry in entries {
-            let (id, value) = map_entry(window, entry)?;
+            let (id, Some(value)) = map_entry(window, entry)? else {
+                continue;
+            };
             let (mut name, mut display) = (String::new(), String::new());
             let mut category: Option<String> = None;
             let mut described = false;
-            if let Some(value) = value {
-                each_field(window, value, |window, head| {
-                    match head.number {
-                        2 if head.wire == 2 => name = read_name(window, head.body, repaired)?,
-                        4 if head.wire == 2 => display = read_name(window, head.body, repaired)?,
-                        3 if head.wire == 2 => described |= head.body.len() > 0,
-                        6 => described = true,
-                        5 if head.wire == 2 => {
-                            described = true;
-                            if let Some(text) = hlo_category(window, head.body, stats)? {
-                                category = Some(text);
-                            }
+            each_field(window, value, |window, head| {
+                match head.number {
+                    2 if head.wire == 2 => name = read_name(window, head.body, repaired)?,
+                    4 if head.wire == 2 => display = read_name(window, head.body, repaired)?,
+                    3 if head.wire == 2 => described |= head.body.len() > 0,
+                    6 => described = true,
+                    5 if head.wire == 2 => {
+                        described = true;
+                        if let Some(text) = hlo_category(window, head.body, stats)? {
+                            category = Some(text);
                         }
-                        _ => {}
                     }
-                    Ok(true)
-                })?;
-            }
+                    _ => {}
+                }
+                Ok(true)
+            })?;
             let slot = kinds.entries.len() as u32;
             kinds.ids.insert(id, slot);
-            if let (true, Some(value)) = (described, value) {
+            if described {
                 kinds.described.push(value);
             }
             if !used {
@@ -302,8 +306,8 @@ fn map_entry(window: &mut Window<'_>, entry: Extent) -> Result<(u64, Option<Exte
     Ok((key, value))
 }
 
-/// Calls `see` for each field of a message while it answers true. Stops quietly where the message is
-/// damaged: names and facts that were whole are kept, and no event is lost by it.
+/// Calls `see` for each field of a message while it answers true. Stops where the message is damaged:
+/// what was whole is kept, no event is lost by it, and the window remembers.
 pub fn each_field(
     window: &mut Window<'_>,
     message: Extent,
@@ -312,13 +316,17 @@ pub fn each_field(
     let mut at = message.start;
     loop {
         match window.field(at, message.end) {
-            Ok(Some(head)) => {
+            Ok(Some(head)) if !head.cut => {
                 at = head.body.end;
                 if !see(window, head)? {
                     return Ok(());
                 }
             }
-            Ok(None) | Err(Trouble::Damage(_)) => return Ok(()),
+            Ok(None) => return Ok(()),
+            Ok(Some(_)) | Err(Trouble::Damage(_)) => {
+                window.damaged.get_or_insert(at);
+                return Ok(());
+            }
             Err(failure) => return Err(failure),
         }
     }

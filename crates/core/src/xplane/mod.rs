@@ -67,8 +67,23 @@ impl From<Trouble> for Error {
 
 /// Decodes an XSpace.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
-    let source = input.random()?;
-    decode_from(&source, options, writer)
+    let commit = decode_from(&input.random()?, options, writer, None)?;
+    let damage = commit.tally.damage();
+    commit.finish(writer);
+    match damage {
+        Some(offset) if writer.facts.events_stored == 0 => {
+            Err(nothing_whole(&input.random()?, offset)?)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Decodes an XSpace to columns and keeps nothing: the time that decoding alone takes, to compare
+/// the rest with. Returns the number of slices and the bytes of their args.
+pub fn drain(input: &Input, options: &Options) -> Result<(u64, u64)> {
+    let mut writer = Writer::new(options)?;
+    let commit = decode_from(&input.random()?, options, &mut writer, Some((0, 0)))?;
+    Ok(commit.drained.unwrap_or_default())
 }
 
 /// A plane of the space.
@@ -79,11 +94,16 @@ struct PlaneExtent {
 }
 
 /// Decodes the XSpace that `source` holds.
-fn decode_from(source: &dyn ReadAt, options: &Options, writer: &mut Writer) -> Result<()> {
+fn decode_from(
+    source: &dyn ReadAt,
+    options: &Options,
+    writer: &mut Writer,
+    drained: Option<(u64, u64)>,
+) -> Result<commit::Commit> {
     let mut window = Window::new(source, HOP_BYTES);
     let mut tally = Tally::default();
     let mut planes = Vec::new();
-    let mut known = false;
+    let (mut known, mut repaired) = (false, 0);
     let mut hosts = Vec::new();
     let mut walk = Walk::space(Extent {
         start: 0,
@@ -97,11 +117,14 @@ fn decode_from(source: &dyn ReadAt, options: &Options, writer: &mut Writer) -> R
                 extent: head.body,
                 cut: part.cut,
             }),
-            (2, 2) => complaint(&mut window, head.body, true, writer)?,
-            (3, 2) => complaint(&mut window, head.body, false, writer)?,
-            (4, 2) => hosts.push(metadata::read_name(&mut window, head.body, &mut 0)?),
+            (2, 2) => complaint(&mut window, head.body, true, writer, &mut repaired)?,
+            (3, 2) => complaint(&mut window, head.body, false, writer, &mut repaired)?,
+            (4, 2) => hosts.push(metadata::read_name(&mut window, head.body, &mut repaired)?),
             _ => {}
         }
+    }
+    if repaired > 0 {
+        tally.add(tally::Problem::Text, 0, 0);
     }
     if !known {
         return Err(Error::at(
@@ -120,19 +143,16 @@ fn decode_from(source: &dyn ReadAt, options: &Options, writer: &mut Writer) -> R
     writer.facts.producer = "tf_profiler".to_owned();
     let clock = clock::Clock::read(&mut window, &planes, writer)?;
     let mut commit = commit::Commit::new(options, clock, tally);
+    commit.drained = drained;
     for plane in &planes {
         plane::decode(source, *plane, options, writer, &mut commit)?;
     }
-    let damage = commit.tally.damage();
-    commit.finish(writer);
-    match damage {
-        Some(offset) if writer.facts.events_stored == 0 => Err(nothing_whole(&mut window, offset)?),
-        _ => Ok(()),
-    }
+    Ok(commit)
 }
 
 /// The error for a damaged file of which no event could be read.
-fn nothing_whole(window: &mut Window<'_>, offset: u64) -> Result<Error> {
+fn nothing_whole(source: &dyn ReadAt, offset: u64) -> Result<Error> {
+    let mut window = Window::new(source, HOP_BYTES);
     // U+FFFD in UTF-8 stands where a program that took the file for text found no text.
     let head = window.at(0, HOP_BYTES)?;
     let replaced = head
@@ -155,8 +175,9 @@ fn complaint(
     body: Extent,
     error: bool,
     writer: &mut Writer,
+    repaired: &mut u64,
 ) -> Result<()> {
-    let text = metadata::read_name(window, body, &mut 0)?;
+    let text = metadata::read_name(window, body, repaired)?;
     let slug = if error {
         "recorder-error"
     } else {

@@ -73,6 +73,7 @@ impl Parts {
         for &stat in &self.stats {
             let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
             let Ok((id, found)) = read_stat(&bytes) else {
+                window.damaged.get_or_insert(stat.start);
                 continue;
             };
             let Some(slot) = names.ids.get(id) else {
@@ -135,7 +136,7 @@ pub fn decode(
         &mut repaired,
     )?;
     (parts.kinds, parts.stat_names) = (Vec::new(), Vec::new());
-    let args_json = plane_args(&mut window, &parts, &names)?;
+    let args_json = plane_args(&mut window, &parts, &names, &mut repaired)?;
     plane_facts(&mut window, &parts, &names, kind, writer)?;
     let device = match kind
         .device()
@@ -194,17 +195,22 @@ pub fn decode(
             commit.piece(writer, &mut plane_commit, piece, jobs[index].ordered)
         })?;
     }
-    if repaired > 0 {
-        commit.tally.add(Problem::Text, 0, plane.extent.start);
-    }
     if options.needs.tables {
+        let at = first_ps.unwrap_or(0);
         commit.descriptions(
             &mut window,
             writer,
             &mut plane_commit,
             &kinds,
-            first_ps.unwrap_or(0),
+            at,
+            &mut repaired,
         )?;
+    }
+    if repaired > 0 {
+        commit.tally.add(Problem::Text, 0, plane.extent.start);
+    }
+    if let Some(offset) = window.damaged {
+        commit.tally.add(Problem::Metadata, 0, offset);
     }
     Ok(())
 }
@@ -368,7 +374,12 @@ fn push_varint(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// All stats of the plane as one JSON object; empty without any.
-fn plane_args(window: &mut Window<'_>, parts: &Parts, names: &StatNames) -> Result<String> {
+fn plane_args(
+    window: &mut Window<'_>,
+    parts: &Parts,
+    names: &StatNames,
+    repaired: &mut u64,
+) -> Result<String> {
     let mut args = Args::default();
     args.begin();
     for &stat in &parts.stats {
@@ -382,6 +393,7 @@ fn plane_args(window: &mut Window<'_>, parts: &Parts, names: &StatNames) -> Resu
         }
     }
     args.end();
+    *repaired += u64::from(args.odd.not_utf8);
     Ok(String::from_utf8_lossy(args.last()).into_owned())
 }
 

@@ -13,11 +13,12 @@ pub enum Problem {
     NegativeDuration,
     Text,
     Unnamed,
+    Metadata,
     Shortened,
     Aggregated,
 }
 
-const ALL: [(Problem, &str, Effect, &str); 10] = [
+const ALL: [(Problem, &str, Effect, &str); 11] = [
     (
         Problem::Truncated,
         "truncated",
@@ -65,6 +66,12 @@ const ALL: [(Problem, &str, Effect, &str); 10] = [
         "unnamed-metadata",
         Effect::Missing,
         "Events of a kind, or with values, that the file gives no name: they are called by their number",
+    ),
+    (
+        Problem::Metadata,
+        "damaged-metadata",
+        Effect::Missing,
+        "Names or facts of a plane that cannot be read; events may be called by their number",
     ),
     (
         Problem::Shortened,

@@ -23,15 +23,18 @@ impl Text {
         }
     }
 
+    #[inline(always)]
     pub fn len(&self) -> usize {
         self.length
     }
 
+    #[inline(always)]
     pub fn as_bytes(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
 
     /// Forgets everything from byte `length` on.
+    #[inline(always)]
     pub fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
@@ -76,40 +79,44 @@ impl Text {
     /// pool allows when it goes on for 32 bytes after every text in it.
     #[inline(always)]
     pub fn push_from(&mut self, pool: &[u8], start: usize, length: usize) {
+        self.room(32);
         if length <= 32
-            && let (Some(from), Some(to)) = (
-                pool.get(start..start + 32),
-                self.buffer.get_mut(self.length..self.length + 32),
-            )
+            && let Some(from) = pool.get(start..).and_then(|rest| rest.first_chunk::<32>())
+            && let Some(to) = self.chunk()
         {
-            to.copy_from_slice(from);
+            *to = *from;
             self.length += length;
-            self.room(0);
             return;
         }
         self.push(&pool[start..start + length]);
     }
 
+    /// The 32 bytes behind the end, once there is room.
+    #[inline(always)]
+    fn chunk(&mut self) -> Option<&mut [u8; 32]> {
+        self.buffer.get_mut(self.length..)?.first_chunk_mut()
+    }
+
     #[inline(always)]
     pub fn unsigned(&mut self, value: u64) {
-        self.room(20);
-        let length = digits(value);
-        let out = &mut self.buffer[self.length..self.length + length];
-        let mut rest = value;
+        let (first, length) = leading(value);
+        self.room(32);
+        let Some(out) = self.chunk() else {
+            return self.push(value.to_string().as_bytes());
+        };
+        out[..8].copy_from_slice(&first.to_le_bytes());
         let mut end = length;
-        while rest >= 100 {
-            let pair = 2 * (rest % 100) as usize;
-            rest /= 100;
-            out[end - 2..end].copy_from_slice(&PAIRS[pair..pair + 2]);
-            end -= 2;
+        if value >= 10_000_000_000_000_000 {
+            let middle = eight_digits((value / 100_000_000 % 100_000_000) as u32);
+            out[length..length + 8].copy_from_slice(&middle.to_le_bytes());
+            end += 8;
         }
-        if rest >= 10 {
-            let pair = 2 * rest as usize;
-            out[..2].copy_from_slice(&PAIRS[pair..pair + 2]);
-        } else {
-            out[0] = b'0' + rest as u8;
+        if value >= 100_000_000 {
+            let last = eight_digits((value % 100_000_000) as u32);
+            out[end..end + 8].copy_from_slice(&last.to_le_bytes());
+            end += 8;
         }
-        self.length += length;
+        self.length += end;
     }
 
     #[inline(always)]
@@ -204,26 +211,29 @@ impl Text {
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-const PAIRS: [u8; 200] = {
-    let mut pairs = [0; 200];
-    let mut number = 0;
-    while number < 100 {
-        pairs[2 * number] = b'0' + (number / 10) as u8;
-        pairs[2 * number + 1] = b'0' + (number % 10) as u8;
-        number += 1;
-    }
-    pairs
-};
-
+/// The digits before the last eight or sixteen, as text in the low bytes, and how many they are.
 #[inline(always)]
-fn digits(value: u64) -> usize {
-    match value {
-        0..10 => 1,
-        10..100 => 2,
-        100..1_000 => 3,
-        1_000..10_000 => 4,
-        _ => value.ilog10() as usize + 1,
-    }
+fn leading(value: u64) -> (u64, usize) {
+    let top = match value {
+        0..100_000_000 => value,
+        100_000_000..10_000_000_000_000_000 => value / 100_000_000,
+        _ => value / 10_000_000_000_000_000,
+    };
+    let text = eight_digits(top as u32);
+    // Leading zeros, but never the last digit.
+    let zeros = ((text & 0x0f0f_0f0f_0f0f_0f0f | 1 << 56).trailing_zeros() / 8) as usize;
+    (text >> (8 * zeros), 8 - zeros)
+}
+
+/// Eight digits of a number below 10^8 as text, the first digit in the lowest byte: the number is
+/// split into halves in lanes of one word, three times.
+#[inline(always)]
+fn eight_digits(value: u32) -> u64 {
+    let fours = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | (fours - 100 * hundreds) << 16;
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    (tens | (twos - 10 * tens) << 8) + 0x3030_3030_3030_3030
 }
 
 #[cfg(test)]

@@ -70,6 +70,8 @@ pub struct Window<'a> {
     chunk: usize,
     buffer: Vec<u8>,
     start: u64,
+    /// Where the first message was met that is read in parts and is damaged.
+    pub damaged: Option<u64>,
 }
 
 impl<'a> Window<'a> {
@@ -80,6 +82,7 @@ impl<'a> Window<'a> {
             chunk,
             buffer: Vec::new(),
             start: 0,
+            damaged: None,
         }
     }
 
