@@ -225,6 +225,12 @@ NOTES: dict[str, Message] = {
         "The beginning of the file, with its settings and names, is damaged. The events were read.",
         "Copy the file again, if names of processes or the clock are missing.",
     ),
+    "damaged-metadata": Message(
+        "Names or facts that cannot be read",
+        "A part of the file that names events or tells of the recording is damaged. The events were "
+        "read; those without a name are called by their number.",
+        "Copy the file again, or record anew.",
+    ),
     "damaged-structure": Message(
         "Lengths that contradict each other",
         "The file says how long its parts are, and they do not fit into one another. Reading went on at"

@@ -1,4 +1,4 @@
-"""XPlane: equal to TensorFlow's own reading on real recordings; see also test_xplane_drawn and test_xplane_damage."""
+"""XPlane: equal to TensorFlow's own reading on real recordings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from stepscope import _core
 from stepscope.formats import xplane
-
 from tests import corpus
 from tests.formats import xplane_reference as reference
 from tests.formats.xplane_reference import Slice

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from stepscope import _core
 
+from stepscope import _core
 from tests.formats import xplane_reference as reference
 from tests.formats.test_xplane import check, decode
 
