@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import threading
+import weakref
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +25,7 @@ class Spool:
 
     def __init__(self) -> None:
         self._folder: str | None = None
+        self._remove: weakref.finalize[[], Spool] | None = None
         self._count = 0
         self._lock = threading.Lock()
 
@@ -31,6 +33,8 @@ class Spool:
         with self._lock:
             if self._folder is None:
                 self._folder = tempfile.mkdtemp(prefix="stepscope-")
+                # Also when nobody calls close(): at the end of the process at the latest.
+                self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
             self._count += 1
             return Path(self._folder, str(self._count))
 
@@ -69,9 +73,9 @@ class Spool:
     def close(self) -> None:
         """Removes the folder. Idempotent."""
         with self._lock:
-            folder, self._folder = self._folder, None
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            self._folder = None
+            if self._remove is not None:
+                self._remove()
 
 
 def from_pipe(stream: BinaryIO, spool: Spool, shown: str) -> Path:
