@@ -63,7 +63,9 @@ def test_a_wide_column_steps_down() -> None:
 
 
 def test_columns_of_one_kind_share_their_scale() -> None:
-    total, own, share = units.scales(["ps", "ps", "ratio"], [(5 * 10**12, 10**11, 0.5), (10**12, 10**10, 0.1)])
+    total, own, share = units.scales(
+        ["ps", "ps", "ratio"], [(5 * 10**12, 10**11, 0.5), (10**12, 10**10, 0.1)]
+    )
     assert total == own
     assert total.symbol == "s"
     assert share.symbol == "%"
