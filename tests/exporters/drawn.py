@@ -32,7 +32,7 @@ class DrawnTrace:
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
-        self.connection = tables.connect(views=False)
+        self.connection = tables.connect()
         self.sources = ()
         self.skipped = ()
 

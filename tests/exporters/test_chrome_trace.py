@@ -110,7 +110,8 @@ def test_clocks_that_are_not_known_follow_and_that_is_said(tmp_path: Path) -> No
     assert "timeline-0" in written.notes[0]
     head, events = chrome(two_steps((None, UNIX_NS)), tmp_path)
     assert head["stepscope"]["notes"] == list(written.notes)
-    assert [source["clock"] for source in head["stepscope"]["sources"]] == ["relative", "unix"]
+    clocks = {source["label"]: source["clock"] for source in head["stepscope"]["sources"]}
+    assert clocks == {"timeline-0": "relative", "timeline-1": "unix"}
     start = {event["name"]: ps(event["ts"]) for event in phase(events, "X")}
     assert start["MatMul 1"] == 1_000_001
     assert start["MatMul 0"] == 4_000_000 + 1_000_001

@@ -113,14 +113,13 @@ class _Text:
             trace,
             {
                 place.source_id: {
-                    "ordinal": str(ordinal),
                     "label": quote(f"{place.label}: " if self._several else ""),
                     "shift_ps": f"{place.shift_ps}{wide}",
                     "flow_shift": f"{shifts.get(place.source_id, 0)}::BIGINT",
                     # In a Chrome trace the arguments tell op and type; they are written as they were.
                     "ops": "false" if place.format == "chrome_trace" else "true",
                 }
-                for ordinal, place in enumerate(layout.places)
+                for place in layout.places
             },
         )
 

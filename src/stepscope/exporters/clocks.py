@@ -39,7 +39,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """All places in the order of their sources. base_unix_ns: Unix time of 0, when one capture knows it."""
+    """All places in the order of time. base_unix_ns: Unix time of 0; None when no capture knows it."""
 
     places: tuple[Place, ...]
     base_unix_ns: int | None
@@ -87,6 +87,7 @@ def lay_out(trace: Trace) -> Layout:
         Place(source, run, host, path, form, label, source not in loose, shifts[source], *spans[source])
         for (source, run, host, path, form), label in zip(rows, labels, strict=True)
     )
+    places = tuple(sorted(places, key=lambda place: (not place.known, place.start_ps + place.shift_ps)))
     return Layout(places, base, tuple(_notes(places)))
 
 

@@ -31,8 +31,9 @@ class Spots:
     """SQL that gives every row of a table its `spot`, a struct.
 
     Its fields: pid and tid (numbers from 1, no number is both), kind, records, process, name, sort_index of
-    the track, own_id (which the file gave the sequence or counter), thread (it is a row of its own), and
-    the columns that the caller tells of each source as SQL literals.
+    the track, own_id (which the file gave the sequence or counter), thread (it is a row of its own),
+    ordinal (0, 1, ... in the order in which the caller tells the sources) and the columns that the caller
+    tells of each source, as SQL literals.
     """
 
     def __init__(self, trace: Trace, sources: Mapping[int, Mapping[str, str]]) -> None:
@@ -51,26 +52,27 @@ class Spots:
         """Common table expressions: place (sources), process, spot (tracks) and spots (one row)."""
         names = list(next(iter(self._sources.values())))
         values = ", ".join(
-            f"({source_id}::BIGINT, {self._shifts.get(source_id, 0)}::BIGINT, "
+            f"({source_id}::BIGINT, {ordinal}, {self._shifts.get(source_id, 0)}::BIGINT, "
             + ", ".join(columns[name] for name in names)
             + ")"
-            for source_id, columns in self._sources.items()
+            for ordinal, (source_id, columns) in enumerate(self._sources.items())
         )
         return f"""
-place(source_id, position_shift, {", ".join(names)}) AS (VALUES {values}),
+place(source_id, ordinal, position_shift, {", ".join(names)}) AS (VALUES {values}),
 named AS (
-  SELECT track.*, regexp_extract(track.origin, '^(pid .*?)( (tid|counter|async) .*)?$', 1) AS part,
+  SELECT track.*, place.ordinal,
+    regexp_extract(track.origin, '^(pid .*?)( (tid|counter|async) .*)?$', 1) AS part,
     {_OWN_ID} AS own_id,
     track.kind NOT IN ('counter', 'async') AND NOT (track.name = '' AND track.origin LIKE 'pid %') AS thread
   FROM track JOIN place ON place.source_id = track.source_id
 ),
 process AS (
-  SELECT source_id, process AS name, part, row_number() OVER (ORDER BY source_id, min(id)) AS pid
-  FROM named GROUP BY source_id, process, part
+  SELECT source_id, process AS name, part, row_number() OVER (ORDER BY ordinal, min(id)) AS pid
+  FROM named GROUP BY source_id, ordinal, process, part
 ),
 spot AS (
   SELECT named.id + place.position_shift AS position, process.pid,
-    (SELECT max(pid) FROM process) + row_number() OVER (ORDER BY named.id) AS tid,
+    (SELECT max(pid) FROM process) + row_number() OVER (ORDER BY named.ordinal, named.id) AS tid,
     named.kind, named.records, named.process, named.name, named.sort_index, named.own_id, named.thread,
     place.* EXCLUDE (source_id, position_shift)
   FROM named

@@ -1,0 +1,132 @@
+"""A Chrome trace that we wrote says, read back, what was read in the first place."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope import exporters, trace
+from tests import corpus
+from tests.exporters.read import load, names, phase
+
+# Which arrow a station belongs to is told by the stations that share its number, not by the number.
+ROWS = {
+    "slice": "name, category, ts_ps, dur_ps, depth, self_ps, op_name, op_type, correlation_id, args_json",
+    "instant": "name, category, ts_ps, kind, object_id, args_json",
+    "counter": "name, series, ts_ps, value",
+    "flow": "name, category, ts_ps, phase, args_json",
+}
+TRACK = "process, track.name, track.kind, records"
+
+
+def facts(path: Path) -> dict[str, Any]:
+    """Everything that a Chrome trace can hold of a recording; times absolute where they are known."""
+    found: dict[str, Any] = {}
+    with trace.open(path, cache=False) as opened:
+        assert len(opened.query("SELECT * FROM source").rows()) == 1
+        (origin,) = opened.query("SELECT origin_unix_ns FROM capture").rows()[0]
+        for table, columns in ROWS.items():
+            picked = ", ".join(f"{table}.{column.strip()}" for column in columns.split(","))
+            rows = opened.query(
+                f"SELECT {TRACK}, {picked} FROM {table} JOIN track ON track.id = {table}.track_id"
+                f" ORDER BY process, track.name, track.origin, {table}.ts_ps, {table}.id"
+            ).rows()
+            moment = 4 + [column.strip() for column in columns.split(",")].index("ts_ps")
+            found[table] = Counter(
+                (
+                    *row[:moment],
+                    row[moment] + (origin or 0) * 1000,
+                    *(canonical(value) for value in row[moment + 1 :]),
+                )
+                for row in rows
+            )
+        arrows: dict[int, list[tuple[Any, ...]]] = {}
+        stations = opened.query("SELECT flow_id, ts_ps, phase, name FROM flow ORDER BY ts_ps, phase, name")
+        for flow_id, ts_ps, *station in stations.rows():
+            arrows.setdefault(flow_id, []).append((ts_ps + (origin or 0) * 1000, *station))
+        found["arrows"] = Counter(tuple(arrow) for arrow in arrows.values())
+    return found
+
+
+def canonical(value: Any) -> Any:
+    """JSON texts are equal when they say the same."""
+    if isinstance(value, str) and value.startswith("{"):
+        return json.dumps(json.loads(value, parse_float=Decimal), sort_keys=True, default=str)
+    return value
+
+
+def check(path: Path, folder: Path) -> dict[str, Any]:
+    """Exports and reads back; returns what was in it."""
+    with trace.open(path, cache=False) as opened:
+        exporters.write(opened, folder / "back.json")
+    before, after = facts(path), facts(folder / "back.json")
+    for table in before:
+        assert after[table] == before[table], table
+    return before
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "profiler_hook/timeline-5.json",
+        "tf_data/map_py_function.xplane.pb",
+        "run_metadata/two_servers.pb",
+        "run_metadata/xla_cluster.pb",
+    ],
+)
+def test_samples(tmp_path: Path, name: str) -> None:
+    assert check(corpus.SAMPLES / name, tmp_path)["slice"]
+
+
+CORPUS = [
+    "tf1/resnet14_ref/run_meta_0005.pb",
+    "tf1/dist_ps/run_meta.pb",
+    "torch/trace_full.json",
+    "jax/perfetto_trace.json.gz",
+    "tfdata/interleave_sequential_gzip/plugins/profile/2026_11_20_08_38_58/vm.xplane.pb",
+]
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_corpus(tmp_path: Path, name: str) -> None:
+    assert check(corpus.path(name), tmp_path)["slice"]
+
+
+def test_packed_is_the_same(tmp_path: Path) -> None:
+    sample = corpus.SAMPLES / "profiler_hook" / "timeline-5.json"
+    with trace.open(sample, cache=False) as opened:
+        exporters.write(opened, tmp_path / "back.json.gz")
+    assert facts(tmp_path / "back.json.gz") == facts(sample)
+
+
+def test_merged_steps_have_the_arrows_of_the_parts_each_within_its_step(tmp_path: Path) -> None:
+    folder = corpus.SAMPLES / "profiler_hook"
+    with trace.open(folder, cache=False) as opened:
+        written = exporters.write(opened, tmp_path / "all.json")
+    assert written.notes == ()
+    _, merged = load(tmp_path / "all.json")
+    process = names(merged, "process_name")
+    step_of = {pid: name.split(":")[0] for pid, name in process.items()}
+    assert set(step_of.values()) == {"timeline-5", "timeline-10", "timeline-15", "timeline-20"}
+    parts = {path.stem: load(path)[1] for path in folder.glob("*.json")}
+    for phases in ("s", "t", "N", "O", "D", "X", "C"):
+        counts = Counter(step_of[event["pid"]] for event in phase(merged, phases))
+        assert counts == {step: len(phase(events, phases)) for step, events in parts.items()}, phases
+    for phases in ("st", "NOD"):
+        steps: dict[Any, set[str]] = {}
+        for event in phase(merged, *phases):
+            steps.setdefault(event["id"], set()).add(step_of[event["pid"]])
+        assert all(len(found) == 1 for found in steps.values())
+        alone = sum(len({event["id"] for event in phase(events, *phases)}) for events in parts.values())
+        assert len(steps) == alone
+    # Steps keep their places in time: what TensorFlow wrote in Unix microseconds, to the microsecond.
+    head, _ = load(tmp_path / "all.json")
+    base_us = Decimal(head["baseTimeNanoseconds"]) / 1000
+    for step, events in parts.items():
+        ours = Counter(base_us + e["ts"] for e in phase(merged, "X") if step_of[e["pid"]] == step)
+        assert ours == Counter(Decimal(e["ts"]) for e in phase(events, "X"))
