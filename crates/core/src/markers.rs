@@ -21,10 +21,11 @@ pub fn marks_step(name: &str) -> bool {
 
 /// True for a slice that compiles: a step that holds much of it is no ordinary step.
 ///
-/// XLA's own marks and compilers on any device, TPU's, JAX's `backend_compile`, and the op
-/// `xla_compile` of auto-clustering.
+/// XLA's own marks and compilers on any device, TPU's, JAX's `backend_compile`, and the op of
+/// auto-clustering: node `…/xla_compile`, type `_XlaCompile`.
 pub fn compiles(name: &str) -> bool {
     name.starts_with("XlaCompile")
+        || name == "_XlaCompile"
         || name.starts_with("TpuCompile")
         || name.ends_with("xla_compile")
         || name.ends_with("Client::Compile")
@@ -110,6 +111,7 @@ mod tests {
             "PjitFunction(<lambda>)",
             "test_function",
             "XlaCompile:#module=cluster_0#",
+            "_XlaCompile",
             "cluster_1_1/xla_compile",
             "PjRtCpuClient::Compile",
             "CpuCompiler::RunBackend",

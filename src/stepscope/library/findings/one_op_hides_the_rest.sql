@@ -45,7 +45,7 @@ WHERE
   AND o.op_ps > 0
   AND (
     o.op_type IN (
-      '_XlaRun', '_XlaCompile', 'XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch', 'PartitionedCall',
+      '_XlaRun', 'XlaLaunch', '_XlaLaunch', 'XlaLocalLaunch', 'PartitionedCall',
       'StatefulPartitionedCall', 'While', 'StatelessWhile', 'If', 'StatelessIf', 'TPUExecute', 'TRTEngineOp',
       'HorovodAllreduce', 'NcclAllReduce', 'custom-call', 'while', 'call', 'conditional'
     )
