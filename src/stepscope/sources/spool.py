@@ -25,7 +25,7 @@ class Spool:
 
     def __init__(self) -> None:
         self._folder: str | None = None
-        self._remove: weakref.finalize[[], Spool] | None = None
+        self._remove: weakref.finalize[..., Spool] | None = None
         self._count = 0
         self._lock = threading.Lock()
 
