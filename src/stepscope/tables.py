@@ -202,7 +202,8 @@ class DecodedTables:
 
     def _fresh(self, source: Source, folder: str | None, threads: int) -> Decoded:
         assert self._needs is not None
-        return decode_source(
+        self._tell(source, 0)
+        decoded = decode_source(
             source,
             self._spool,
             folder,
@@ -210,6 +211,8 @@ class DecodedTables:
             threads=threads,
             progress=lambda done: self._tell(source, done),
         )
+        self._tell(source, source.size)
+        return decoded
 
     def _placed(self, decoded: Decoded) -> Decoded:
         return Decoded(placed(decoded.source, decoded.facts), decoded.store, decoded.facts, decoded.error)
