@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.steps import Mark, Step, find, recover
-from tests import corpus
 
 MS = 10**9
 PYTHON, POOL = 0, 1
@@ -199,24 +195,3 @@ def test_nothing_recorded():
     made = _core.build()
     recover(made, Source())
     assert made.tables().get("step", 0) == 0
-
-
-CASES = corpus.files("tfdata/*/truth.json")
-
-
-@pytest.mark.parametrize("truth", CASES, ids=lambda path: path.parent.name)
-def test_recorded_pipelines(truth):
-    """Steps of real recordings, Keras without marks among them, are as many and as long as the program
-    itself measured."""
-    import stepscope
-
-    told = json.loads(truth.read_text())["step_ms_traced"]
-    with stepscope.open(truth.parent, cache=False) as trace:
-        steps = trace.query("SELECT dur_ps, recovered_from FROM step ORDER BY ts_ps").rows()
-    assert len(steps) == len(told)
-    for (dur_ps, _), ms in zip(steps[:-1], told[:-1], strict=True):
-        assert dur_ps / MS == pytest.approx(ms, rel=0.05, abs=1.5)
-    mean = sum(dur for dur, _ in steps) / len(steps) / MS
-    assert mean == pytest.approx(sum(told) / len(told), rel=0.02)
-    keras = re.match("keras", truth.parent.name) is not None
-    assert {source for _, source in steps} == {"function_call" if keras else "marker"}
