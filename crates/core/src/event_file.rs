@@ -188,7 +188,7 @@ impl<'a> Events<'a> {
             .iter()
             .filter(|field| field.number == 2)
             .filter_map(Field::i64)
-            .last();
+            .next_back();
         for field in &all {
             let Some(bytes) = field.bytes() else { continue };
             match field.number {

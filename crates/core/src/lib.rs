@@ -33,6 +33,7 @@ pub mod step_stats;
 pub mod store;
 pub mod table;
 pub mod text_proto;
+mod text_token;
 pub mod walk;
 pub mod wire;
 mod writer;

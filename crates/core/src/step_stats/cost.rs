@@ -62,7 +62,7 @@ impl CostGraph {
         }
         if !outputs.is_empty() {
             let out = object.key("outputs");
-            crate::json_text::push_array(out, outputs, |out, bytes| push_output(out, bytes));
+            crate::json_text::push_array(out, outputs, push_output);
         }
         object.end_unless_empty();
         node_row(writer, graph, &name, "", &device, &args)?;

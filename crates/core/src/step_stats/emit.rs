@@ -15,6 +15,8 @@ use std::borrow::Cow;
 
 /// Slices that are handed to the writer at once.
 const PIECE: usize = 1 << 15;
+/// Op types that run the compiler, or look up what it has compiled.
+const COMPILES: [&str; 3] = ["_XlaCompile", "_TPUCompileMlir", "TPUCompile"];
 
 /// Writes everything that was placed.
 pub fn emit(writer: &mut Writer, options: &Options, found: &Collected, plan: &Plan) -> Result<()> {
@@ -123,8 +125,25 @@ impl Emitter<'_> {
             self.allocations(id, &memories)?;
             self.tensors(id, op_name, &bytes)?;
             arrows.into(self.writer, id, &text)?;
+            if let Some(op_type) = op_type.filter(|op_type| COMPILES.contains(op_type)) {
+                self.compile_mark(&placed, op_name, op_type)?;
+            }
         }
         Ok(())
+    }
+
+    /// A mark where a compiler ran: the step around it is no normal one.
+    fn compile_mark(&mut self, placed: &Placed, op_name: &str, op_type: &str) -> Result<()> {
+        let name = format!("{op_name}:{op_type}");
+        let cells = [
+            Cell::I64(i64::from(placed.track)),
+            Cell::Text(&name),
+            Cell::I64(placed.ts_ps),
+            Cell::I64(placed.dur_ps),
+            Cell::Null,
+            Cell::Null,
+        ];
+        self.writer.row(Table::Marker, &cells).map(drop)
     }
 
     fn op_run(
