@@ -146,6 +146,7 @@ fn fit(message: &Message, bytes: &[u8], depth: usize) -> i64 {
                 Err(error) if error.error_len().is_none() && end > bytes.len() => 1,
                 _ => -10,
             },
+            Some(Type::Unread) => 0,
             Some(Type::Message(inner)) if depth < 8 => 1 + fit(inner, body, depth + 1),
             Some(_) => 1,
         };
