@@ -22,7 +22,8 @@ use std::collections::{BTreeMap, HashMap};
 pub fn decode(input: &Input, _options: &Options, writer: &mut Writer) -> Result<()> {
     let mut read = probe::Head::new(input.open()?)?;
     let (root, form) = probe::choose(&read, &[&GRAPH_DEF, &META_GRAPH_DEF, &SAVED_MODEL])?;
-    writer.facts.producer = "tensorflow".into();
+    // Nobody recorded a graph: it has no time.
+    writer.facts.producer = "unknown".into();
     let mut visitor = GraphFile {
         writer,
         graphs: Graphs::new(""),
@@ -33,7 +34,7 @@ pub fn decode(input: &Input, _options: &Options, writer: &mut Writer) -> Result<
         Form::Text => walk_text(&mut read, root, 0, &mut visitor)?,
     };
     let GraphFile { graphs, parts, .. } = visitor;
-    if parts == 0 {
+    if parts == 0 || (graphs.nodes + graphs.broken == 0 && walked.unknown_fields > 0) {
         return Err(nothing(&walked, "graph"));
     }
     writer.facts.events_seen = graphs.nodes + graphs.broken;
@@ -90,6 +91,7 @@ struct GraphFile<'a> {
 
 impl Visitor for GraphFile<'_> {
     fn enter(&mut self, container: &'static Message, number: u32, _offset: u64) -> Result<()> {
+        self.parts += u64::from(number > 0);
         self.graphs.enter(container, number);
         Ok(())
     }
@@ -104,11 +106,15 @@ impl Visitor for GraphFile<'_> {
         container: &'static Message,
         number: u32,
         value: Value<'_>,
-        offset: u64,
+        _offset: u64,
     ) -> Result<()> {
         self.parts += 1;
-        self.graphs
-            .field(self.writer, container, number, value, offset)
+        self.graphs.field(self.writer, container, number, value)
+    }
+
+    fn flawed(&mut self, _: &'static Message, _: u32, offset: u64) -> Result<()> {
+        self.graphs.flawed(self.writer, offset);
+        Ok(())
     }
 
     fn broken(
@@ -137,7 +143,7 @@ pub struct Graphs {
     pub nodes: u64,
     /// Nodes, functions and other fields that could not be read.
     pub broken: u64,
-    /// Nodes with text that was not UTF-8.
+    /// Nodes and other fields with text that was not UTF-8.
     pub repaired: u64,
 }
 
@@ -217,12 +223,11 @@ impl Graphs {
         container: &'static Message,
         number: u32,
         value: Value<'_>,
-        offset: u64,
     ) -> Result<()> {
         let graph = self.current().to_owned();
         match (container.name, number) {
             ("GraphDef", 1) => {
-                self.node(writer, &graph, value.bytes(), Body::Graph, offset)?;
+                self.node(writer, &graph, value.bytes(), Body::Graph)?;
                 writer.check()?;
             }
             ("GraphDef", 4) => {
@@ -234,7 +239,7 @@ impl Graphs {
                         .insert(format!("{graph}.producer_version"), producer);
                 }
             }
-            ("FunctionDefLibrary", 1) => self.function(writer, &graph, value.bytes(), offset)?,
+            ("FunctionDefLibrary", 1) => self.function(writer, &graph, value.bytes())?,
             _ => {}
         }
         Ok(())
@@ -259,31 +264,30 @@ impl Graphs {
         );
     }
 
+    /// Notes text that is not UTF-8.
+    pub fn flawed(&mut self, writer: &mut Writer, offset: u64) {
+        self.repaired += 1;
+        let detail = "text that is not UTF-8 was repaired";
+        writer.note("invalid-utf8", Effect::Repaired, 1, Some(offset), detail);
+    }
+
     /// Name of the graph at the cursor.
     pub fn current(&self) -> &str {
         self.open.last().map_or("", |(_, name)| name.as_str())
     }
 
-    fn node(
-        &mut self,
-        writer: &mut Writer,
-        graph: &str,
-        bytes: &[u8],
-        body: Body,
-        offset: u64,
-    ) -> Result<()> {
+    fn node(&mut self, writer: &mut Writer, graph: &str, bytes: &[u8], body: Body) -> Result<()> {
         let (mut name, mut op, mut device): (Cow<'_, str>, Cow<'_, str>, Cow<'_, str>) =
             Default::default();
         let mut inputs = Vec::new();
         let mut attrs = BTreeMap::new();
         let (mut nodes_before, mut functions_before) = (Vec::new(), Vec::new());
-        let mut damaged_text = false;
         for field in fields(bytes) {
             match field.number {
-                1 => name = field_text(&field, &mut damaged_text).unwrap_or(name),
-                2 => op = field_text(&field, &mut damaged_text).unwrap_or(op),
-                4 => device = field_text(&field, &mut damaged_text).unwrap_or(device),
-                3 => inputs.extend(field_text(&field, &mut damaged_text)),
+                1 => name = field.text().unwrap_or(name),
+                2 => op = field.text().unwrap_or(op),
+                4 => device = field.text().unwrap_or(device),
+                3 => inputs.extend(field.text()),
                 5 => {
                     let (key, value) = entry(field.bytes().unwrap_or_default());
                     attrs.insert(String::from_utf8_lossy(key), value);
@@ -314,16 +318,6 @@ impl Graphs {
             }
         }
         object.end_unless_empty();
-        if damaged_text {
-            self.repaired += 1;
-            writer.note(
-                "invalid-utf8",
-                Effect::Repaired,
-                1,
-                Some(offset),
-                "text that is not UTF-8 was repaired",
-            );
-        }
         self.nodes += 1;
         node_row(writer, graph, &name, &op, &device, &self.args)?;
         for (slot, input) in inputs.iter().enumerate() {
@@ -333,13 +327,7 @@ impl Graphs {
         Ok(())
     }
 
-    fn function(
-        &mut self,
-        writer: &mut Writer,
-        graph: &str,
-        bytes: &[u8],
-        offset: u64,
-    ) -> Result<()> {
+    fn function(&mut self, writer: &mut Writer, graph: &str, bytes: &[u8]) -> Result<()> {
         let mut name = String::new();
         let (mut arguments, mut bodies, mut results) = (Vec::new(), Vec::new(), BTreeMap::new());
         for field in fields(bytes) {
@@ -382,7 +370,7 @@ impl Graphs {
             node_row(writer, &graph, &name, "_Arg", "", &args)?;
         }
         for body in bodies {
-            self.node(writer, &graph, body, Body::Function, offset)?;
+            self.node(writer, &graph, body, Body::Function)?;
             writer.check()?;
         }
         for ((control, name), value) in results {
@@ -410,12 +398,6 @@ impl Graphs {
 enum Body {
     Graph,
     Function,
-}
-
-fn field_text<'a>(field: &crate::wire::Field<'a>, damaged: &mut bool) -> Option<Cow<'a, str>> {
-    let text = field.text()?;
-    *damaged |= matches!(text, Cow::Owned(_));
-    Some(text)
 }
 
 /// Name and slot of the producer in an input such as `name`, `name:1`, `^name` or `name:output:0`.

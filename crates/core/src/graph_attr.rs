@@ -3,6 +3,7 @@
 use crate::json_text::{Object, push_array, push_f32, push_f64, push_i64, push_text};
 use crate::messages::data_type_name;
 use crate::wire::{Field, Fields};
+use std::collections::BTreeMap;
 
 /// Longest string that is kept in full, in bytes.
 const TEXT_LIMIT: usize = 1024;
@@ -75,14 +76,12 @@ pub fn shape(bytes: &[u8]) -> Option<Vec<i64>> {
     let mut dims = Vec::new();
     let mut unknown_rank = false;
     for field in fields(bytes) {
-        match field.number {
-            2 => {
-                let size = fields(field.bytes()?)
-                    .filter(|inner| inner.number == 1)
-                    .last();
-                dims.push(size.and_then(|size| size.i64()).unwrap_or(0));
+        match (field.number, field.bytes()) {
+            (2, Some(dim)) => {
+                let size = fields(dim).filter(|inner| inner.number == 1);
+                dims.push(size.filter_map(|size| size.i64()).last().unwrap_or(0));
             }
-            3 => unknown_rank = field.bool().unwrap_or(unknown_rank),
+            (3, _) => unknown_rank = field.bool().unwrap_or(unknown_rank),
             _ => {}
         }
     }
@@ -147,28 +146,27 @@ fn push_list(out: &mut String, bytes: &[u8]) {
 }
 
 fn push_function(out: &mut String, bytes: &[u8]) {
-    let mut object = Object::begin(out);
     let mut name: &[u8] = &[];
-    let mut attrs = String::from("{");
+    // A map: what stands last counts, and it has no order.
+    let mut attrs = BTreeMap::new();
     for field in fields(bytes) {
         match field.number {
             1 => name = field.bytes().unwrap_or(name),
             2 => {
                 let (key, value) = entry(field.bytes().unwrap_or_default());
-                if attrs.len() > 1 {
-                    attrs.push(',');
-                }
-                push_text(&mut attrs, &String::from_utf8_lossy(key));
-                attrs.push(':');
-                push_attr(&mut attrs, value);
+                attrs.insert(String::from_utf8_lossy(key), value);
             }
             _ => {}
         }
     }
+    let mut object = Object::begin(out);
     push_text(object.key("func"), &String::from_utf8_lossy(name));
-    if attrs.len() > 1 {
-        attrs.push('}');
-        object.key("attr").push_str(&attrs);
+    if !attrs.is_empty() {
+        let mut inner = Object::begin(object.key("attr"));
+        for (key, value) in attrs {
+            push_attr(inner.key(&key), value);
+        }
+        inner.end();
     }
     object.end();
 }

@@ -226,7 +226,7 @@ messages! {
         one(4, "versions", sub!(VERSIONS)),
         one(3, "version", Int),
         one(2, "library", sub!(FUNCTION_LIBRARY)),
-        one(5, "debug_info", Unread),
+        one(5, "debug_info", sub!(DEBUG_INFO)),
     ]
     NODE_DEF "NodeDef" false [
         one(1, "name", Text),
@@ -235,7 +235,7 @@ messages! {
         one(4, "device", Text),
         many(5, "attr", sub!(ATTR_ENTRY)),
         one(6, "experimental_debug_info", sub!(NODE_DEBUG_INFO)),
-        one(7, "experimental_type", Unread),
+        one(7, "experimental_type", sub!(FULL_TYPE)),
     ]
     NODE_DEBUG_INFO "ExperimentalDebugInfo" false [
         many(1, "original_node_names", Text),
@@ -282,12 +282,81 @@ messages! {
         many(10, "int64_val", Int),
         many(11, "bool_val", Bool),
         many(12, "dcomplex_val", Double),
-        many(14, "resource_handle_val", Unread),
-        many(15, "variant_val", Unread),
+        many(14, "resource_handle_val", sub!(RESOURCE_HANDLE)),
+        many(15, "variant_val", sub!(VARIANT)),
         many(16, "uint32_val", Int),
         many(17, "uint64_val", Int),
         one(18, "float8_val", Bytes),
     ]
+    RESOURCE_HANDLE "ResourceHandleProto" false [
+        one(1, "device", Text),
+        one(2, "container", Text),
+        one(3, "name", Text),
+        one(4, "hash_code", Int),
+        one(5, "maybe_type_name", Text),
+        many(6, "dtypes_and_shapes", sub!(DTYPE_AND_SHAPE)),
+    ]
+    DTYPE_AND_SHAPE "DtypeAndShape" false [
+        one(1, "dtype", Enum(DATA_TYPES)),
+        one(2, "shape", sub!(TENSOR_SHAPE)),
+    ]
+    VARIANT "VariantTensorDataProto" false [
+        one(1, "type_name", Text),
+        one(2, "metadata", Bytes),
+        many(3, "tensors", sub!(TENSOR)),
+    ]
+    FULL_TYPE "FullTypeDef" false [
+        // An enumeration that nobody reads; its names are skipped.
+        one(1, "type_id", Enum(&[])),
+        many(2, "args", sub!(FULL_TYPE)),
+        one(3, "s", Text),
+        one(4, "i", Int),
+    ]
+    // Large, and of no use without the sources: walked through piece by piece, never kept. Its ids are
+    // fixed64, which are as wide as doubles.
+    DEBUG_INFO "GraphDebugInfo" true [
+        many(1, "files", Text),
+        many(4, "frames_by_id", sub!(FRAME_ENTRY)),
+        many(6, "traces_by_id", sub!(TRACE_ENTRY)),
+        many(2, "traces", sub!(NAMED_TRACE_ENTRY)),
+        many(5, "name_to_trace_id", sub!(TRACE_ID_ENTRY)),
+    ]
+    FRAME_ENTRY "FramesByIdEntry" false [one(1, "key", Double), one(2, "value", sub!(FILE_LINE))]
+    TRACE_ENTRY "TracesByIdEntry" false [one(1, "key", Double), one(2, "value", sub!(STACK_TRACE))]
+    NAMED_TRACE_ENTRY "TracesEntry" false [
+        one(1, "key", Text),
+        one(2, "value", sub!(STACK_TRACE)),
+    ]
+    TRACE_ID_ENTRY "NameToTraceIdEntry" false [one(1, "key", Text), one(2, "value", Double)]
+    STACK_TRACE "StackTrace" false [
+        many(1, "file_line_cols", sub!(FILE_LINE)),
+        many(2, "frame_id", Double),
+    ]
+    FILE_LINE "FileLineCol" false [
+        one(1, "file_index", Int),
+        one(2, "line", Int),
+        one(3, "col", Int),
+        one(4, "func", Text),
+        one(5, "code", Text),
+    ]
+    GRADIENT "GradientDef" false [one(1, "function_name", Text), one(2, "gradient_func", Text)]
+    REGISTERED_GRADIENT "RegisteredGradient" false [
+        one(1, "gradient_func", Text),
+        one(2, "registered_op_type", Text),
+    ]
+    ARG_ATTR_ENTRY "ArgAttrEntry" false [one(1, "key", Int), one(2, "value", sub!(ARG_ATTRS))]
+    ARG_ATTRS "ArgAttrs" false [many(1, "attr", sub!(ATTR_ENTRY))]
+    UNIQUE_ID_ENTRY "ResourceArgUniqueIdEntry" false [one(1, "key", Int), one(2, "value", Int)]
+    ATTR_DEF "AttrDef" false [
+        one(1, "name", Text),
+        one(2, "type", Text),
+        one(3, "default_value", sub!(ATTR_VALUE)),
+        one(4, "description", Text),
+        one(5, "has_minimum", Bool),
+        one(6, "minimum", Int),
+        one(7, "allowed_values", sub!(ATTR_VALUE)),
+    ]
+    DEPRECATION "OpDeprecation" false [one(1, "version", Int), one(2, "explanation", Text)]
     VERSIONS "VersionDef" false [
         one(1, "producer", Int),
         one(2, "min_consumer", Int),
@@ -295,14 +364,14 @@ messages! {
     ]
     FUNCTION_LIBRARY "FunctionDefLibrary" true [
         many(1, "function", sub!(FUNCTION)),
-        many(2, "gradient", Unread),
-        many(3, "registered_gradients", Unread),
+        many(2, "gradient", sub!(GRADIENT)),
+        many(3, "registered_gradients", sub!(REGISTERED_GRADIENT)),
     ]
     FUNCTION "FunctionDef" false [
         one(1, "signature", sub!(OP_DEF)),
         many(5, "attr", sub!(ATTR_ENTRY)),
-        many(7, "arg_attr", Unread),
-        many(8, "resource_arg_unique_id", Unread),
+        many(7, "arg_attr", sub!(ARG_ATTR_ENTRY)),
+        many(8, "resource_arg_unique_id", sub!(UNIQUE_ID_ENTRY)),
         many(3, "node_def", sub!(NODE_DEF)),
         many(4, "ret", sub!(TEXT_PAIR)),
         many(6, "control_ret", sub!(TEXT_PAIR)),
@@ -313,8 +382,8 @@ messages! {
         many(2, "input_arg", sub!(ARG_DEF)),
         many(3, "output_arg", sub!(ARG_DEF)),
         many(20, "control_output", Text),
-        many(4, "attr", Unread),
-        one(8, "deprecation", Unread),
+        many(4, "attr", sub!(ATTR_DEF)),
+        one(8, "deprecation", sub!(DEPRECATION)),
         one(5, "summary", Text),
         one(6, "description", Text),
         one(18, "is_commutative", Bool),
@@ -330,12 +399,12 @@ messages! {
         one(4, "type_attr", Text),
         one(5, "number_attr", Text),
         one(6, "type_list_attr", Text),
-        many(7, "handle_data", Unread),
+        many(7, "handle_data", sub!(DTYPE_AND_SHAPE)),
         one(16, "is_ref", Bool),
-        one(17, "experimental_full_type", Unread),
+        one(17, "experimental_full_type", sub!(FULL_TYPE)),
     ]
     META_GRAPH_DEF "MetaGraphDef" true [
-        one(1, "meta_info_def", Unread),
+        one(1, "meta_info_def", sub!(META_INFO)),
         one(2, "graph_def", sub!(GRAPH_DEF)),
         one(3, "saver_def", Unread),
         many(4, "collection_def", Unread),
@@ -343,6 +412,17 @@ messages! {
         many(6, "asset_file_def", Unread),
         one(7, "object_graph_def", Unread),
     ]
+    META_INFO "MetaInfoDef" false [
+        one(1, "meta_graph_version", Text),
+        one(2, "stripped_op_list", sub!(OP_LIST)),
+        one(3, "any_info", Unread),
+        many(4, "tags", Text),
+        one(5, "tensorflow_version", Text),
+        one(6, "tensorflow_git_version", Text),
+        one(7, "stripped_default_attrs", Bool),
+        many(8, "function_aliases", sub!(TEXT_PAIR)),
+    ]
+    OP_LIST "OpList" false [many(1, "op", sub!(OP_DEF))]
     SAVED_MODEL "SavedModel" true [
         one(1, "saved_model_schema_version", Int),
         many(2, "meta_graphs", sub!(META_GRAPH_DEF)),

@@ -86,11 +86,12 @@ pub fn choose(head: &Head, roots: &[&'static Message]) -> Result<(&'static Messa
     {
         return Ok((root, Form::Text));
     }
-    // The first of those that fit equally well.
+    // The one that is contradicted last: damage further on must not decide. Of equals the first.
+    let until = |root: &&&'static Message| contradicted(root, bytes, 0, 0).unwrap_or(usize::MAX);
     let best = roots
         .iter()
         .rev()
-        .max_by_key(|root| fit(root, bytes, 0))
+        .max_by_key(until)
         .expect("there are candidates");
     Ok((best, Form::Binary))
 }
@@ -111,46 +112,51 @@ fn first_name(bytes: &[u8]) -> Option<&[u8]> {
     .then(|| &rest[..length])
 }
 
-/// How well bytes, possibly cut short, fit a message: known fields minus what contradicts.
-fn fit(message: &Message, bytes: &[u8], depth: usize) -> i64 {
+/// Where bytes, possibly cut short, first contradict being a message; None when they do not.
+fn contradicted(message: &Message, bytes: &[u8], base: usize, depth: usize) -> Option<usize> {
     let mut at = 0;
-    let mut score = 0_i64;
-    while at < bytes.len() && score.abs() < 1000 {
+    while at < bytes.len() {
+        let start = base + at;
         let Ok((number, wire_type)) = wire::tag(bytes, &mut at) else {
-            return score - 10;
+            return Some(start);
         };
         let kind = message.by_number(number).map(|field| &field.kind);
         if wire_type != 2 {
             let known = match kind {
-                None => false,
                 Some(Type::Int | Type::Bool | Type::Enum(_)) => wire_type == 0,
                 Some(Type::Float) => wire_type == 5,
                 Some(Type::Double) => wire_type == 1,
                 _ => false,
             };
-            score += if known { 1 } else { -10 };
+            if !known {
+                return Some(start);
+            }
             if wire::skip(bytes, &mut at, number, wire_type).is_err() {
-                return score;
+                return None;
             }
             continue;
         }
-        let Some(length) = wire::varint(bytes, &mut at) else {
-            return score;
-        };
+        let length = wire::varint(bytes, &mut at)?;
         let end = at.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
         let body = &bytes[at..end.min(bytes.len())];
-        score += match kind {
-            None => -10,
+        match kind {
+            None => return Some(start),
             Some(Type::Text) => match std::str::from_utf8(body) {
-                Ok(text) if !text.bytes().any(|byte| byte < b' ') => 2,
-                Err(error) if error.error_len().is_none() && end > bytes.len() => 1,
-                _ => -10,
+                Ok(text) if text.bytes().any(|byte| byte < b' ') => return Some(start),
+                Err(error) if error.error_len().is_some() || end <= bytes.len() => {
+                    return Some(start);
+                }
+                _ => {}
             },
-            Some(Type::Unread) => 0,
-            Some(Type::Message(inner)) if depth < 8 => 1 + fit(inner, body, depth + 1),
-            Some(_) => 1,
-        };
+            Some(Type::Message(inner)) if depth < 8 => {
+                let found = contradicted(inner, body, base + at, depth + 1);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            Some(_) => {}
+        }
         at = end.min(bytes.len());
     }
-    score
+    None
 }

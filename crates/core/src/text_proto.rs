@@ -119,6 +119,8 @@ struct Parser {
     scratch: Vec<u8>,
     in_comment: bool,
     unknown_fields: u64,
+    /// Whether the unit holds text that is not UTF-8.
+    flawed: bool,
 }
 
 impl Parser {
@@ -138,6 +140,7 @@ impl Parser {
             scratch: Vec::new(),
             in_comment: false,
             unknown_fields: 0,
+            flawed: false,
         }
     }
 
@@ -357,6 +360,14 @@ impl Parser {
             Ok(value) => value,
             Err(seen) => return Ok(Err(Stop::Fail(seen, start))),
         };
+        let flawed =
+            matches!(field.kind, Kind::Text) && std::str::from_utf8(&self.scratch).is_err();
+        if let Some(Holds::Container(container)) = self.frames.last().map(Frame::holds)
+            && flawed
+        {
+            visitor.flawed(container, field.number, offset)?;
+        }
+        self.flawed |= flawed;
         match self.frames.last().map(Frame::holds) {
             Some(Holds::Container(container)) => match value {
                 Wire::Varint(value) => {
@@ -418,7 +429,10 @@ impl Parser {
         match message {
             Some(message) if message.container => visitor.enter(message, number, offset)?,
             Some(_) => match self.frames.last().map(Frame::holds) {
-                Some(Holds::Container(_)) => self.out.clear(),
+                Some(Holds::Container(_)) => {
+                    self.out.clear();
+                    self.flawed = false;
+                }
                 _ => {
                     push_varint(&mut self.out, u64::from(number) << 3 | 2);
                     start = self.out.len();
@@ -445,6 +459,9 @@ impl Parser {
             Holds::Container(message) => visitor.leave(message)?,
             Holds::Bytes => match self.frames.last().map(Frame::holds) {
                 Some(Holds::Container(around)) => {
+                    if self.flawed {
+                        visitor.flawed(around, frame.number, frame.offset)?;
+                    }
                     visitor.field(around, frame.number, Value::Bytes(&self.out), frame.offset)?;
                 }
                 _ => {

@@ -48,6 +48,8 @@ pub trait Visitor {
         value: Value<'_>,
         offset: u64,
     ) -> Result<()>;
+    /// The field that comes next holds text that is not UTF-8; protobuf refuses it, we repair it.
+    fn flawed(&mut self, container: &'static Message, number: u32, offset: u64) -> Result<()>;
     /// A field of the innermost container that could not be read; the walk goes on if it can.
     fn broken(
         &mut self,
@@ -258,11 +260,18 @@ impl Walk<'_> {
         let bytes = &bytes[..length as usize];
         let checked = match container.by_number(number).map(|field| &field.kind) {
             Some(Type::Message(message)) => check(message, bytes, self.open.len()),
-            _ => Ok(0),
+            Some(Type::Text) => Ok(Checked {
+                unknown_fields: 0,
+                flawed: std::str::from_utf8(bytes).is_err(),
+            }),
+            _ => Ok(Checked::default()),
         };
         match checked {
-            Ok(unknown) => {
-                self.walked.unknown_fields += unknown;
+            Ok(checked) => {
+                self.walked.unknown_fields += checked.unknown_fields;
+                if checked.flawed {
+                    visitor.flawed(container, number, offset)?;
+                }
                 visitor.field(container, number, Value::Bytes(bytes), offset)?;
             }
             Err(seen) => visitor.broken(container, number, offset, seen)?,
@@ -279,34 +288,47 @@ fn cut(offset: u64, name: &str) -> Damage {
     }
 }
 
-/// Checks a message to the bottom, as a protobuf parser that knows it would. Gives the number of
-/// fields that it does not know.
+/// What there is to say of a message that is whole.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Checked {
+    /// Fields that its table does not know.
+    pub unknown_fields: u64,
+    /// Whether text in it is not UTF-8.
+    pub flawed: bool,
+}
+
+/// Checks a message to the bottom, as a protobuf parser that knows it would.
 pub fn check(
     message: &Message,
     bytes: &[u8],
     depth: usize,
-) -> std::result::Result<u64, &'static str> {
+) -> std::result::Result<Checked, &'static str> {
     if depth > DEPTH_LIMIT {
         return Err("messages nested too deep");
     }
     let mut at = 0;
-    let mut unknown = 0;
+    let mut all = Checked::default();
     while at < bytes.len() {
         let (number, wire_type) = wire::tag(bytes, &mut at)?;
         if wire_type != 2 {
             wire::skip(bytes, &mut at, number, wire_type)?;
-            unknown += u64::from(message.by_number(number).is_none());
+            all.unknown_fields += u64::from(message.by_number(number).is_none());
             continue;
         }
         let length = wire::length(bytes, &mut at)?;
         let body = &bytes[at..at + length];
         at += length;
         let Some(field) = message.by_number(number) else {
-            unknown += 1;
+            all.unknown_fields += 1;
             continue;
         };
         match field.kind {
-            Type::Message(inner) => unknown += check(inner, body, depth + 1)?,
+            Type::Message(inner) => {
+                let inner = check(inner, body, depth + 1)?;
+                all.unknown_fields += inner.unknown_fields;
+                all.flawed |= inner.flawed;
+            }
+            Type::Text => all.flawed |= std::str::from_utf8(body).is_err(),
             Type::Int | Type::Bool | Type::Enum(_) if field.repeated => {
                 let mut at = 0;
                 while at < body.len() {
@@ -314,17 +336,15 @@ pub fn check(
                         .ok_or("a packed number that is cut short or too long")?;
                 }
             }
-            Type::Float if field.repeated && length % 4 != 0 => {
-                return Err("packed numbers of a broken length");
-            }
-            Type::Double if field.repeated && length % 8 != 0 => {
-                return Err("packed numbers of a broken length");
-            }
+            Type::Float if field.repeated && length % 4 != 0 => return Err(PACKED),
+            Type::Double if field.repeated && length % 8 != 0 => return Err(PACKED),
             _ => {}
         }
     }
-    Ok(unknown)
+    Ok(all)
 }
+
+const PACKED: &str = "packed numbers of a broken length";
 
 /// A window on bytes that are read once, front to back.
 pub(crate) struct Source<'a> {

@@ -59,6 +59,9 @@ impl Visitor for Diary {
         self.0.push(format!("{} {number} {shown}", container.name));
         Ok(())
     }
+    fn flawed(&mut self, _: &'static Message, _: u32, _: u64) -> Result<()> {
+        Ok(())
+    }
     fn broken(&mut self, container: &'static Message, number: u32, _: u64, _: &str) -> Result<()> {
         self.0.push(format!("broken {} {number}", container.name));
         Ok(())

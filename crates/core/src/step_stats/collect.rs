@@ -43,6 +43,8 @@ pub struct Exec {
     pub name: u32,
     /// Length of its bytes.
     pub length: u32,
+    /// Whether it holds text that is not UTF-8.
+    pub flawed: bool,
     /// Start, Unix nanoseconds.
     pub start_ns: i64,
     /// Duration in nanoseconds; may be negative.
@@ -77,6 +79,8 @@ pub struct Collector<'a> {
     /// Fields that were found: 0 means that this is something else.
     pub parts: u64,
     found: Collected,
+    /// Whether the next execution holds text that is not UTF-8.
+    flawed: bool,
     cost: Option<CostGraph>,
 }
 
@@ -93,6 +97,7 @@ impl<'a> Collector<'a> {
             graphs: Graphs::new(""),
             parts: 0,
             found,
+            flawed: false,
             cost: None,
         }
     }
@@ -107,13 +112,14 @@ impl<'a> Collector<'a> {
         self.found.runs.push(run);
     }
 
-    /// Executions kept so far.
-    pub fn executions(&self) -> usize {
-        self.found.execs.len()
+    /// True when there was neither an execution nor a node of a graph.
+    pub fn is_empty(&self) -> bool {
+        self.writer.facts.events_seen == 0 && self.graphs.nodes + self.graphs.broken == 0
     }
 
     fn execution(&mut self, bytes: &[u8], offset: u64) -> Result<()> {
         self.writer.facts.events_seen += 1;
+        let flawed = std::mem::take(&mut self.flawed);
         let node = node::read(bytes);
         let Some(start_ns) = node.times.start_ns else {
             self.writer.facts.events_lost += 1;
@@ -128,6 +134,7 @@ impl<'a> Collector<'a> {
             thread: node.times.thread,
             name,
             length: bytes.len() as u32,
+            flawed,
             start_ns,
             dur_ns: node.times.end_ns,
             place: self.found.spool.push(bytes)?,
@@ -154,6 +161,7 @@ impl<'a> Collector<'a> {
 
 impl Visitor for Collector<'_> {
     fn enter(&mut self, container: &'static Message, number: u32, _offset: u64) -> Result<()> {
+        self.parts += u64::from(number > 0);
         self.graphs.enter(container, number);
         match container.name {
             "DeviceStepStats" => {
@@ -234,9 +242,16 @@ impl Visitor for Collector<'_> {
                     self.writer.facts.meta.insert(key.into(), text);
                 }
             }
-            _ => self
-                .graphs
-                .field(self.writer, container, number, value, offset)?,
+            _ => self.graphs.field(self.writer, container, number, value)?,
+        }
+        Ok(())
+    }
+
+    fn flawed(&mut self, container: &'static Message, number: u32, offset: u64) -> Result<()> {
+        if (container.name, number) == ("DeviceStepStats", 2) {
+            self.flawed = true;
+        } else {
+            self.graphs.flawed(self.writer, offset);
         }
         Ok(())
     }

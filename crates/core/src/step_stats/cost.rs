@@ -11,6 +11,10 @@ use crate::messages::data_type_name;
 use crate::store::Writer;
 use std::collections::HashMap;
 
+fn int32(value: i64) -> i64 {
+    i64::from(value as i32)
+}
+
 /// Numbers of a cost node by field number.
 const NUMBERS: [(u32, &str); 9] = [
     (6, "temporary_memory_bytes"),
@@ -27,9 +31,11 @@ const NUMBERS: [(u32, &str); 9] = [
 /// Collects the nodes of one cost graph; edges name nodes by number, so they come at its end.
 #[derive(Default)]
 pub struct CostGraph {
-    names: HashMap<i64, String>,
-    /// Producer's number, its slot, consumer, slot.
-    edges: Vec<(i64, i64, i64, i64)>,
+    names: Vec<String>,
+    /// Place in `names` by the node's number; of two with one number the last counts.
+    places: HashMap<i64, usize>,
+    /// Producer's number, its slot, consumer's place, slot.
+    edges: Vec<(i64, i64, usize, i64)>,
 }
 
 impl CostGraph {
@@ -42,10 +48,11 @@ impl CostGraph {
             match field.number {
                 1 => name = field.text().map_or(name, |text| text.into_owned()),
                 2 => device = field.text().map_or(device, |text| text.into_owned()),
-                3 => id = field.i64().unwrap_or(id),
+                // int32: protobuf drops what stands above the 32nd bit.
+                3 => id = field.i64().map_or(id, int32),
                 4 => inputs.extend(field.bytes()),
                 5 => outputs.extend(field.bytes()),
-                8 => controls.extend(field.varints().flatten().map(|value| value as i64)),
+                8 => controls.extend(field.varints().flatten().map(|value| int32(value as i64))),
                 number => {
                     if let Some(place) = NUMBERS.iter().position(|entry| entry.0 == number) {
                         numbers[place] = field.i64();
@@ -67,17 +74,19 @@ impl CostGraph {
         object.end_unless_empty();
         node_row(writer, graph, &name, "", &device, &args)?;
         for (slot, input) in inputs.iter().enumerate() {
-            let number = |wanted| super::node::number(input, wanted).unwrap_or(0);
-            self.edges.push((number(1), number(2), id, slot as i64));
+            let number = |wanted| super::node::number(input, wanted).map_or(0, int32);
+            self.edges
+                .push((number(1), number(2), self.names.len(), slot as i64));
         }
-        let data = inputs.len();
+        let (data, place) = (inputs.len(), self.names.len());
         self.edges.extend(
             controls
                 .iter()
                 .enumerate()
-                .map(|(slot, from)| (*from, -1, id, (data + slot) as i64)),
+                .map(|(slot, from)| (*from, -1, place, (data + slot) as i64)),
         );
-        self.names.insert(id, name);
+        self.places.insert(id, self.names.len());
+        self.names.push(name);
         Ok(())
     }
 
@@ -85,9 +94,12 @@ impl CostGraph {
     pub fn finish(self, writer: &mut Writer, graph: &str) -> Result<u64> {
         let mut dangling = 0;
         for (from, slot, to, to_slot) in &self.edges {
-            match (self.names.get(from), self.names.get(to)) {
-                (Some(from), Some(to)) => edge_row(writer, graph, from, *slot, to, *to_slot)?,
-                _ => dangling += 1,
+            match self.places.get(from) {
+                Some(from) => {
+                    let (from, to) = (&self.names[*from], &self.names[*to]);
+                    edge_row(writer, graph, from, *slot, to, *to_slot)?;
+                }
+                None => dangling += 1,
             }
         }
         Ok(dangling)

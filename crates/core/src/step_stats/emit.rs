@@ -11,7 +11,6 @@ use crate::graph_attr::{fields, push_shape};
 use crate::json_text::{Object, push_array, push_i64, push_text};
 use crate::messages::data_type_name;
 use crate::store::{Effect, Options, Writer};
-use std::borrow::Cow;
 
 /// Slices that are handed to the writer at once.
 const PIECE: usize = 1 << 15;
@@ -73,10 +72,7 @@ impl Emitter<'_> {
             String::from_utf8_lossy(node.name),
             String::from_utf8_lossy(node.label),
         );
-        if [&name, &text]
-            .iter()
-            .any(|text| matches!(text, Cow::Owned(_)))
-        {
+        if exec.flawed {
             self.writer.facts.events_repaired += 1;
             let detail = "text that is not UTF-8 was repaired";
             self.writer.note(
@@ -156,21 +152,41 @@ impl Emitter<'_> {
         (op_name, op_type, label): (&str, Option<&str>, &str),
     ) -> Result<()> {
         let times = &node.times;
+        let mut unplaced = 0;
+        let mut cell = |ps: Option<i64>| {
+            unplaced += u64::from(ps.is_none());
+            ps.map_or(Cell::Null, Cell::I64)
+        };
         let after = |ns: i64| {
             ns.checked_mul(1000)
                 .and_then(|ps| placed.ts_ps.checked_add(ps))
-                .map_or(Cell::Null, Cell::I64)
         };
-        let scheduled = times
-            .scheduled_ns
-            .and_then(|ns| ns.checked_sub(self.plan.origin_ns)?.checked_mul(1000));
+        let before = |ns: i64| ns.checked_sub(self.plan.origin_ns)?.checked_mul(1000);
+        let scheduled = times.scheduled_ns.map_or(Cell::Null, |ns| cell(before(ns)));
+        let op_start = cell(after(times.op_start_ns));
+        let op_end = if times.op_end_ns == 0 {
+            Cell::Null
+        } else {
+            cell(after(times.op_end_ns))
+        };
+        if unplaced > 0 {
+            let detail = "moments of executions lie too far in time to be stored and are left out";
+            let offset = self.found.execs[placed.exec as usize].offset;
+            self.writer.note(
+                "moment-out-of-range",
+                Effect::Missing,
+                1,
+                Some(offset),
+                detail,
+            );
+        }
         let sum = |of: fn(&Memory<'_>) -> i64| match memories {
             [] => Cell::Null,
             _ => Cell::I64(memories.iter().map(of).fold(0, i64::saturating_add)),
         };
         let stat = |number| match node.memory_stats {
-            [] => Cell::Null,
-            stats => node::number(stats, number).map_or(Cell::I64(0), Cell::I64),
+            None => Cell::Null,
+            Some(stats) => Cell::I64(node::number(stats, number).unwrap_or(0)),
         };
         let mut output_bytes = Cell::Null;
         for output in fields(bytes)
@@ -191,14 +207,10 @@ impl Emitter<'_> {
             Cell::I64(i64::from(placed.device)),
             Cell::Text(op_name),
             op_type.map_or(Cell::Null, Cell::Text),
-            scheduled.map_or(Cell::Null, Cell::I64),
+            scheduled,
             Cell::I64(placed.ts_ps),
-            after(times.op_start_ns),
-            if times.op_end_ns == 0 {
-                Cell::Null
-            } else {
-                after(times.op_end_ns)
-            },
+            op_start,
+            op_end,
             Cell::I64(placed.ts_ps + placed.dur_ps),
             if label.is_empty() {
                 Cell::Null
@@ -335,7 +347,9 @@ fn push_args(
         });
     }
     for (number, key) in DEVICE_MEMORY {
-        if let Some(value) = node::number(node.memory_stats, number).filter(|value| *value != 0) {
+        if let Some(value) =
+            node::number(node.memory_stats.unwrap_or_default(), number).filter(|value| *value != 0)
+        {
             push_i64(object.key(key), value);
         }
     }

@@ -30,8 +30,8 @@ pub struct Node<'a> {
     pub name: &'a [u8],
     /// `timeline_label`, as bytes.
     pub label: &'a [u8],
-    /// `MemoryStats`.
-    pub memory_stats: &'a [u8],
+    /// `MemoryStats`, when there is one.
+    pub memory_stats: Option<&'a [u8]>,
 }
 
 /// Reads the fields that stand once.
@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8]) -> Node<'_> {
             (10, Some(value)) => node.times.thread = value as u32,
             (1, None) => node.name = field.bytes().unwrap_or(node.name),
             (8, None) => node.label = field.bytes().unwrap_or(node.label),
-            (12, None) => node.memory_stats = field.bytes().unwrap_or(node.memory_stats),
+            (12, None) => node.memory_stats = field.bytes().or(node.memory_stats),
             _ => {}
         }
     }
@@ -66,7 +66,7 @@ pub fn read(bytes: &[u8]) -> Node<'_> {
     node.times.op_start_ns = relative(1);
     node.times.op_end_ns = relative(2);
     node.times.end_ns = relative(3);
-    node.times.scheduled_ns = time(4).filter(|scheduled| *scheduled != 0);
+    node.times.scheduled_ns = Some(relative(4)).filter(|scheduled| *scheduled != 0);
     node
 }
 
@@ -144,13 +144,23 @@ pub fn output(bytes: &[u8]) -> Output<'_> {
     let mut output = Output::default();
     for field in fields(bytes) {
         match field.number {
-            1 => output.slot = field.i64().unwrap_or(output.slot),
+            1 => {
+                output.slot = field
+                    .i64()
+                    .map_or(output.slot, |slot| i64::from(slot as i32))
+            }
             3 => {
                 for inner in fields(field.bytes().unwrap_or_default()) {
                     match inner.number {
-                        1 => output.dtype = inner.i64().unwrap_or(output.dtype),
+                        1 => {
+                            output.dtype = inner
+                                .i64()
+                                .map_or(output.dtype, |dtype| i64::from(dtype as i32))
+                        }
                         2 => output.shape = inner.bytes().or(output.shape),
-                        4 => output.allocation = allocation(inner.bytes().unwrap_or_default()),
+                        4 => {
+                            output.allocation = inner.bytes().map_or(output.allocation, allocation)
+                        }
                         _ => {}
                     }
                 }
@@ -166,12 +176,12 @@ pub fn allocation(bytes: &[u8]) -> Allocation<'_> {
     let mut allocation = Allocation::default();
     for field in fields(bytes) {
         match field.number {
-            1 => allocation.requested_bytes = field.i64(),
-            2 => allocation.allocated_bytes = field.i64(),
+            1 => allocation.requested_bytes = field.i64().or(allocation.requested_bytes),
+            2 => allocation.allocated_bytes = field.i64().or(allocation.allocated_bytes),
             3 => allocation.allocator = field.bytes().unwrap_or(allocation.allocator),
-            4 => allocation.id = field.i64(),
-            5 => allocation.single_reference = field.bool(),
-            6 => allocation.address = field.u64(),
+            4 => allocation.id = field.i64().or(allocation.id),
+            5 => allocation.single_reference = field.bool().or(allocation.single_reference),
+            6 => allocation.address = field.u64().or(allocation.address),
             _ => {}
         }
     }
