@@ -320,6 +320,12 @@ NOTES: dict[str, Message] = {
         "These events have no ts and so no place on the timeline.",
         "Mend the program that wrote it.",
     ),
+    "moment-out-of-range": Message(
+        "A moment lies too far in time",
+        "An execution is stored, but the moment it was scheduled, or its kernel began or ended, does not "
+        "fit beside the others: the recorder or the file went wrong there. The moment is left out.",
+        "Record again if that execution matters.",
+    ),
     "negative-duration": Message(
         "Slices that end before they start",
         "Clocks of different cores or of a device and its host differ, or the recorder is wrong. Such "

@@ -120,7 +120,8 @@ fn contradicted(message: &Message, bytes: &[u8], base: usize, depth: usize) -> O
         let Ok((number, wire_type)) = wire::tag(bytes, &mut at) else {
             return Some(start);
         };
-        let kind = message.by_number(number).map(|field| &field.kind);
+        let field = message.by_number(number);
+        let kind = field.map(|field| &field.kind);
         if wire_type != 2 {
             let known = match kind {
                 Some(Type::Int | Type::Bool | Type::Enum(_)) => wire_type == 0,
@@ -154,7 +155,10 @@ fn contradicted(message: &Message, bytes: &[u8], base: usize, depth: usize) -> O
                     return found;
                 }
             }
-            Some(_) => {}
+            Some(Type::Message(_) | Type::Unread | Type::Bytes) => {}
+            // Numbers one after the other.
+            Some(_) if field.is_some_and(|field| field.repeated) => {}
+            Some(_) => return Some(start),
         }
         at = end.min(bytes.len());
     }
