@@ -87,7 +87,8 @@ CORPUS = [
     "tf1/resnet14_ref/run_meta_0005.pb",
     "tf1/dist_ps/run_meta.pb",
     "torch/trace_full.json",
-    "jax/perfetto_trace.json.gz",
+    "jax/trace/plugins/profile/2026_11_20_08_48_26/vm.trace.json.gz",
+    "accelerators/kineto-gpu/benchmark_result_493459_1694039959_trace.json.gz",
     "tfdata/interleave_sequential_gzip/plugins/profile/2026_11_20_08_38_58/vm.xplane.pb",
 ]
 

@@ -51,6 +51,8 @@ def finish(store: Store, path: str) -> None:
     facts = store.facts
     producer = str(facts.get("producer", "unknown"))
     meta = facts.get("meta", {})
+    if "stepscope" in meta:
+        return  # our own export tells what each track is
     classify = _CLASSIFIERS.get(producer, _unknown)
     file = _File(_loads(meta.get("processes"), {}), _loads(meta.get("deviceProperties"), []))
     for track in tracks:
