@@ -112,6 +112,24 @@ def test_duckdb_sees_plain_types(tmp_path: Path, mapped: bool) -> None:
     assert types["id"] == types["ts_ps"] == types["parent_id"] == types["step"] == "BIGINT"
 
 
+def test_more_names_than_a_batch_has_rows(tmp_path: Path) -> None:
+    count = 130_000
+    events = ",".join(
+        f'{{"ph":"X","pid":{i % 2},"tid":1,"ts":{i},"dur":1,"name":"n{i}é"}}' for i in range(count)
+    )
+    store = decode(tmp_path, f"[{events}]".encode())
+    for mapped in (True, False):
+        table = pa.table(store.stream("slice", mapped, columns=["name", "ts_ps", "category"]))
+        table.validate(full=True)
+        names, starts = table["name"].to_pylist(), table["ts_ps"].to_pylist()
+        assert table["category"].null_count == len(names) == count
+        assert names == [f"n{ts_ps // 1_000_000}é" for ts_ps in starts]
+        slices = store.stream("slice", mapped)
+        assert duckdb.sql("SELECT count(DISTINCT name) FROM slices").fetchall() == [(count,)]
+    assert slices.rows == count
+    assert {row["name"] for row in store.rows("slice")} == set(names)
+
+
 def test_steps_are_half_open_and_can_be_given_again(tmp_path: Path) -> None:
     store = decode(tmp_path)
     store.assign_steps([0], [1], [0])

@@ -3,10 +3,13 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Kind, Result};
-use arrow_array::StringArray;
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_array::builder::make_view;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, PrimitiveArray, StringArray, StringViewArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A whole file of a store as memory, without reading it. `bytes` is the size it must have.
 pub fn map(path: &Path, bytes: u64) -> Result<Buffer> {
@@ -45,4 +48,26 @@ pub fn texts(
     // was kept (part.rs), and a stored column is compared with the hash of what was written before
     // it gets here.
     Ok(unsafe { StringArray::new_unchecked(offsets, data, nulls) })
+}
+
+/// The texts that codes stand for, row by row, without copying texts.
+pub fn pick(codes: &PrimitiveArray<Int32Type>, texts: &StringArray) -> Result<StringViewArray> {
+    let (offsets, data) = (texts.value_offsets(), texts.value_data());
+    let mut views = Vec::with_capacity(codes.len());
+    for (row, code) in codes.values().iter().enumerate() {
+        if codes.is_null(row) {
+            views.push(0);
+            continue;
+        }
+        let code = usize::try_from(*code)
+            .ok()
+            .filter(|code| *code < texts.len());
+        let code = code.ok_or_else(|| Error::new(Kind::Damaged, "a code without its text"))?;
+        let (start, end) = (offsets[code] as usize, offsets[code + 1] as usize);
+        views.push(make_view(&data[start..end], 0, start as u32));
+    }
+    let (views, nulls) = (ScalarBuffer::from(views), codes.nulls().cloned());
+    // SAFETY: each view was made above from one whole text of a column of texts, and points into the
+    // only buffer; empty views of NULL rows point nowhere. There are as many views as codes.
+    Ok(unsafe { StringViewArray::new_unchecked(views, Arc::new([texts.values().clone()]), nulls) })
 }

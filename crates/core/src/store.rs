@@ -312,6 +312,7 @@ fn value(column: &ArrayRef, i: usize) -> Value {
         DataType::Float64 => Value::F64(column.as_primitive::<Float64Type>().value(i)),
         DataType::Boolean => Value::Bool(column.as_boolean().value(i)),
         DataType::Utf8 => Value::Text(column.as_string::<i32>().value(i).to_owned()),
+        DataType::Utf8View => Value::Text(column.as_string_view().value(i).to_owned()),
         DataType::LargeUtf8 => Value::Text(column.as_string::<i64>().value(i).to_owned()),
         DataType::Dictionary(..) => {
             let column = column.as_dictionary::<Int32Type>();

@@ -1,7 +1,8 @@
 //! A table as an Arrow stream: parts side by side, ids counted, codes joined with their texts.
 
 use crate::error::{Error, Kind, Result};
-use crate::part::{Access, Field, Part, Shape};
+use crate::mapping;
+use crate::part::{Access, BATCH_ROWS, Field, Part, Shape};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -31,6 +32,28 @@ impl Dictionary {
     /// The part with the texts.
     pub fn part(&self) -> &Arc<Part> {
         &self.texts
+    }
+
+    /// The type of a column of codes with their texts. Engines take in a dictionary anew with every
+    /// batch; so one that is longer than a batch is not handed out, but the texts row by row.
+    fn joined_type(&self) -> DataType {
+        match self.value_type() {
+            DataType::Utf8 if self.texts.rows() > BATCH_ROWS as u64 => DataType::Utf8View,
+            values => DataType::Dictionary(Box::new(DataType::Int32), Box::new(values)),
+        }
+    }
+
+    /// A column of codes with their texts.
+    fn join(&self, codes: &ArrayRef) -> Result<ArrayRef> {
+        let codes = codes.as_primitive::<Int32Type>();
+        let values = self.values()?;
+        if self.joined_type() == DataType::Utf8View {
+            return Ok(Arc::new(mapping::pick(codes, values.as_string::<i32>())?));
+        }
+        let joined = DictionaryArray::try_new(codes.clone(), values);
+        Ok(Arc::new(joined.map_err(|error| {
+            Error::new(Kind::Damaged, error.to_string())
+        })?))
     }
 
     /// The type of [`Dictionary::values`], known without reading them.
@@ -135,10 +158,7 @@ impl Table {
             for (column, field) in part.fields.iter().enumerate() {
                 let dictionary = self.dictionary(field);
                 let kind = match &dictionary {
-                    Some(dictionary) => DataType::Dictionary(
-                        Box::new(DataType::Int32),
-                        Box::new(dictionary.value_type()),
-                    ),
+                    Some(dictionary) => dictionary.joined_type(),
                     None => field.shape.stored_type(),
                 };
                 let origin = Origin::Stored {
@@ -235,15 +255,7 @@ impl Batches {
                     let array = self.table.parts[*part].array(self.batch, *column, &access)?;
                     match dictionary {
                         None => array,
-                        Some(dictionary) => {
-                            let keys = array.as_primitive::<Int32Type>().clone();
-                            let joined = DictionaryArray::try_new(keys, dictionary.values()?);
-                            Arc::new(
-                                joined.map_err(|error| {
-                                    Error::new(Kind::Damaged, error.to_string())
-                                })?,
-                            )
-                        }
+                        Some(dictionary) => dictionary.join(&array)?,
                     }
                 }
             });
@@ -278,7 +290,7 @@ pub fn write_texts(
     column: &str,
     pool: &crate::pool::Pool,
 ) -> Result<Part> {
-    use crate::part::{BATCH_ROWS, Column, PartWriter};
+    use crate::part::{Column, PartWriter};
     const BATCH_BYTES: usize = 1 << 28;
     let mut writer = PartWriter::new(folder, name, vec![Field::new(column, Shape::Text)])?;
     let (text, ends) = pool.parts();
