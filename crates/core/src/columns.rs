@@ -58,6 +58,20 @@ impl SliceColumns {
         self.args_json.clear();
     }
 
+    /// Where the args of a row begin in `args_json`.
+    pub fn args_start(&self, row: usize) -> usize {
+        row.checked_sub(1)
+            .and_then(|before| self.args_end.get(before))
+            .map_or(0, |end| *end as usize)
+    }
+
+    /// The args of a row; empty when there are none.
+    pub fn args(&self, row: usize) -> &[u8] {
+        self.args_end.get(row).map_or(&[], |end| {
+            &self.args_json[self.args_start(row)..*end as usize]
+        })
+    }
+
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
         self.ts_ps.is_empty()

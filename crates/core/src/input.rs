@@ -3,15 +3,18 @@
 //! The content hash is taken of the bytes as stored while they are read, so that it costs no second
 //! pass. Plain files are read, never mapped: their pages must not count as memory of this process.
 
+pub use crate::random::{RandomAccess, unnamed_file, unnamed_file_in};
+
 use crate::error::{Error, Kind, Result};
-use flate2::bufread::{DeflateDecoder, GzDecoder};
+use crate::packed::{Packed, Source, Tally, lock, retry};
+use crate::random::Bytes;
+use crate::unpack::{Count, Guard, Members};
+use flate2::bufread::DeflateDecoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use xxhash_rust::xxh3::Xxh3;
+use std::sync::{Arc, Mutex};
 
 /// How bytes are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +27,6 @@ pub enum Codec {
     Deflate,
 }
 
-/// Expansion that no honest trace reaches (they reach about 13) but a bomb does.
-pub const RATIO_LIMIT: u64 = 200;
-/// Unpacked bytes from which on the ratio counts.
-pub const RATIO_FROM_BYTES: u64 = 64 << 20;
 /// Packed or streamed input up to this size is kept in memory for random access.
 const SPOOL_BYTES: u64 = 64 << 20;
 
@@ -46,40 +45,6 @@ enum Place {
     },
     Bytes(Arc<Vec<u8>>),
     Reader(Mutex<Option<Box<dyn Read + Send>>>),
-}
-
-/// What is learnt while reading.
-#[derive(Default)]
-struct Tally {
-    /// Packed bytes read, for progress; a second pass counts again.
-    packed: Arc<AtomicU64>,
-    /// Unpacked bytes of the longest pass.
-    unpacked: AtomicU64,
-    hash: Mutex<Hash>,
-}
-
-/// Hash of a growing prefix of the stored bytes.
-#[derive(Default)]
-struct Hash {
-    state: Xxh3,
-    at: u64,
-}
-
-impl Hash {
-    /// Takes in what lies beyond the prefix hashed so far, if `bytes` at `offset` joins it.
-    fn take(&mut self, offset: u64, bytes: &[u8]) {
-        let end = offset + bytes.len() as u64;
-        if offset <= self.at && self.at < end {
-            self.state.update(&bytes[(self.at - offset) as usize..]);
-            self.at = end;
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Input {
@@ -240,262 +205,5 @@ impl Input {
             offset: 0,
             len,
         })
-    }
-}
-
-/// A file in the folder for temporary files that has no name any more: it goes with the process.
-pub fn unnamed_file() -> io::Result<File> {
-    unnamed_file_in(&std::env::temp_dir())
-}
-
-/// A file in a folder that has no name any more.
-pub fn unnamed_file_in(folder: &Path) -> io::Result<File> {
-    for attempt in 0_u32.. {
-        let path = folder.join(format!("stepscope-{}-{attempt}", std::process::id()));
-        match File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)
-        {
-            Ok(file) => {
-                std::fs::remove_file(&path)?;
-                return Ok(file);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => {}
-            Err(error) => return Err(error),
-        }
-    }
-    unreachable!("the loop ends by returning")
-}
-
-fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match read() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            other => return other,
-        }
-    }
-}
-
-/// The bytes as stored, counted and hashed as they pass.
-struct Packed {
-    source: Source,
-    tally: Option<Arc<Tally>>,
-    at: u64,
-}
-
-enum Source {
-    File(File, u64),
-    Bytes(Arc<Vec<u8>>, usize),
-    Reader(Box<dyn Read + Send>),
-}
-
-impl Packed {
-    fn skip(&mut self, bytes: u64) -> io::Result<()> {
-        match &mut self.source {
-            Source::File(file, left) => {
-                file.seek(SeekFrom::Current(bytes as i64))?;
-                *left = left.saturating_sub(bytes);
-            }
-            Source::Bytes(_, at) => *at += bytes as usize,
-            Source::Reader(_) => {}
-        }
-        Ok(())
-    }
-}
-
-impl Read for Packed {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = match &mut self.source {
-            Source::File(file, left) => {
-                let most = (*left).min(out.len() as u64) as usize;
-                let n = retry(|| file.read(&mut out[..most]))?;
-                *left -= n as u64;
-                n
-            }
-            Source::Bytes(data, at) => {
-                let rest = data.get(*at..).unwrap_or_default();
-                let n = rest.len().min(out.len());
-                out[..n].copy_from_slice(&rest[..n]);
-                *at += n;
-                n
-            }
-            Source::Reader(read) => retry(|| read.read(out))?,
-        };
-        if let Some(tally) = &self.tally {
-            tally.packed.fetch_add(n as u64, Ordering::Relaxed);
-            lock(&tally.hash).take(self.at, &out[..n]);
-        }
-        self.at += n as u64;
-        Ok(n)
-    }
-}
-
-/// The members of a gzip file, one after the other; zeros after the last are padding.
-struct Members {
-    member: Option<GzDecoder<BufReader<Packed>>>,
-    state: State,
-}
-
-#[derive(PartialEq)]
-enum State {
-    Inside,
-    Ended,
-}
-
-impl Members {
-    fn new(packed: Packed) -> Self {
-        let read = BufReader::with_capacity(1 << 18, packed);
-        Members {
-            member: Some(GzDecoder::new(read)),
-            state: State::Inside,
-        }
-    }
-
-    /// After a member: true when another one follows.
-    fn next(&mut self) -> io::Result<bool> {
-        let Some(member) = self.member.take() else {
-            return Ok(false);
-        };
-        let mut read = member.into_inner();
-        loop {
-            let buffer = read.fill_buf()?;
-            if buffer.is_empty() {
-                return Ok(false);
-            }
-            let zeros = buffer.iter().take_while(|byte| **byte == 0).count();
-            if zeros == 0 {
-                if buffer[0] != 0x1f {
-                    return Err(io::Error::new(
-                        io::ErrorKind::InvalidData,
-                        "bytes after the end of the gzip data",
-                    ));
-                }
-                self.member = Some(GzDecoder::new(read));
-                return Ok(true);
-            }
-            read.consume(zeros);
-        }
-    }
-}
-
-impl Read for Members {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if out.is_empty() || self.state == State::Ended {
-            return Ok(0);
-        }
-        while let Some(member) = &mut self.member {
-            let n = member.read(out)?;
-            if n > 0 {
-                return Ok(n);
-            }
-            if !self.next()? {
-                self.state = State::Ended;
-            }
-        }
-        Ok(0)
-    }
-}
-
-/// Stops a bomb.
-struct Guard<R> {
-    read: R,
-    tally: Arc<Tally>,
-    out: u64,
-}
-
-impl<R: Read> Read for Guard<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let packed = lock(&self.tally.hash).at.max(1);
-        if self.out > RATIO_FROM_BYTES && self.out / packed > RATIO_LIMIT {
-            return Err(io::Error::other(Error::at(
-                Kind::Limit,
-                self.out,
-                format!("{packed} bytes unpack to more than {} bytes", self.out),
-            )));
-        }
-        let n = self.read.read(out)?;
-        self.out += n as u64;
-        Ok(n)
-    }
-}
-
-/// Counts the bytes after decompression.
-struct Count {
-    read: Box<dyn Read + Send>,
-    tally: Arc<Tally>,
-    out: u64,
-}
-
-impl Read for Count {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = self.read.read(out)?;
-        self.out += n as u64;
-        self.tally.unpacked.fetch_max(self.out, Ordering::Relaxed);
-        Ok(n)
-    }
-}
-
-/// The unpacked bytes, readable at any place and from several threads.
-pub struct RandomAccess {
-    bytes: Bytes,
-    tally: Arc<Tally>,
-    hash: bool,
-}
-
-enum Bytes {
-    Memory(Arc<Vec<u8>>),
-    File { file: File, offset: u64, len: u64 },
-}
-
-impl RandomAccess {
-    /// Number of bytes.
-    pub fn len(&self) -> u64 {
-        match &self.bytes {
-            Bytes::Memory(data) => data.len() as u64,
-            Bytes::File { len, .. } => *len,
-        }
-    }
-
-    /// True when there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Fills `out` from `offset` on; returns less only at the end. Read in rising order where
-    /// possible: then the content hash is taken in passing.
-    pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
-        let n = match &self.bytes {
-            Bytes::Memory(data) => {
-                let rest = data
-                    .get(offset.min(data.len() as u64) as usize..)
-                    .unwrap_or_default();
-                let n = rest.len().min(out.len());
-                out[..n].copy_from_slice(&rest[..n]);
-                n
-            }
-            Bytes::File {
-                file,
-                offset: base,
-                len,
-            } => {
-                let most = len.saturating_sub(offset).min(out.len() as u64) as usize;
-                let mut done = 0;
-                while done < most {
-                    match retry(|| file.read_at(&mut out[done..most], base + offset + done as u64))?
-                    {
-                        0 => break,
-                        n => done += n,
-                    }
-                }
-                done
-            }
-        };
-        if self.hash {
-            self.tally.packed.fetch_add(n as u64, Ordering::Relaxed);
-            lock(&self.tally.hash).take(offset, &out[..n]);
-        }
-        Ok(n)
     }
 }

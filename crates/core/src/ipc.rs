@@ -5,7 +5,8 @@
 //! never written: a hole in the file.
 
 use crate::error::Result;
-use crate::part::{Column, Field, Place, Shape, Stored};
+use crate::part::{Field, Place, Shape, Stored};
+use crate::part_writer::Column;
 use arrow_buffer::ToByteSlice;
 use arrow_ipc::convert::IpcSchemaEncoder;
 use arrow_ipc::{

@@ -3,6 +3,8 @@
 //! One file per format turns bytes into [`columns`]; [`store`] nests the slices, keeps the tables
 //! and hands them out as Arrow streams. Nothing here knows of Python or of a query engine.
 
+mod bits;
+mod blocks;
 pub mod chrome;
 pub mod columns;
 pub mod crc;
@@ -22,9 +24,12 @@ pub mod markers;
 pub mod messages;
 pub mod nesting;
 pub mod options;
+mod packed;
 pub mod part;
+mod part_writer;
 pub mod pool;
 pub mod probe;
+mod random;
 mod rows;
 mod runs;
 mod slices;
@@ -34,6 +39,7 @@ pub mod store;
 pub mod table;
 pub mod text_proto;
 mod text_token;
+mod unpack;
 pub mod walk;
 pub mod wire;
 mod writer;

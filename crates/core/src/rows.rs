@@ -1,50 +1,15 @@
 //! Tables that grow row by row: counters, tracks, graph nodes and the like.
 
+use crate::bits::Bits;
 use crate::columns::{Cell, Type};
 use crate::error::{Error, Kind, Result};
-use crate::part::{BATCH_ROWS, Column, Field, Part, PartWriter, Shape, Valid};
+use crate::part::{BATCH_ROWS, Field, Part, Shape};
+use crate::part_writer::{Column, PartWriter};
 use arrow_buffer::ToByteSlice;
 use std::path::Path;
 
 /// Text of one column from which on a batch is written, however few its rows.
 const BATCH_TEXT_BYTES: usize = 32 << 20;
-
-/// Which rows of a growing column are not NULL.
-#[derive(Debug, Default)]
-pub struct Bits {
-    bytes: Vec<u8>,
-    rows: usize,
-    nulls: usize,
-}
-
-impl Bits {
-    /// One more row.
-    pub fn push(&mut self, valid: bool) {
-        if self.rows % 8 == 0 {
-            self.bytes.push(0);
-        }
-        self.bytes[self.rows / 8] |= u8::from(valid) << (self.rows % 8);
-        self.rows += 1;
-        self.nulls += usize::from(!valid);
-    }
-
-    /// The bits, unless every row is valid.
-    pub fn valid(&self) -> Option<Valid<'_>> {
-        (self.nulls > 0).then_some(Valid {
-            bits: &self.bytes,
-            nulls: self.nulls,
-        })
-    }
-
-    fn all_null(&self) -> bool {
-        self.nulls == self.rows
-    }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        (self.rows, self.nulls) = (0, 0);
-    }
-}
 
 /// A growing column.
 #[derive(Debug)]
@@ -195,7 +160,7 @@ impl Rows {
                 },
                 Shape::Bool => Column::Fixed {
                     valid: column.valid.valid(),
-                    values: &column.truths.bytes,
+                    values: column.truths.bytes(),
                 },
                 _ => Column::Fixed {
                     valid: column.valid.valid(),

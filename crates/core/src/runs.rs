@@ -5,7 +5,8 @@
 //! at a time. The merge copies stretches, not rows: where runs do not overlap in time it costs one
 //! comparison per track and run.
 
-use crate::columns::{MISSING, NONE, SliceColumns};
+use crate::blocks::{Held, decode, encode};
+use crate::columns::SliceColumns;
 use crate::error::Result;
 use crate::input::{unnamed_file, unnamed_file_in};
 use crate::stage::Stage;
@@ -110,7 +111,7 @@ impl Runs {
             let mut args = 0;
             let mut to = from;
             while to < most && (to == from || args <= BLOCK_ARGS_BYTES) {
-                args += args_of(piece, row(to)).len();
+                args += piece.args(row(to)).len();
                 to += 1;
             }
             let offset = self.spilled_bytes + bytes.len() as u64;
@@ -169,7 +170,7 @@ impl Runs {
             let limit = heap.peek().map(|Reverse(next)| *next);
             loop {
                 let to = cursor.reach(run, limit);
-                let args = args_start(&cursor.piece, to) - args_start(&cursor.piece, cursor.at);
+                let args = cursor.piece.args_start(to) - cursor.piece.args_start(cursor.at);
                 if !out.is_empty() && out.args_json.len() + args > PIECE_ARGS_BYTES {
                     out = give(out)?;
                 }
@@ -330,21 +331,6 @@ fn by_track(track: &[u32]) -> Vec<u32> {
     order
 }
 
-fn args_start(piece: &SliceColumns, row: usize) -> usize {
-    if row == 0 {
-        0
-    } else {
-        piece.args_end.get(row - 1).map_or(0, |end| *end as usize)
-    }
-}
-
-/// The args of a row; empty when the piece has none.
-fn args_of(piece: &SliceColumns, row: usize) -> &[u8] {
-    piece.args_end.get(row).map_or(&[], |end| {
-        &piece.args_json[args_start(piece, row)..*end as usize]
-    })
-}
-
 fn emptied(mut piece: SliceColumns) -> SliceColumns {
     piece.clear();
     piece
@@ -365,8 +351,7 @@ fn gather(out: &mut SliceColumns, piece: &SliceColumns, order: &[u32]) {
     pick(&mut out.correlation, &piece.correlation, order);
     out.args_json.reserve(piece.args_json.len());
     for row in order {
-        out.args_json
-            .extend_from_slice(args_of(piece, *row as usize));
+        out.args_json.extend_from_slice(piece.args(*row as usize));
         out.args_end.push(out.args_json.len() as u32);
     }
 }
@@ -382,7 +367,7 @@ fn append(out: &mut SliceColumns, piece: &SliceColumns, from: usize, to: usize) 
     out.op_type.extend_from_slice(&piece.op_type[from..to]);
     out.correlation
         .extend_from_slice(&piece.correlation[from..to]);
-    let (start, end) = (args_start(piece, from), args_start(piece, to));
+    let (start, end) = (piece.args_start(from), piece.args_start(to));
     let base = out.args_json.len() as u32;
     out.args_json
         .extend_from_slice(&piece.args_json[start..end]);
@@ -391,114 +376,4 @@ fn append(out: &mut SliceColumns, piece: &SliceColumns, from: usize, to: usize) 
             .iter()
             .map(|end| end - start as u32 + base),
     );
-}
-
-/// Which of the columns that may be empty hold something: category, op name, op type, correlation.
-#[derive(Clone, Copy)]
-struct Held([bool; 4]);
-
-impl Held {
-    fn of(piece: &SliceColumns) -> Held {
-        let codes = |codes: &[u32]| codes.iter().any(|code| *code != NONE);
-        Held([
-            codes(&piece.category),
-            codes(&piece.op_name),
-            codes(&piece.op_type),
-            piece.correlation.iter().any(|id| *id != MISSING),
-        ])
-    }
-
-    /// Bytes of so many rows, without args.
-    fn bytes(self, rows: usize) -> usize {
-        let codes = self.0[..3].iter().filter(|held| **held).count();
-        rows * (28 + 4 * codes + 8 * usize::from(self.0[3]))
-    }
-}
-
-/// Appends rows as a block: the columns that hold something one after the other, then the args.
-fn encode(
-    bytes: &mut Vec<u8>,
-    piece: &SliceColumns,
-    held: Held,
-    rows: impl ExactSizeIterator<Item = usize> + Clone,
-) {
-    fn column<const N: usize>(
-        bytes: &mut Vec<u8>,
-        rows: impl ExactSizeIterator<Item = usize>,
-        value: impl Fn(usize) -> [u8; N],
-    ) {
-        let start = bytes.len();
-        bytes.resize(start + rows.len() * N, 0);
-        let (places, _) = bytes[start..].as_chunks_mut::<N>();
-        places
-            .iter_mut()
-            .zip(rows)
-            .for_each(|(place, row)| *place = value(row));
-    }
-    let codes = [&piece.category, &piece.op_name, &piece.op_type];
-    column(bytes, rows.clone(), |row| piece.track[row].to_le_bytes());
-    column(bytes, rows.clone(), |row| piece.name[row].to_le_bytes());
-    for (codes, _) in codes.iter().zip(held.0).filter(|(_, held)| *held) {
-        column(bytes, rows.clone(), |row| codes[row].to_le_bytes());
-    }
-    column(bytes, rows.clone(), |row| piece.ts_ps[row].to_le_bytes());
-    column(bytes, rows.clone(), |row| piece.dur_ps[row].to_le_bytes());
-    if held.0[3] {
-        column(bytes, rows.clone(), |row| {
-            piece.correlation[row].to_le_bytes()
-        });
-    }
-    // The lengths of the args stand where their ends will: the reader adds them up.
-    column(bytes, rows.clone(), |row| {
-        (args_of(piece, row).len() as u32).to_le_bytes()
-    });
-    rows.for_each(|row| bytes.extend_from_slice(args_of(piece, row)));
-}
-
-/// Reads the columns that [`encode`] wrote; the args come apart from them.
-fn decode(piece: &mut SliceColumns, bytes: &[u8], held: Held, rows: usize) {
-    fn narrow<'a>(out: &mut Vec<u32>, bytes: &'a [u8], rows: usize) -> &'a [u8] {
-        let (here, rest) = bytes.split_at(rows * 4);
-        out.extend(
-            here.as_chunks()
-                .0
-                .iter()
-                .map(|chunk| u32::from_le_bytes(*chunk)),
-        );
-        rest
-    }
-    fn wide<'a>(out: &mut Vec<i64>, bytes: &'a [u8], rows: usize) -> &'a [u8] {
-        let (here, rest) = bytes.split_at(rows * 8);
-        out.extend(
-            here.as_chunks()
-                .0
-                .iter()
-                .map(|chunk| i64::from_le_bytes(*chunk)),
-        );
-        rest
-    }
-    piece.clear();
-    let rest = narrow(&mut piece.track, bytes, rows);
-    let mut rest = narrow(&mut piece.name, rest, rows);
-    let codes = [&mut piece.category, &mut piece.op_name, &mut piece.op_type];
-    for (codes, held) in codes.into_iter().zip(held.0) {
-        if held {
-            rest = narrow(codes, rest, rows);
-        } else {
-            codes.resize(rows, NONE);
-        }
-    }
-    let rest = wide(&mut piece.ts_ps, rest, rows);
-    let mut rest = wide(&mut piece.dur_ps, rest, rows);
-    if held.0[3] {
-        rest = wide(&mut piece.correlation, rest, rows);
-    } else {
-        piece.correlation.resize(rows, MISSING);
-    }
-    narrow(&mut piece.args_end, rest, rows);
-    let mut end = 0;
-    for length in &mut piece.args_end {
-        end += *length;
-        *length = end;
-    }
 }

@@ -1,11 +1,13 @@
 //! The table of slices: nests what comes in nesting order and writes it batch by batch, in a thread of
 //! its own, so that it runs beside the decoding.
 
+use crate::bits::{some, texts};
 use crate::columns::{MISSING, NONE, SliceColumns};
 use crate::error::{Error, Kind, Result};
 use crate::nesting::Nester;
 use crate::options::Needs;
-use crate::part::{BATCH_ROWS, Column, Field, Part, PartWriter, Shape, Valid};
+use crate::part::{BATCH_ROWS, Field, Part, Shape};
+use crate::part_writer::{Column, PartWriter};
 use crate::stage::{Inbox, Stage};
 use arrow_buffer::ToByteSlice;
 use std::ops::Range;
@@ -345,71 +347,4 @@ impl Encoder {
             args_too_long: self.args_too_long,
         })
     }
-}
-
-/// A column in which `none` stands for NULL; `bits` is room for the validity.
-fn some<'a, T>(values: &'a [T], none: T, bits: &'a mut Vec<u8>) -> Column<'a>
-where
-    T: PartialEq + Copy,
-    [T]: ToByteSlice,
-{
-    let nulls = fill_bits(bits, values, |value| *value != none);
-    match nulls {
-        _ if nulls == values.len() => Column::Nulls,
-        0 => Column::Fixed {
-            valid: None,
-            values: values.to_byte_slice(),
-        },
-        _ => Column::Fixed {
-            valid: Some(Valid { bits, nulls }),
-            values: values.to_byte_slice(),
-        },
-    }
-}
-
-/// A column of texts in which the empty text stands for NULL.
-fn texts<'a>(offsets: &'a [i32], data: &'a [&'a [u8]], bits: &'a mut Vec<u8>) -> Column<'a> {
-    let rows = offsets.len() - 1;
-    bits.clear();
-    let mut nulls = rows;
-    if !data.is_empty() {
-        let mut filled = 0;
-        for chunk in 0..rows.div_ceil(8) {
-            let ends = &offsets[chunk * 8..(chunk * 8 + 9).min(rows + 1)];
-            let byte = ends.windows(2).enumerate().fold(0, |byte, (i, pair)| {
-                byte | u8::from(pair[0] != pair[1]) << i
-            });
-            filled += byte.count_ones() as usize;
-            bits.push(byte);
-        }
-        nulls = rows - filled;
-    }
-    match nulls {
-        _ if nulls == rows => Column::Nulls,
-        0 => Column::Text {
-            valid: None,
-            offsets,
-            data,
-        },
-        _ => Column::Text {
-            valid: Some(Valid { bits, nulls }),
-            offsets,
-            data,
-        },
-    }
-}
-
-/// Packs a truth for each value into bits; returns how many are false.
-fn fill_bits<T>(bits: &mut Vec<u8>, values: &[T], valid: impl Fn(&T) -> bool) -> usize {
-    bits.clear();
-    let mut filled = 0;
-    for chunk in values.chunks(8) {
-        let byte = chunk
-            .iter()
-            .enumerate()
-            .fold(0, |byte, (i, value)| byte | u8::from(valid(value)) << i);
-        filled += byte.count_ones() as usize;
-        bits.push(byte);
-    }
-    values.len() - filled
 }

@@ -290,7 +290,7 @@ pub fn write_texts(
     column: &str,
     pool: &crate::pool::Pool,
 ) -> Result<Part> {
-    use crate::part::{Column, PartWriter};
+    use crate::part_writer::{Column, PartWriter};
     const BATCH_BYTES: usize = 1 << 28;
     let mut writer = PartWriter::new(folder, name, vec![Field::new(column, Shape::Text)])?;
     let (text, ends) = pool.parts();
