@@ -14,7 +14,7 @@ pub struct Bits {
 impl Bits {
     /// One more row.
     pub fn push(&mut self, valid: bool) {
-        if self.rows % 8 == 0 {
+        if self.rows.is_multiple_of(8) {
             self.bytes.push(0);
         }
         self.bytes[self.rows / 8] |= u8::from(valid) << (self.rows % 8);

@@ -250,7 +250,7 @@ impl In<'_> {
             let inside = offset
                 .checked_add(bytes)
                 .is_some_and(|end| end <= file_bytes);
-            if !inside || offset % 8 != 0 {
+            if !inside || !offset.is_multiple_of(8) {
                 return Err(from.damaged());
             }
             Ok(Place::File {

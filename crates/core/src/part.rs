@@ -297,7 +297,7 @@ fn build(
     if values.len() < shape.bytes(rows) {
         return Err(damaged("a column is too short"));
     }
-    if values.as_ptr() as usize % 8 != 0 {
+    if !(values.as_ptr() as usize).is_multiple_of(8) {
         return Err(damaged("a column is not aligned"));
     }
     let array: ArrayRef = match shape {

@@ -38,7 +38,7 @@ pub struct Runs {
 }
 
 enum Run {
-    Memory(SliceColumns),
+    Memory(Box<SliceColumns>),
     Spilled(Vec<Block>),
 }
 
@@ -83,12 +83,12 @@ impl Runs {
         }
         self.used_bytes += bytes;
         let Some(order) = order else {
-            self.runs.push(Run::Memory(piece));
+            self.runs.push(Run::Memory(Box::new(piece)));
             return Ok(SliceColumns::default());
         };
         let mut sorted = SliceColumns::default();
         gather(&mut sorted, &piece, &order);
-        self.runs.push(Run::Memory(sorted));
+        self.runs.push(Run::Memory(Box::new(sorted)));
         Ok(emptied(piece))
     }
 
@@ -210,7 +210,7 @@ struct Cursor {
 impl Cursor {
     fn new(run: Run) -> Cursor {
         let (piece, blocks) = match run {
-            Run::Memory(piece) => (piece, Vec::new()),
+            Run::Memory(piece) => (*piece, Vec::new()),
             Run::Spilled(blocks) => (SliceColumns::default(), blocks),
         };
         Cursor {

@@ -84,11 +84,15 @@ impl<R: Send + 'static> Stage<R> {
 
     /// Hands a piece over; the failure of an earlier piece shows here.
     pub fn push(&mut self, piece: SliceColumns) -> Result<()> {
-        match self.pieces.as_ref().map(|pieces| pieces.send(piece)) {
-            Some(Ok(())) => Ok(()),
-            // The thread hangs up only when it failed.
-            _ => self.join().and(Err(gone())),
+        if self
+            .pieces
+            .as_ref()
+            .is_some_and(|pieces| pieces.send(piece).is_ok())
+        {
+            return Ok(());
         }
+        // The thread hangs up only when it failed.
+        self.join().and(Err(gone()))
     }
 
     /// A used piece, emptied: its memory is warm.
