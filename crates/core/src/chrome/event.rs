@@ -110,7 +110,48 @@ pub struct Scanner {
     /// Op name and type as fields of the event itself: our own exports have them.
     own_op: (Field, Field),
     pub(super) scratch: Vec<u8>,
-    last: Option<(Field, Field, u32)>,
+    threads: Threads,
+}
+
+/// Tracks of the threads met last, by process and thread id where both are short.
+struct Threads(Vec<(ThreadKey, u32)>);
+
+/// Both ids as words, and their lengths and shapes.
+type ThreadKey = (u64, u64, u32);
+
+const THREADS: usize = 256;
+
+impl Default for Threads {
+    fn default() -> Self {
+        Threads(vec![((0, 0, 0), NONE); THREADS])
+    }
+}
+
+impl Threads {
+    #[inline]
+    fn place(&self, event: &Event, data: &[u8]) -> Option<(ThreadKey, usize)> {
+        let word = |field: Field| {
+            let length = field.end - field.start;
+            let chunk = data.get(field.start as usize..)?.first_chunk::<8>()?;
+            let plain = length <= 8 && field.odd == 0;
+            let mask = if length >= 8 {
+                u64::MAX
+            } else {
+                !(u64::MAX << (8 * length))
+            };
+            plain.then_some((
+                u64::from_le_bytes(*chunk) & mask,
+                length << 1 | field.present() as u32,
+            ))
+        };
+        let (pid, pid_form) = word(event.pid)?;
+        let (tid, tid_form) = word(event.tid)?;
+        // Never 0, which stands for an entry that is free.
+        let form = 1 << 31 | pid_form << 8 | tid_form;
+        let hash =
+            (pid.rotate_left(32) ^ tid ^ u64::from(form)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Some(((pid, tid, form), (hash >> 56) as usize))
+    }
 }
 
 const fn key(text: &str) -> (u64, u64) {
@@ -204,7 +245,7 @@ impl Scanner {
         if self.words.bytes() + self.tracks.bytes() > WORDS_BYTES
             || self.words.len() + self.tracks.len() > WORDS
         {
-            (self.words, self.tracks) = Default::default();
+            (self.words, self.tracks, self.threads) = Default::default();
             self.told = (0, 0);
             self.owner.1 += 1;
         }
@@ -214,7 +255,6 @@ impl Scanner {
     /// Reads elements from `start`, which lies between two elements, until something stops it.
     /// Offsets in the piece count from `start`.
     pub fn read(&mut self, data: &[u8], start: usize, rules: &Rules, piece: &mut Piece) -> Stop {
-        self.last = None;
         if piece.base_us.is_none() {
             piece.base_us = rules.origin_us;
         }
@@ -358,19 +398,19 @@ impl Scanner {
             event.twice |= met & key as u16 != 0;
             met |= key as u16;
             match key {
-                Key::Ts => event.ts = Time::read(cursor)?,
-                Key::Dur => event.dur = Time::read(cursor)?,
-                Key::Name => event.name = field(cursor, first)?,
-                Key::Cat => event.category = field(cursor, first)?,
-                Key::Pid => event.pid = field(cursor, first)?,
-                Key::Tid => event.tid = field(cursor, first)?,
+                Key::Ts => Time::read(cursor, &mut event.ts)?,
+                Key::Dur => Time::read(cursor, &mut event.dur)?,
+                Key::Name => field(cursor, first, &mut event.name)?,
+                Key::Cat => field(cursor, first, &mut event.category)?,
+                Key::Pid => field(cursor, first, &mut event.pid)?,
+                Key::Tid => field(cursor, first, &mut event.tid)?,
                 Key::Args => {
                     out.truncate(args_from);
                     event.args = NO_ARGS;
                     event.args.read(cursor, first, out, rules.keep_args)?;
                 }
                 Key::Ph => {
-                    event.phase_text = field(cursor, first)?;
+                    field(cursor, first, &mut event.phase_text)?;
                     let Field {
                         start, end, shape, ..
                     } = event.phase_text;
@@ -380,17 +420,22 @@ impl Scanner {
                         0
                     };
                 }
-                Key::Id => (event.id, event.id_scope) = (field(cursor, first)?, b' '),
-                Key::Scope => event.scope = field(cursor, first)?,
+                Key::Id => {
+                    field(cursor, first, &mut event.id)?;
+                    event.id_scope = b' ';
+                }
+                Key::Scope => field(cursor, first, &mut event.scope)?,
                 Key::Id2 => self.id2(cursor, first, event)?,
                 Key::OpName | Key::OpType if first != b'"' => {
-                    let value = field(cursor, first)?;
+                    let mut value = ABSENT;
+                    field(cursor, first, &mut value)?;
                     self.extras.push((text, value));
                 }
-                Key::OpName => self.own_op.0 = field(cursor, first)?,
-                Key::OpType => self.own_op.1 = field(cursor, first)?,
+                Key::OpName => field(cursor, first, &mut self.own_op.0)?,
+                Key::OpType => field(cursor, first, &mut self.own_op.1)?,
                 Key::Other => {
-                    let value = field(cursor, first)?;
+                    let mut value = ABSENT;
+                    field(cursor, first, &mut value)?;
                     self.extras.push((text, value));
                 }
             }
@@ -442,8 +487,7 @@ impl Scanner {
     #[cold]
     fn id2(&mut self, cursor: &mut Cursor<'_>, first: u8, event: &mut Event) -> Result<(), Fault> {
         if first != b'{' {
-            event.id = field(cursor, first)?;
-            return Ok(());
+            return field(cursor, first, &mut event.id);
         }
         let data = cursor.data;
         let mut none = Vec::new();
@@ -452,7 +496,8 @@ impl Scanner {
             &mut Minified::new(&mut none, from, false),
             |cursor, key, _| {
                 let first = cursor.peek()?;
-                let value = field(cursor, first)?;
+                let mut value = ABSENT;
+                field(cursor, first, &mut value)?;
                 match &data[key.start..key.end] {
                     b"local" => (event.id, event.id_scope) = (value, b'l'),
                     b"global" => (event.id, event.id_scope) = (value, b'g'),
@@ -466,15 +511,20 @@ impl Scanner {
     /// Local track of an event.
     #[inline]
     fn track(&mut self, event: &Event, found: &Found<'_>) -> u32 {
-        let raw = |field: Field| field.of(found.data);
-        if let Some((pid, tid, track)) = self.last
-            && raw(pid) == raw(event.pid)
-            && raw(tid) == raw(event.tid)
-            && pid.present() == event.pid.present()
-            && tid.present() == event.tid.present()
+        let place = self.threads.place(event, found.data);
+        if let Some((key, slot)) = place
+            && self.threads.0[slot].0 == key
         {
-            return track;
+            return self.threads.0[slot].1;
         }
+        let track = self.track_slow(event, found);
+        if let Some((key, slot)) = place {
+            self.threads.0[slot] = (key, track);
+        }
+        track
+    }
+
+    fn track_slow(&mut self, event: &Event, found: &Found<'_>) -> u32 {
         self.scratch.clear();
         self.scratch.extend_from_slice(&[0; THREAD_HEAD]);
         found.push(event.pid, &mut self.scratch);
@@ -484,9 +534,7 @@ impl Scanner {
             .then_some(self.scratch.len() - THREAD_HEAD);
         found.push(event.tid, &mut self.scratch);
         self.scratch[..THREAD_HEAD].copy_from_slice(&thread_head(pid, event.tid.present()));
-        let track = self.tracks.intern(&self.scratch);
-        self.last = Some((event.pid, event.tid, track));
-        track
+        self.tracks.intern(&self.scratch)
     }
 
     /// Code of a field, or [`NONE`].
@@ -796,28 +844,31 @@ impl<'a> Found<'a> {
     }
 }
 
-/// A value; strings without their quotes.
-#[inline]
-pub(super) fn field(cursor: &mut Cursor<'_>, first: u8) -> Result<Field, Fault> {
+/// Reads a value; strings without their quotes. It is written in place: a field that is returned
+/// would be stored in parts and loaded as a whole, which stalls the processor.
+#[inline(always)]
+pub(super) fn field(cursor: &mut Cursor<'_>, first: u8, slot: &mut Field) -> Result<(), Fault> {
     if first == b'"' {
         cursor.pos += 1;
-        let Text { start, end, odd } = cursor.string()?;
-        return Ok(Field {
-            start: start as u32,
-            end: end as u32,
-            odd,
-            shape: Shape::String,
-        });
+        let text = cursor.string()?;
+        slot.start = text.start as u32;
+        slot.end = text.end as u32;
+        slot.odd = text.odd;
+        slot.shape = Shape::String;
+        return Ok(());
     }
+    other_field(cursor, slot)
+}
+
+#[inline(never)]
+fn other_field(cursor: &mut Cursor<'_>, slot: &mut Field) -> Result<(), Fault> {
     let start = cursor.pos;
     let mut none = Vec::new();
-    let shape = cursor.value(&mut Minified::new(&mut none, start, false))?;
-    Ok(Field {
-        start: start as u32,
-        end: cursor.pos as u32,
-        odd: 0,
-        shape,
-    })
+    slot.shape = cursor.value(&mut Minified::new(&mut none, start, false))?;
+    slot.start = start as u32;
+    slot.end = cursor.pos as u32;
+    slot.odd = 0;
+    Ok(())
 }
 
 impl Args {
@@ -854,7 +905,8 @@ impl Args {
                         if first == b'{' || first == b'[' {
                             return cursor.value(out).map(drop);
                         }
-                        let value = field(cursor, first)?;
+                        let mut value = ABSENT;
+                        field(cursor, first, &mut value)?;
                         let number = whole(value.of(data)).unwrap_or(MISSING);
                         if text.len() == 8 {
                             args.step = number;
@@ -866,8 +918,7 @@ impl Args {
                     _ => return cursor.value(out).map(drop),
                 };
                 if cursor.peek()? == b'"' {
-                    *slot = field(cursor, b'"')?;
-                    Ok(())
+                    field(cursor, b'"', slot)
                 } else {
                     *slot = ABSENT;
                     cursor.value(out).map(drop)

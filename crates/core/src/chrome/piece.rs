@@ -146,6 +146,20 @@ fn hash(text: &[u8], seed: u64) -> u64 {
     fold(state ^ last, seed | 1) ^ state
 }
 
+/// Equality of texts that are mostly short: eight bytes at a time, without a call.
+#[inline]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let (Some(a_last), Some(b_last)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) else {
+        return a.iter().zip(b).all(|(a, b)| a == b);
+    };
+    let (a_chunks, _) = a.as_chunks::<8>();
+    let (b_chunks, _) = b.as_chunks::<8>();
+    a_last == b_last && a_chunks.iter().zip(b_chunks).all(|(a, b)| a == b)
+}
+
 /// Texts to codes, for one worker. Starts afresh now and then, so that it stays small.
 #[derive(Debug)]
 pub struct Interner {
@@ -182,7 +196,7 @@ impl Interner {
             if code == NONE {
                 return self.insert(text, slot, tag);
             }
-            if slot_tag == tag && self.get(code) == text {
+            if slot_tag == tag && same(self.get(code), text) {
                 return code;
             }
             slot = (slot + 1) & mask;

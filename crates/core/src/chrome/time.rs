@@ -37,15 +37,16 @@ impl Time {
         }
     }
 
-    /// Reads a value.
+    /// Reads a value into `slot`.
     #[inline]
-    pub fn read(cursor: &mut Cursor<'_>) -> Result<Time, Fault> {
-        let start = cursor.pos;
-        if let Some((time, end)) = fast(cursor.data, start) {
+    pub fn read(cursor: &mut Cursor<'_>, slot: &mut Time) -> Result<(), Fault> {
+        if let Some((us, ps, end)) = fast(cursor.data, cursor.pos) {
             cursor.pos = end;
-            return Ok(time);
+            *slot = Time::At { us, ps };
+            return Ok(());
         }
-        Time::read_slow(cursor)
+        *slot = Time::read_slow(cursor)?;
+        Ok(())
     }
 
     #[cold]
@@ -170,7 +171,7 @@ fn exponent_of(text: &[u8]) -> Option<i64> {
 
 /// A plain number of up to 18 digits with up to 6 decimals, followed by something else.
 #[inline]
-fn fast(data: &[u8], start: usize) -> Option<(Time, usize)> {
+fn fast(data: &[u8], start: usize) -> Option<(i64, i64, usize)> {
     let mut at = start;
     let mut us = 0_u64;
     while at - start <= 8
@@ -213,7 +214,7 @@ fn fast(data: &[u8], start: usize) -> Option<(Time, usize)> {
     if byte | 0x20 == b'e' {
         return None;
     }
-    Some((Time::At { us: us as i64, ps }, at))
+    Some((us as i64, ps, at))
 }
 
 /// Eight ASCII digits at once.
@@ -243,7 +244,8 @@ mod tests {
     fn read(text: &str) -> Time {
         let text = format!("{text},");
         let mut cursor = Cursor::new(text.as_bytes(), 0);
-        let time = Time::read(&mut cursor).unwrap();
+        let mut time = Time::Missing;
+        Time::read(&mut cursor, &mut time).unwrap();
         assert_eq!(cursor.pos, text.len() - 1);
         time
     }
@@ -295,14 +297,14 @@ mod tests {
         }
         for text in ["1.,", ".5,", "-,", "+1,", "1e,"] {
             assert_eq!(
-                Time::read(&mut Cursor::new(text.as_bytes(), 0)),
+                Time::read(&mut Cursor::new(text.as_bytes(), 0), &mut Time::Missing),
                 Err(Fault::Bad),
                 "{text}"
             );
         }
         for text in ["", "1", "1.5", "-", "1e", "12345678", "\"1"] {
             assert_eq!(
-                Time::read(&mut Cursor::new(text.as_bytes(), 0)),
+                Time::read(&mut Cursor::new(text.as_bytes(), 0), &mut Time::Missing),
                 Err(Fault::More),
                 "{text}"
             );
