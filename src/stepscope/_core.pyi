@@ -72,8 +72,7 @@ def decode(
     threads: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Store:
-    """Decodes `input` as `format` (chrome_trace, xplane, run_metadata, run_metadata_text, event_file,
-    graph, graph_text).
+    """Decodes `input` as `format` (chrome_trace, xplane, run_metadata, event_file, graph).
 
     folder: where the tables go as Arrow IPC files; None keeps them in memory.
     needs: what the caller will look at, of {"args", "nesting", "tables"}; None is everything. Columns

@@ -133,13 +133,13 @@ fn check_texts(offsets: &[i32], data: &[&[u8]]) -> Result<()> {
         let end = start + stretch.len();
         if !stretch.is_ascii() {
             let text = std::str::from_utf8(stretch).map_err(|error| {
-                Error::new(Kind::Io, format!("a decoder gave bad text: {error}"))
+                Error::new(Kind::Damaged, format!("a decoder gave bad text: {error}"))
             })?;
             while row < offsets.len() && (offsets[row] as usize) < end {
                 let at = offsets[row] as usize;
                 if at >= start && !text.is_char_boundary(at - start) {
                     return Err(Error::new(
-                        Kind::Io,
+                        Kind::Damaged,
                         "a decoder cut a text within a character",
                     ));
                 }

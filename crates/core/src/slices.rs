@@ -213,7 +213,7 @@ impl Encoder {
                 .filter(|_| dur_ps >= 0)
                 .ok_or_else(|| {
                     Error::new(
-                        Kind::Io,
+                        Kind::Damaged,
                         format!("a decoder gave a slice at {ts_ps} ps of {dur_ps} ps"),
                     )
                 })?;
@@ -226,7 +226,7 @@ impl Encoder {
                 Some((same, ..)) if same != track => self.nester.finish(&mut done),
                 Some((_, before_ps, longer_ps)) if (before_ps, -longer_ps) > (ts_ps, -dur_ps) => {
                     return Err(Error::new(
-                        Kind::Io,
+                        Kind::Damaged,
                         format!("a decoder gave track {track} out of order"),
                     ));
                 }
