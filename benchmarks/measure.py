@@ -1,0 +1,75 @@
+"""Whole processes, measured in turns: wall time and peak memory of what a user would start."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Route:
+    """One way to do some work: a command, and what to do before each run (outside of the measurement)."""
+
+    name: str
+    command: Sequence[str]
+    prepare: Callable[[], None] = lambda: None
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Median over the runs; `spread` is slowest over fastest."""
+
+    seconds: float
+    peak_mb: float
+    spread: float
+    runs: int
+
+
+def run_once(route: Route) -> tuple[float, float]:
+    """Seconds and peak resident megabytes of one run. RuntimeError with its last words when it fails."""
+    route.prepare()
+    with subprocess.Popen(
+        list(route.command),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **route.environment},
+    ) as process:
+        start = time.perf_counter()
+        assert process.stderr is not None
+        last_words = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{route.name}: exit {process.returncode}: {last_words.decode()[-500:]}")
+    unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss is in bytes there, in KiB elsewhere
+    return seconds, usage.ru_maxrss * unit / 1e6
+
+
+def in_turns(routes: Sequence[Route], rounds: int) -> dict[str, Measured]:
+    """Runs all routes once per round, so that a busy moment of the machine hits all of them alike."""
+    results: dict[str, list[tuple[float, float]]] = {route.name: [] for route in routes}
+    for _ in range(rounds):
+        for route in routes:
+            results[route.name].append(run_once(route))
+    measured = {}
+    for name, runs in results.items():
+        seconds = sorted(run[0] for run in runs)
+        peak = max(run[1] for run in runs)
+        measured[name] = Measured(statistics.median(seconds), peak, seconds[-1] / seconds[0], len(runs))
+    return measured
+
+
+def warm(path: Path) -> None:
+    """Brings a file into the page cache."""
+    with path.open("rb", buffering=0) as file:
+        buffer = bytearray(1 << 23)
+        while file.readinto(buffer):
+            pass

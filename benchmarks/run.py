@@ -1,0 +1,173 @@
+"""Measures the rows of rows.py and writes what came out to benchmarks/results.
+
+    python benchmarks/run.py [ROW...] [--rounds N] [--list] [--label TEXT]
+
+Every figure of one row comes from one run, its routes started in turns as whole processes, start-up
+included, with the input in the page cache. Compare within a row; absolute times are this machine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gzip
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import generate_chrome
+import generate_xspace
+from measure import Measured, in_turns, warm
+from rows import DEFAULT, HERE, OUT, ROWS, XPROF, Promise, Row
+
+RESULTS = HERE / "results"
+
+
+def main() -> int:
+    """Measures, prints a line a route and a line a promise, writes JSON. Exit 1 when a promise broke."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rows", nargs="*", metavar="ROW")
+    parser.add_argument("--rounds", type=int, help="rounds per row instead of the row's own number")
+    parser.add_argument("--list", action="store_true", help="name the rows and stop")
+    parser.add_argument("--label", default=datetime.date.today().isoformat(), help="name of the result")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(f"{row.name:18} {row.about}" for row in ROWS.values()))
+        return 0
+    wanted = [ROWS[name] for name in options.rows] if options.rows else DEFAULT
+    if not XPROF.exists() and any("xspace" in row.name for row in wanted):
+        install_xprof()
+        print("start again: xprof is installed now")
+        return 2
+    out = RESULTS / f"{options.label}.json"
+    known = json.loads(out.read_text()) if out.exists() else {"rows": {}}
+    known["machine"] = machine()
+    broken = 0
+    for row in wanted:
+        result = measure(row, options.rounds or row.rounds)
+        broken += sum(not promise["kept"] for promise in result["promises"])
+        known["rows"][row.name] = result
+        RESULTS.mkdir(exist_ok=True)
+        out.write_text(json.dumps(known, indent=1) + "\n")
+    shutil.rmtree(OUT, ignore_errors=True)
+    print(f"{out.relative_to(HERE.parent)}: {broken} promises not kept")
+    return 1 if broken else 0
+
+
+def measure(row: Row, rounds: int) -> dict[str, Any]:
+    """Runs one row and prints it."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    for path in row.inputs:
+        make(path)
+        warm(path)
+    print(f"\n{row.name}: {row.about}", flush=True)
+    figures = in_turns(row.routes, rounds)
+    inner = {
+        route.name: told
+        for route in row.routes
+        if Path(route.command[1]).name == "work.py" and (told := ask(list(route.command)))
+    }
+    for name, figure in figures.items():
+        line = f"  {name:18} {figure.seconds:8.3f} s  {figure.peak_mb:7.0f} MB  spread {figure.spread:.2f}"
+        if name in inner:
+            told = inner[name]
+            rate = told["bytes"] / 1e6 / told["seconds"]
+            line += f"  inside {told['seconds']:.3f} s, {rate:.0f} MB/s"
+            if "events" in told:
+                line += f", {told['events'] / 1e6 / told['seconds']:.2f} M events/s"
+        print(line, flush=True)
+    promises = [judge(promise, figures, inner) for promise in row.promises]
+    for promise in promises:
+        print(f"  {'kept  ' if promise['kept'] else 'BROKEN'} {promise['text']}", flush=True)
+    return {
+        "about": row.about,
+        "routes": {name: vars(figure) for name, figure in figures.items()},
+        "inside": inner,
+        "promises": promises,
+    }
+
+
+def ask(command: list[str]) -> dict[str, Any]:
+    """What a route of work.py prints of its inside; empty when it prints nothing."""
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return json.loads(output) if output.strip().startswith("{") else {}
+
+
+def judge(promise: Promise, figures: dict[str, Measured], inner: dict[str, Any]) -> dict[str, Any]:
+    """Holds the figures to a promise."""
+    ours = figures[promise.ours]
+    if promise.kind in ("times", "memory"):
+        other = figures[promise.other]
+        own_seconds = inner.get(promise.ours, {}).get("seconds", ours.seconds)
+        got = other.seconds / own_seconds if promise.kind == "times" else other.peak_mb / ours.peak_mb
+        what = "faster" if promise.kind == "times" else "less memory"
+        text = f"{promise.ours} {got:.2f}x {what} than {promise.other}, wanted {promise.wanted:g}x"
+        return {"text": text, "got": got, "wanted": promise.wanted, "kept": got >= promise.wanted}
+    got = ours.seconds if promise.kind == "seconds" else ours.peak_mb
+    text = f"{promise.ours} {got:.3g} {promise.kind}, wanted at most {promise.wanted:g}"
+    return {"text": text, "got": got, "wanted": promise.wanted, "kept": got <= promise.wanted}
+
+
+def make(path: Path) -> None:
+    """Generates an input that is not there yet."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    print(f"generating {path.name}", flush=True)
+    part = path.with_name(path.name + ".part")
+    if path.name.endswith(".gz"):
+        plain = path.with_suffix("")
+        make(plain)
+        with plain.open("rb") as source, gzip.open(part, "wb", compresslevel=6) as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+    elif path.name.endswith(".json"):
+        megabytes = int(path.stem.rsplit("-", 1)[1])
+        generate_chrome.write(part, megabytes, "lines", path.name.startswith("array"), seed=1)
+    else:
+        millions = int(path.parent.name.removeprefix("xspace-").removesuffix("m"))
+        generate_xspace.write(part, millions * 1_000_000, 0)
+    part.rename(path)
+
+
+def install_xprof() -> None:
+    """xprof in its own virtual environment."""
+    folder = XPROF.parents[1]
+    print(f"installing xprof into {folder}", flush=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run([str(folder / "bin" / "pip"), "install", "--quiet", "xprof"], check=True)
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on and with."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if "model name" in line
+        ]
+        cpu = names[0] if names else cpu
+    versions = {}
+    for name in ("stepscope", "duckdb", "viztracer"):
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "missing"
+    return {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "load": os.getloadavg()[0],
+        "versions": versions,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
