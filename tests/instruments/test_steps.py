@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -181,8 +182,12 @@ def test_a_file_of_one_step():
     assert made.facts["notes"] == []
 
 
-def test_a_file_that_compiles():
-    marker = {"track_id": [0], "name": ["cluster_1/xla_compile"], "ts_ps": [10], "dur_ps": [50]}
+@pytest.mark.parametrize(
+    "name", ["_XlaCompile", "cluster_1/xla_compile", "cluster_1/xla_compile:_XlaCompile"]
+)
+def test_a_file_that_compiles(name):
+    """As a tf Timeline, an op by its node and a StepStats tell it."""
+    marker = {"track_id": [0], "name": [name], "ts_ps": [10], "dur_ps": [50]}
     made = store("step_stats", **marker, step=[None], args_json=[None])
     recover(made, Source("run_metadata", 0))
     (row,) = made.rows("step")

@@ -25,7 +25,7 @@ pub fn marks_step(name: &str) -> bool {
 /// auto-clustering: node `…/xla_compile`, type `_XlaCompile`.
 pub fn compiles(name: &str) -> bool {
     name.starts_with("XlaCompile")
-        || name == "_XlaCompile"
+        || name.ends_with("_XlaCompile")
         || name.starts_with("TpuCompile")
         || name.ends_with("xla_compile")
         || name.ends_with("Client::Compile")
@@ -112,6 +112,7 @@ mod tests {
             "test_function",
             "XlaCompile:#module=cluster_0#",
             "_XlaCompile",
+            "cluster_1_1/xla_compile:_XlaCompile",
             "cluster_1_1/xla_compile",
             "PjRtCpuClient::Compile",
             "CpuCompiler::RunBackend",

@@ -36,7 +36,7 @@ _TRAIN = re.compile(r"(^|[^a-z])(train|training|fit)([^a-z]|$)|ProfilerStep|Prof
 _NUMBERED = re.compile(r"ProfilerStep#(\d+)")
 _NUMBER_BEHIND = re.compile(r"[A-Za-z_ ]*?[ _#:=-]*(\d+)")
 _COMPILES = re.compile(
-    r"^_?(Xla|Tpu)Compile|xla_compile$|Client::Compile$|Compiler::(Run|Compile)|backend_compile"
+    r"(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Client::Compile$|Compiler::(Run|Compile)|backend_compile"
 )
 _KERAS = re.compile(r"(multi|one)(_test)?_step_on_")
 
