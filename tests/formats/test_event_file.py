@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import struct
 from collections import Counter
@@ -136,6 +137,13 @@ def test_a_file_of_scalars_says_so() -> None:
     assert note["slug"] == "no-trace-in-events"
     assert "1 file_version, 3 summary scalar" in note["detail"]
     assert store.tables()["slice"] == 0
+
+
+def test_a_file_of_a_keras_model_keeps_its_configuration() -> None:
+    path = next(iter(corpus.path("events/keras_tensorboard/train").glob("events.*")))
+    facts = reference.decode(path.read_bytes(), "event_file").facts
+    assert [note["slug"] for note in facts["notes"]] == ["no-trace-in-events"]
+    assert json.loads(facts["meta"]["keras_model.keras"])["class_name"] == "Sequential"
 
 
 def test_the_same_tag_twice_is_two_steps() -> None:

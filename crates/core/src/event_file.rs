@@ -45,7 +45,7 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
             ),
         });
     }
-    let useful = collector.parts > 0;
+    let useful = !collector.is_empty();
     collector
         .writer
         .facts
@@ -316,7 +316,6 @@ impl<'a> Events<'a> {
                     .facts
                     .meta
                     .insert(format!("keras_model.{tag}"), config);
-                self.collector.parts += 1;
             }
         }
         Ok(())
