@@ -9,13 +9,12 @@ use crate::columns::{Cell, MISSING, NONE, SliceColumns, Table};
 use crate::error::Result;
 use crate::graph_attr::{fields, push_shape};
 use crate::json_text::{Object, push_array, push_i64, push_text};
+use crate::markers::compiles;
 use crate::messages::data_type_name;
 use crate::store::{Effect, Options, Writer};
 
 /// Slices that are handed to the writer at once.
 const PIECE: usize = 1 << 15;
-/// Op types that run the compiler, or look up what it has compiled.
-const COMPILES: [&str; 3] = ["_XlaCompile", "_TPUCompileMlir", "TPUCompile"];
 
 /// Writes everything that was placed.
 pub fn emit(writer: &mut Writer, options: &Options, found: &Collected, plan: &Plan) -> Result<()> {
@@ -109,6 +108,15 @@ impl Emitter<'_> {
         }
         piece.args_end.push(piece.args_json.len() as u32);
 
+        // Marks tell steps apart, whoever asks and for whatever.
+        if let Some(name) = [op_type, Some(op_name)]
+            .into_iter()
+            .flatten()
+            .find(|name| compiles(name))
+        {
+            self.compile_mark(&placed, name)?;
+        }
+
         if let Some(arrows) = arrows {
             self.op_run(
                 id,
@@ -121,19 +129,15 @@ impl Emitter<'_> {
             self.allocations(id, &memories)?;
             self.tensors(id, op_name, &bytes)?;
             arrows.into(self.writer, id, &text)?;
-            if let Some(op_type) = op_type.filter(|op_type| COMPILES.contains(op_type)) {
-                self.compile_mark(&placed, op_name, op_type)?;
-            }
         }
         Ok(())
     }
 
     /// A mark where a compiler ran: the step around it is no normal one.
-    fn compile_mark(&mut self, placed: &Placed, op_name: &str, op_type: &str) -> Result<()> {
-        let name = format!("{op_name}:{op_type}");
+    fn compile_mark(&mut self, placed: &Placed, name: &str) -> Result<()> {
         let cells = [
             Cell::I64(i64::from(placed.track)),
-            Cell::Text(&name),
+            Cell::Text(name),
             Cell::I64(placed.ts_ps),
             Cell::I64(placed.dur_ps),
             Cell::Null,
