@@ -3,7 +3,7 @@
 -- question: Does a source hold no step but such as compile, trace or warm up?
 -- reads: step
 -- severity: high
--- impact: {steps} recorded on {host_id} in {impact_ps}, none of an ordinary kind: {reason}. Times of ops in
+-- impact: Steps recorded on {host_id}: {steps}, lasting {impact_ps}, none of an ordinary kind: {reason}. Times of ops in
 --   it do not speak for the others.
 -- action: Record a later step, after everything was compiled: the tenth, say, or several with
 --   ProfilerHook(save_steps=...) or tf.profiler.experimental.start after a few steps.
