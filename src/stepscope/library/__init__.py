@@ -13,10 +13,11 @@ A file begins with a header of comments, then has one SELECT:
     --   op_type | text | Op type | type of the op, or the name where a recording knows no types
     SELECT ...
 
-A line that begins with `--   ` continues the key above, one with `--     ` the line above. `question`, `reads` and `columns` are always
-there; `weakened_by` names the effects and slugs of source notes that make the answer doubtful. A finding
-has `severity`, `impact` and `action` too; the last two are templates whose {column} is filled from
-the finding's first row. Columns have a unit: text, int, float, bool, ps, bytes, ratio or unix_ns.
+A line that begins with `--   ` continues the key above, one with `--     ` the line above. `question`,
+`reads` and `columns` are always there; `weakened_by` names the effects and slugs of source notes that
+make the answer doubtful. A finding has `severity`, `impact` and `action` too; the last two are
+templates whose {column} is filled from the finding's first row. Columns have a unit: text, int, float,
+bool, ps, bytes, ratio or unix_ns.
 
 Files whose name begins with `_` are private: building stones that may change at any time.
 """
