@@ -569,13 +569,18 @@ fn line_field(
 }
 
 fn in_nesting_order(columns: &SliceColumns) -> bool {
-    let longer_first =
-        |(ts, dur): (&[i64], &[i64])| ts[0] < ts[1] || (ts[0] == ts[1] && dur[0] >= dur[1]);
-    columns
-        .ts_ps
-        .windows(2)
-        .zip(columns.dur_ps.windows(2))
-        .all(longer_first)
+    let (ts, dur) = (columns.ts_ps.as_slice(), columns.dur_ps.as_slice());
+    let (Some(mut last_ts), Some(mut last_dur)) = (ts.first().copied(), dur.first().copied())
+    else {
+        return true;
+    };
+    for (&ts, &dur) in ts.iter().zip(dur) {
+        if ts < last_ts || (ts == last_ts && dur > last_dur) {
+            return false;
+        }
+        (last_ts, last_dur) = (ts, dur);
+    }
+    true
 }
 
 /// Puts slices that begin together in nesting order: the longer first.
