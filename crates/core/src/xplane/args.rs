@@ -109,9 +109,8 @@ impl Args {
     /// Writes the name that a reference stands for.
     #[inline(always)]
     pub fn reference(&mut self, names: &StatNames, id: u64) {
-        match names.ids.get(id) {
-            Some(slot) => {
-                let name = &names.entries[slot];
+        match names.get(id) {
+            Some(name) => {
                 // The name in quotes, without the comma before and the colon behind.
                 self.text
                     .push_from(&names.pool, name.start + 1, name.length as usize - 2);

@@ -7,6 +7,7 @@ use super::lines::Line;
 use super::links::{self, Links};
 use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, each_field, hlo_base, op_of, read_name};
 use super::tally::Tally;
+use super::tracks::{PlaneKind, line_kind};
 use super::window::Window;
 use crate::columns::{Cell, NONE, Table};
 use crate::error::Result;
@@ -28,21 +29,32 @@ pub struct PlaneCommit<'p> {
     names: &'p StatNames,
     device: Option<i64>,
     id: i64,
+    pub kind: PlaneKind,
     name: &'p str,
     /// Codes of op name and op type by slot of a stat name, once they are known.
     hlo: Vec<Option<(u32, u32)>>,
     tf: Vec<Option<(u32, u32)>>,
+    /// The track that last put slices aside, and the one they went to.
+    aside: Option<(u32, u32)>,
 }
 
 impl<'p> PlaneCommit<'p> {
-    pub fn new(names: &'p StatNames, device: Option<i64>, id: i64, name: &'p str) -> Self {
+    pub fn new(
+        names: &'p StatNames,
+        device: Option<i64>,
+        id: i64,
+        kind: PlaneKind,
+        name: &'p str,
+    ) -> Self {
         PlaneCommit {
             names,
             device,
             id,
+            kind,
             name,
             hlo: Vec::new(),
             tf: Vec::new(),
+            aside: None,
         }
     }
 }
@@ -81,8 +93,8 @@ impl Commit {
         writer: &mut Writer,
         plane: &PlaneCommit<'_>,
         line: &Line,
-        (kind, records): (&str, &str),
     ) -> Result<u32> {
+        let (kind, records) = line_kind(plane.kind, &line.name);
         let origin = format!("plane {} line {}", plane.id, line.id);
         let sort = if line.display_id == 0 {
             Cell::Null
@@ -131,16 +143,42 @@ impl Commit {
         &mut self,
         writer: &mut Writer,
         plane: &mut PlaneCommit<'_>,
-        mut piece: Piece,
-        ordered: bool,
+        piece: Piece,
+        line: &Line,
     ) -> Result<()> {
         writer.check()?;
-        self.tally.merge(&piece.tally);
         if let Some((slices, bytes)) = &mut self.drained {
             *slices += piece.columns.len() as u64;
             *bytes += piece.columns.args_json.len() as u64;
             return Ok(());
         }
+        let mut piece = piece;
+        let aside = std::mem::take(&mut piece.aside);
+        self.slices(writer, plane, piece, line.ordered)?;
+        let Some(&home) = aside.first().and_then(|one| one.columns.track.first()) else {
+            return Ok(());
+        };
+        // Slices of an ordered track go out in order, so these get a track of their own.
+        let track = match plane.aside {
+            Some((of, track)) if of == home => track,
+            _ => self.track(writer, plane, line)?,
+        };
+        plane.aside = Some((home, track));
+        for mut piece in aside {
+            piece.columns.track.fill(track);
+            self.slices(writer, plane, piece, false)?;
+        }
+        Ok(())
+    }
+
+    fn slices(
+        &mut self,
+        writer: &mut Writer,
+        plane: &mut PlaneCommit<'_>,
+        mut piece: Piece,
+        ordered: bool,
+    ) -> Result<()> {
+        self.tally.merge(&piece.tally);
         for &(row, id) in &piece.unnamed {
             piece.columns.name[row as usize] =
                 writer.names.intern(&format!("unnamed event {}", id as i64));

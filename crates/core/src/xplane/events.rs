@@ -65,6 +65,9 @@ pub struct Piece {
     /// Rows of a kind that has no name, with its id.
     pub unnamed: Vec<(u32, u64)>,
     pub tally: Tally,
+    /// Slices of an ordered line that do not lie where the first pass saw them: their events tell
+    /// more than one offset, of which the last counts. They go on a track of their own.
+    pub aside: Vec<Piece>,
 }
 
 /// Decodes pieces of one plane.
@@ -150,11 +153,21 @@ struct Event {
     dur_ps: i64,
     occurrences: Option<i64>,
     args_damaged: bool,
+    /// An offset was told before; another one follows.
+    offset_told: bool,
+    late: bool,
 }
 
 impl Decoder<'_> {
     /// Decodes the fields of a line in `bytes`, which begin at `base` in the file.
-    pub fn piece(&self, bytes: &[u8], base: u64, place: &Place, events: u64) -> Result<Piece> {
+    pub fn piece(
+        &self,
+        bytes: &[u8],
+        base: u64,
+        place: &Place,
+        events: u64,
+        ordered: bool,
+    ) -> Result<Piece> {
         let mut piece = Piece::default();
         let rows = events as usize;
         let columns = &mut piece.columns;
@@ -164,7 +177,7 @@ impl Decoder<'_> {
         columns.op_name.reserve_exact(rows);
         columns.op_type.reserve_exact(rows);
         columns.args_end.reserve_exact(rows);
-        let mut args = Args::with_capacity(if self.needs.args { 3 * bytes.len() } else { 0 });
+        let mut args = Args::with_capacity(if self.needs.args { 2 * bytes.len() } else { 0 });
         let mut told = Told::new();
         let text_limit = TEXT_RATIO_FROM_BYTES + TEXT_RATIO_LIMIT * bytes.len();
         let mut at = 0;
@@ -189,6 +202,11 @@ impl Decoder<'_> {
                 piece.tally.add(Problem::Event, 1, base + start as u64);
                 continue;
             }
+            if event.late && ordered {
+                args.drop_event();
+                self.aside(&mut piece, place, base + start as u64, &bytes[from..end]);
+                continue;
+            }
             self.slice(
                 &mut piece,
                 place,
@@ -211,6 +229,21 @@ impl Decoder<'_> {
         }
         self.complete(&mut piece, place, args);
         Ok(piece)
+    }
+
+    #[cold]
+    fn aside(&self, piece: &mut Piece, place: &Place, offset: u64, body: &[u8]) {
+        let field = {
+            let mut field = vec![0x22];
+            super::window::push_varint(&mut field, body.len() as u64);
+            field.extend(body);
+            field
+        };
+        // Whole events do not fail, and a single one is no bomb: the text of its args is bounded by
+        // what the first reading of the piece allowed.
+        if let Ok(one) = self.piece(&field, offset, place, 1, false) {
+            piece.aside.push(one);
+        }
     }
 
     /// Reads the event in `bytes[at..end]`. Numbers are read from `bytes`, of which more follows
@@ -239,6 +272,8 @@ impl Decoder<'_> {
                 0x10 => {
                     event.offset_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64;
                     event.occurrences = None;
+                    event.late |= event.offset_told;
+                    event.offset_told = true;
                 }
                 0x18 => event.dur_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64,
                 _ => {
@@ -270,6 +305,8 @@ impl Decoder<'_> {
             (2, 0) => {
                 event.offset_ps = wire::varint(body, at).ok_or(SHORT)? as i64;
                 event.occurrences = None;
+                event.late |= event.offset_told;
+                event.offset_told = true;
             }
             (3, 0) => event.dur_ps = wire::varint(body, at).ok_or(SHORT)? as i64,
             (4, 2) => {
@@ -280,6 +317,8 @@ impl Decoder<'_> {
             (5, 0) => {
                 event.occurrences = Some(wire::varint(body, at).ok_or(SHORT)? as i64);
                 event.offset_ps = 0;
+                event.late |= event.offset_told;
+                event.offset_told = true;
             }
             _ => wire::skip(body, at, number, wire)?,
         }
@@ -308,9 +347,8 @@ impl Decoder<'_> {
             at += 1;
             if let Some(number) = wire::varint(bytes, &mut at)
                 && at == end
-                && let Some(slot) = self.stats.ids.get(id)
+                && let Some(name) = self.stats.get(id)
             {
-                let name = &self.stats.entries[slot];
                 if name.role != Role::None {
                     told.take_number(name.role, number, tag == 0x38);
                 }
@@ -341,13 +379,12 @@ impl Decoder<'_> {
             event.args_damaged = true;
             return;
         };
-        let Some(slot) = self.stats.ids.get(id) else {
+        let Some(name) = self.stats.get(id) else {
             if self.needs.args {
                 args.add_nameless(self.stats, id, found);
             }
             return;
         };
-        let name = &self.stats.entries[slot];
         if name.role != Role::None {
             told.take(name.role, found);
         }

@@ -223,13 +223,32 @@ fn quick_event(
     let Ok(length) = wire::length(bytes, &mut next) else {
         return Ok(None);
     };
-    let offset_ps = offset_of(bytes, next, next + length);
+    let offset_ps = match first_offset(bytes, next, next + length) {
+        None => offset_of(bytes, next, next + length),
+        some => some,
+    };
     Ok(Some((at + (next + length) as u64, offset_ps)))
+}
+
+/// Offset of an event that begins as every writer begins it: `08` kind `10` offset. A second offset
+/// further on would win; such an event is put aside when it is decoded.
+#[inline(always)]
+fn first_offset(bytes: &[u8], mut at: usize, end: usize) -> Option<i64> {
+    if at < end && bytes[at] == 0x08 {
+        at += 1;
+        wire::varint(bytes, &mut at)?;
+    }
+    if at < end && bytes[at] == 0x10 {
+        at += 1;
+        let offset_ps = wire::varint(bytes, &mut at)? as i64;
+        return (at <= end).then_some(offset_ps);
+    }
+    None
 }
 
 /// Offset relative to its line of the event in `bytes[at..end]`: 0 for an aggregated event, whose
 /// place is not known; None for a damaged one. Has to agree with [`super::events`].
-#[inline(always)]
+#[inline(never)]
 fn offset_of(bytes: &[u8], mut at: usize, end: usize) -> Option<i64> {
     let mut offset_ps = 0;
     while at < end {

@@ -96,6 +96,8 @@ pub struct StatName {
 #[derive(Debug, Default)]
 pub struct StatNames {
     pub ids: Ids,
+    /// The entries of small ids once more, by id: one look less for each stat.
+    direct: Vec<StatName>,
     pub entries: Vec<StatName>,
     /// `,"name":` of all of them, and 32 bytes more; see [`Text::push_from`].
     pub pool: Vec<u8>,
@@ -105,6 +107,15 @@ pub struct StatNames {
 impl StatNames {
     pub fn name(&self, slot: usize) -> &str {
         &self.names[slot]
+    }
+
+    /// The name with this id.
+    #[inline(always)]
+    pub fn get(&self, id: u64) -> Option<&StatName> {
+        match self.direct.get(id as usize) {
+            Some(name) if name.length > 0 => Some(name),
+            _ => self.ids.get(id).map(|slot| &self.entries[slot]),
+        }
     }
 
     /// Reads the values of the plane's map; counts the names that had to be repaired or cut.
@@ -148,6 +159,18 @@ impl StatNames {
             names.names.push(name);
             names.ids.insert(id, slot);
         }
+        let none = StatName {
+            start: 0,
+            length: 0,
+            same_as: 0,
+            role: Role::None,
+        };
+        let small = names
+            .ids
+            .dense
+            .iter()
+            .map(|&slot| names.entries.get(slot as usize).copied().unwrap_or(none));
+        names.direct = small.collect();
         text.push(&[0; 32]);
         names.pool = text.into_bytes();
         Ok(names)

@@ -6,10 +6,11 @@ use super::events::{Decoder, Piece, Place};
 use super::lines::{self, Cut, Line, PIECE_LIMIT_BYTES};
 use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, each_field, read_name};
 use super::tally::{Problem, Tally};
-use super::tracks::{PlaneKind, is_background, line_category, line_kind};
+use super::tracks::{PlaneKind, is_background, line_category};
 use super::walk::Walk;
-use super::window::{Extent, ReadAt, Trouble, Window};
+use super::window::{Extent, ReadAt, Trouble, Window, push_varint};
 use super::{PlaneExtent, work};
+use crate::columns::NONE;
 use crate::error::Result;
 use crate::store::{Options, Writer};
 
@@ -111,6 +112,15 @@ struct Job {
     cut: Cut,
     place: Place,
     ordered: bool,
+    /// Its line in the batch.
+    line: usize,
+}
+
+/// What a batch of lines gives to do.
+#[derive(Default)]
+struct Todo {
+    jobs: Vec<Job>,
+    lines: Vec<Line>,
 }
 
 /// Decodes a plane.
@@ -145,7 +155,7 @@ pub fn decode(
         Some(kind) => Some(commit.device(writer, &parts.name, kind, &args_json)?),
         None => None,
     };
-    let mut plane_commit = PlaneCommit::new(&names, device, parts.id, &parts.name);
+    let mut plane_commit = PlaneCommit::new(&names, device, parts.id, kind, &parts.name);
     let decoder = Decoder {
         stats: &names,
         kinds: &kinds,
@@ -158,7 +168,7 @@ pub fn decode(
         if batch.is_empty() {
             break;
         }
-        let mut jobs = Vec::new();
+        let mut todo = Todo::default();
         let scan = |window: &mut Window<'_>, line: &LineExtent| {
             options.check()?;
             Ok(lines::scan(window, line.extent, line.cut)?)
@@ -169,21 +179,19 @@ pub fn decode(
             || Window::new(source, SCAN_BYTES),
             scan,
             |index, line| {
-                begin_line(
-                    &line,
+                repaired += line.repaired_names;
+                let place = begin_line(
+                    line,
                     &batch[index],
-                    kind,
                     writer,
                     commit,
-                    &mut plane_commit,
-                    &mut jobs,
+                    &plane_commit,
+                    &mut todo,
                 )?;
-                if line.ordered
-                    && let Some(place) = jobs.last().map(|job: &Job| job.place)
-                {
-                    first_ps = first_ps.into_iter().chain(place.base_ps).min();
-                }
-                repaired += line.repaired_names;
+                first_ps = first_ps
+                    .into_iter()
+                    .chain(place.and_then(|place| place.base_ps))
+                    .min();
                 Ok(())
             },
         )?;
@@ -191,9 +199,16 @@ pub fn decode(
             options.check()?;
             piece(source, buffer, &decoder, job)
         };
-        work::in_order(options.threads, &jobs, Vec::new, decode, |index, piece| {
-            commit.piece(writer, &mut plane_commit, piece, jobs[index].ordered)
-        })?;
+        work::in_order(
+            options.threads,
+            &todo.jobs,
+            Vec::new,
+            decode,
+            |index, piece| {
+                let job = &todo.jobs[index];
+                commit.piece(writer, &mut plane_commit, piece, &todo.lines[job.line])
+            },
+        )?;
     }
     if options.needs.tables {
         let at = first_ps.unwrap_or(0);
@@ -236,14 +251,13 @@ fn next_batch(walk: &mut Walk, hop: &mut Window<'_>) -> Result<Vec<LineExtent>> 
 /// Makes the track of a line and the jobs for its pieces. Lines without events and without a name
 /// make no track.
 fn begin_line(
-    line: &Line,
+    mut line: Line,
     found: &LineExtent,
-    kind: PlaneKind,
     writer: &mut Writer,
     commit: &mut Commit,
-    plane: &mut PlaneCommit<'_>,
-    jobs: &mut Vec<Job>,
-) -> Result<()> {
+    plane: &PlaneCommit<'_>,
+    todo: &mut Todo,
+) -> Result<Option<Place>> {
     if line.lost > 0 {
         let problem = if found.cut {
             Problem::Truncated
@@ -257,27 +271,30 @@ fn begin_line(
         );
     }
     if line.cuts.is_empty() && line.name.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let track = commit.track(writer, plane, line, line_kind(kind, &line.name))?;
     let category = line_category(&line.name);
     let place = Place {
-        track,
+        track: commit.track(writer, plane, &line)?,
         base_ps: commit.clock.base_ps(line.timestamp_ns),
         category: if category.is_empty() {
-            crate::columns::NONE
+            NONE
         } else {
             writer.categories.intern(category)
         },
-        device: kind.accelerator(),
+        device: plane.kind.accelerator(),
         background: is_background(&line.name),
     };
-    jobs.extend(line.cuts.iter().map(|&cut| Job {
+    let (ordered, number) = (line.ordered, todo.lines.len());
+    let jobs = std::mem::take(&mut line.cuts).into_iter().map(|cut| Job {
         cut,
         place,
-        ordered: line.ordered,
-    }));
-    Ok(())
+        ordered,
+        line: number,
+    });
+    todo.jobs.extend(jobs);
+    todo.lines.push(line);
+    Ok(Some(place))
 }
 
 /// Reads and decodes a piece.
@@ -291,7 +308,7 @@ fn piece(
     if end - start > PIECE_LIMIT_BYTES {
         let mut window = Window::new(source, SCAN_BYTES);
         let bytes = shortened(&mut window, job.cut.extent)?;
-        let mut piece = decoder.piece(&bytes, start, &job.place, job.cut.events)?;
+        let mut piece = decoder.piece(&bytes, start, &job.place, job.cut.events, job.ordered)?;
         piece.tally.add(Problem::Shortened, job.cut.events, start);
         return Ok(piece);
     }
@@ -304,7 +321,13 @@ fn piece(
             got => filled += got,
         }
     }
-    decoder.piece(&buffer[..filled], start, &job.place, job.cut.events)
+    decoder.piece(
+        &buffer[..filled],
+        start,
+        &job.place,
+        job.cut.events,
+        job.ordered,
+    )
 }
 
 /// A huge event with its long stats replaced by their size.
@@ -363,14 +386,6 @@ fn short_stat(window: &mut Window<'_>, stat: Extent) -> std::result::Result<Vec<
     push_varint(&mut short, text.len() as u64);
     short.extend(text.as_bytes());
     Ok(short)
-}
-
-fn push_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// All stats of the plane as one JSON object; empty without any.

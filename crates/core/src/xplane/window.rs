@@ -233,6 +233,15 @@ fn read_head(bytes: &[u8], at: u64, end: u64) -> std::result::Result<Head, &'sta
     Ok(head)
 }
 
+/// Writes a varint.
+pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
 impl ReadAt for &[u8] {
     fn len(&self) -> u64 {
         <[u8]>::len(self) as u64
