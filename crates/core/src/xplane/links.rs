@@ -1,6 +1,6 @@
 //! Arrows from the event that hands work over to the event that takes it up.
 
-use super::events::Link;
+use super::pieces::Link;
 use rustc_hash::FxHashMap;
 
 /// Arrows by the type and id that both ends carry.

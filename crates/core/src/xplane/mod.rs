@@ -6,8 +6,10 @@
 //!
 //! * [`window`], [`walk`], [`resync`]: fields of a file that is read in parts and may be damaged
 //! * [`plane`]: one plane: names, then lines in batches; [`lines`] cuts a line into pieces,
-//!   [`events`] turns a piece into slices (on all threads), `commit` hands them on in order
-//! * [`metadata`], [`args`], [`text`]: names and stats, and how they become JSON
+//!   [`events`] turns a piece into slices (on all threads: [`work`]), [`commit`] hands them on in order
+//! * [`metadata`], [`ids`], [`args`], [`text`]: names and stats, and how they become JSON;
+//!   [`describe`]: what is told of kinds of events; [`shorten`]: events too long to be read at once
+//! * [`pieces`], [`told`]: what comes out of a piece, and of an event's stats
 //! * [`tracks`], [`links`], [`clock`], [`tally`]: what rows are, arrows, time zero, what went wrong
 //!
 //! How the parts of an XSpace become rows:
@@ -23,14 +25,19 @@
 mod args;
 mod clock;
 mod commit;
+mod describe;
 mod events;
+mod ids;
 mod lines;
 mod links;
 mod metadata;
+mod pieces;
 mod plane;
 mod resync;
+mod shorten;
 mod tally;
 mod text;
+mod told;
 mod tracks;
 mod walk;
 mod window;

@@ -2,13 +2,15 @@
 
 use super::args::{Args, Found, read_stat};
 use super::commit::{Commit, PlaneCommit};
-use super::events::{Decoder, Piece, Place};
+use super::events::Decoder;
 use super::lines::{self, Cut, Line, PIECE_LIMIT_BYTES};
-use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, each_field, read_name};
+use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, read_name};
+use super::pieces::{Piece, Place};
+use super::shorten::shortened;
 use super::tally::{Problem, Tally};
 use super::tracks::{PlaneKind, is_background, line_category};
 use super::walk::Walk;
-use super::window::{Extent, ReadAt, Trouble, Window, push_varint};
+use super::window::{Extent, ReadAt, Trouble, Window};
 use super::{PlaneExtent, work};
 use crate::columns::NONE;
 use crate::error::Result;
@@ -328,64 +330,6 @@ fn piece(
         job.cut.events,
         job.ordered,
     )
-}
-
-/// A huge event with its long stats replaced by their size.
-fn shortened(window: &mut Window<'_>, extent: Extent) -> Result<Vec<u8>> {
-    let mut event = Vec::new();
-    each_field(window, extent, |window, head| {
-        if !head.is(4) {
-            return Ok(true);
-        }
-        each_field(window, head.body, |window, head| {
-            match (head.number, head.wire) {
-                (1..=3 | 5, 0) => {
-                    event.push((head.number << 3) as u8);
-                    push_varint(&mut event, head.value);
-                }
-                (4, 2) => {
-                    let stat = if head.body.len() <= NAME_LIMIT_BYTES as u64 {
-                        window.copy(head.body, NAME_LIMIT_BYTES)?.0
-                    } else {
-                        short_stat(window, head.body)?
-                    };
-                    // A million short ones are as bad as a long one.
-                    if event.len() as u64 + stat.len() as u64 <= PIECE_LIMIT_BYTES {
-                        event.push(0x22);
-                        push_varint(&mut event, stat.len() as u64);
-                        event.extend(stat);
-                    }
-                }
-                _ => {}
-            }
-            Ok(true)
-        })?;
-        Ok(true)
-    })?;
-    let mut field = vec![0x22];
-    push_varint(&mut field, event.len() as u64);
-    field.extend(event);
-    Ok(field)
-}
-
-fn short_stat(window: &mut Window<'_>, stat: Extent) -> std::result::Result<Vec<u8>, Trouble> {
-    let (mut id, mut size) = (0, 0);
-    each_field(window, stat, |_, head| {
-        id = head.varint(1).unwrap_or(id);
-        size = if head.wire == 2 {
-            head.body.len()
-        } else {
-            size
-        };
-        Ok(true)
-    })?;
-    let mut short = vec![0x08];
-    push_varint(&mut short, id);
-    let text = format!("({size} bytes, not kept)");
-    short.push(0x2a);
-    push_varint(&mut short, text.len() as u64);
-    short.extend(text.as_bytes());
-    Ok(short)
 }
 
 /// All stats of the plane as one JSON object; empty without any.

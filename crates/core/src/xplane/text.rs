@@ -99,6 +99,9 @@ impl Text {
 
     #[inline(always)]
     pub fn unsigned(&mut self, value: u64) {
+        if value < 10 {
+            return self.byte(b'0' + value as u8);
+        }
         let (first, length) = leading(value);
         self.room(32);
         let Some(out) = self.chunk() else {
