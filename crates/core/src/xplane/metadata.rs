@@ -7,7 +7,6 @@ use crate::columns::NONE;
 use crate::markers::marks_step;
 use crate::store::Writer;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
 /// Longer names are cut, and that is noted.
 pub const NAME_LIMIT_BYTES: usize = 1 << 20;
@@ -330,11 +329,17 @@ pub fn read_name(
     repaired: &mut u64,
 ) -> Result<String, Trouble> {
     let (bytes, whole) = window.copy(body, NAME_LIMIT_BYTES)?;
-    let text = String::from_utf8_lossy(&bytes);
-    if !whole || matches!(text, Cow::Owned(_)) {
-        *repaired += 1;
+    match String::from_utf8(bytes) {
+        Ok(text) if whole => Ok(text),
+        Ok(text) => {
+            *repaired += 1;
+            Ok(text)
+        }
+        Err(error) => {
+            *repaired += 1;
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
     }
-    Ok(text.into_owned())
 }
 
 #[cfg(test)]
