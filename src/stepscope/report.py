@@ -105,7 +105,7 @@ class Report:
 
 # Building one.
 
-_KEPT = ("track_place", "step_window", "op_sum", "device_sum", "track_sum", "step_wait")
+_KEPT = ("track_place", "observed", "step_window", "op_sum", "device_sum", "track_sum", "step_wait")
 """Views that several analyses and findings read: computed once."""
 
 _SECTIONS: tuple[

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from stepscope import library
-from tests.draw import Tables, args, draw
+from tests.draw import UNIT_PS, Tables, args, draw
 from tests.library.twins import TWINS
 from tests.library.worlds import worlds
 
@@ -141,3 +141,22 @@ def test_bytes_of_copies_are_read_from_args():
     (row,) = rows(tables, "transfers")
     assert row["copied_bytes"] == 150
     assert row["bytes_per_s"] == pytest.approx(150 / 16e-6)
+
+
+def test_what_was_never_recorded_is_not_idle():
+    """Steps that are recordings of their own, as in an event file: the window is their union."""
+    tables = draw(
+        "step train : [1...]              [2...]              [3...]\n"
+        "cpu/t lane : [a:A]                 [b:A]"
+    )
+    for step in tables.rows["step"]:
+        step["recovered_from"] = "file"
+    (row,) = rows(tables, "busy_by_device")
+    whole = 3 * 6 * UNIT_PS
+    assert (row["busy_ps"], row["idle_ps"]) == (9 * UNIT_PS, whole - 9 * UNIT_PS)
+    assert (row["gaps"], row["longest_gap_ps"]) == (3, 6 * UNIT_PS)
+    assert sorted(gap["idle_ps"] // UNIT_PS for gap in rows(tables, "idle_gaps")) == [1, 2, 6]
+    for step in tables.rows["step"]:
+        step["recovered_from"] = "marker"
+    (row,) = rows(tables, "busy_by_device")
+    assert row["busy_ps"] + row["idle_ps"] == 46 * UNIT_PS

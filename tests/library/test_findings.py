@@ -218,9 +218,9 @@ def test_twins_agree(tables):
         assert [row["impact_ps"] for row in told.get(name, [])] == expected
     idle = []
     for key, busy in world.busy(lambda s, place: (place, s["source_id"], world.device(s))).items():
-        begin, end, _ = world.windows[key[1]]
-        free = end - begin - len(busy) * UNIT
-        if key[0] == "device" and free * 5 >= end - begin:
+        window = world.length(key[1])
+        free = window - len(busy) * UNIT
+        if key[0] == "device" and free * 5 >= window:
             idle.append((free, key[1], key[2]))
     found_idle = [(row["impact_ps"], row["source_id"], row["device"]) for row in told.get("device_idle", [])]
     assert sorted(found_idle) == sorted(idle)

@@ -59,12 +59,21 @@ class World:
         self.tracks = {t["id"]: t for t in self.rows["track"]}
         self.steps = self.rows["step"]
         self.windows = {s["source_id"]: self._window(s["source_id"]) for s in self.steps}
+        """By source: the stretches of time that count."""
+        self.apart = {s["source_id"]: s["recovered_from"] == "file" for s in self.steps}
+        """By source: whether each step is a recording of its own."""
 
-    def _window(self, source: int) -> tuple[int, int, list[Row]]:
+    def _window(self, source: int) -> list[tuple[int, int]]:
         own = [s for s in self.steps if s["source_id"] == source]
-        kept = [s for s in own if s["averaged"]]
-        judged = kept or own
-        return min(s["ts_ps"] for s in judged), max(s["ts_ps"] + s["dur_ps"] for s in judged), kept
+        judged = [s for s in own if s["averaged"]] or own
+        spans = [(s["ts_ps"], s["ts_ps"] + s["dur_ps"]) for s in judged]
+        if judged[0]["recovered_from"] == "file":
+            return spans
+        return [(min(begin for begin, _ in spans), max(end for _, end in spans))]
+
+    def length(self, source: int) -> int:
+        """How much time of a source counts."""
+        return sum(end - begin for begin, end in self.windows[source])
 
     def place(self, slice_: Row) -> str:
         """device, host, launch or none."""
@@ -114,14 +123,14 @@ class World:
                 yield s, place
 
     def work(self) -> Iterable[tuple[Row, str, int, int]]:
-        """Slices of work, cut at the window."""
+        """Slices of work, cut at the window: one part for each of its stretches."""
         for s, place in self.ops():
             if self.kind(s) == "wait" or place == "launch" or s["dur_ps"] == 0:
                 continue
-            begin, end, _ = self.windows[s["source_id"]]
-            low, high = max(s["ts_ps"], begin), min(s["ts_ps"] + s["dur_ps"], end)
-            if low < high:
-                yield s, place, low, high
+            for begin, end in self.windows[s["source_id"]]:
+                low, high = max(s["ts_ps"], begin), min(s["ts_ps"] + s["dur_ps"], end)
+                if low < high:
+                    yield s, place, low, high
 
     def waits(self) -> Iterable[tuple[Row, str, str]]:
         """Slices that wait, with what for, and their places."""
@@ -268,13 +277,25 @@ def busy_by_device(tables: Tables) -> list[tuple[Any, ...]]:
         number[s["source_id"], place, world.device(s)] += 1
     rows = []
     for key, busy in world.busy(lambda s, place: (s["source_id"], place, world.device(s))).items():
-        begin, end, _ = world.windows[key[0]]
-        gaps = runs(busy, begin, end)
-        length = len(busy) * UNIT
-        longest = max(gaps, default=0) * UNIT
-        place = ("r", "h", *key, length, end - begin - length)
-        rows.append((*place, share(length, end - begin), longest, len(gaps), number[key]))
-    return sorted(rows, key=lambda row: row[2:5])
+        gaps = [gap for window in world.windows[key[0]] for gap in runs(busy, *window)]
+        figures = (
+            len(busy) * UNIT,
+            world.length(key[0]),
+            max(gaps, default=0) * UNIT,
+            len(gaps),
+            number[key],
+        )
+        rows.append((*key, *figures))
+    merged: dict[Any, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in rows:
+        merged[-1 if world.apart[row[0]] else row[0], row[1], row[2]].append(row)
+    done = []
+    for (_, place, device), alike in merged.items():
+        busy_ps, window_ps, _, gaps_number, slices = (sum(r[i] for r in alike) for i in range(3, 8))
+        first, longest = min(r[0] for r in alike), max(r[5] for r in alike)
+        told = ("r", "h", first, place, device, busy_ps, window_ps - busy_ps)
+        done.append((*told, share(busy_ps, window_ps), longest, gaps_number, slices))
+    return sorted(done, key=lambda row: row[2:5])
 
 
 def busy_by_track(tables: Tables) -> list[tuple[Any, ...]]:
@@ -286,13 +307,16 @@ def busy_by_track(tables: Tables) -> list[tuple[Any, ...]]:
         number[s["track_id"]] += 1
     for track_id, busy in world.busy(lambda s, _: s["track_id"]).items():
         track = world.tracks[track_id]
-        begin, end, _ = world.windows[track["source_id"]]
-        between = runs(busy, min(busy) * UNIT, max(busy) * UNIT)
+        whole = world.length(track["source_id"])
+        between = []
+        for begin, end in world.windows[track["source_id"]]:
+            if own := busy & cells(begin, end):
+                between += runs(own, min(own) * UNIT, max(own) * UNIT)
         length = len(busy) * UNIT
         device = world.device({"track_id": track_id})
-        place = ("r", "h", track_id, device, track["name"], track["kind"], length, end - begin - length)
+        place = ("r", "h", track_id, device, track["name"], track["kind"], length, whole - length)
         longest = max(between, default=0) * UNIT
-        rows.append((*place, share(length, end - begin), longest, number[track_id]))
+        rows.append((*place, share(length, whole), longest, number[track_id]))
     return sorted(rows, key=lambda row: (-row[6], row[2]))
 
 
@@ -333,10 +357,11 @@ def idle_gaps(tables: Tables) -> list[tuple[Any, ...]]:
     world = World(tables)
     rows = []
     for key, busy in world.busy(lambda s, place: (s["source_id"], place, world.device(s))).items():
-        begin, end, _ = world.windows[key[0]]
-        free = sorted(set(range(begin // UNIT, end // UNIT)) - busy)
-        starts = [c for c in free if c - 1 not in free]
-        for start in starts:
+        starts = []
+        for begin, end in world.windows[key[0]]:
+            free = set(range(begin // UNIT, end // UNIT)) - busy
+            starts += [(c, free, end) for c in sorted(free) if c - 1 not in free]
+        for start, free, end in starts:
             stop = next(c for c in range(start, end // UNIT + 1) if c not in free)
             gap = set(range(start, stop))
             after = [

@@ -70,10 +70,11 @@ def worlds(draw: st.DrawFn) -> Tables:
 
 def _steps(draw: st.DrawFn, tables: Tables, source_id: int) -> None:
     edges = sorted(draw(st.sets(st.integers(0, 30), min_size=2, max_size=8)))
+    apart = draw(st.booleans())  # every step a recording of its own
     for number, (begin, end) in enumerate(zip(edges[::2], edges[1::2], strict=False)):
         kind = draw(st.sampled_from(["train", "train", "eval", "compile"]))
-        told = draw(st.sampled_from(["marker", "marker", "whole_capture"]))
-        averaged = kind != "compile" and told == "marker"
+        told = "file" if apart else draw(st.sampled_from(["marker", "marker", "whole_capture"]))
+        averaged = kind != "compile" and told != "whole_capture"
         facts = {"name": kind, "kind": kind, "recovered_from": told, "averaged": averaged, "reason": "drawn"}
         span = {"ts_ps": begin * UNIT, "dur_ps": (end - begin) * UNIT}
         tables.add("step", source_id=source_id, step=number, **facts, **span)

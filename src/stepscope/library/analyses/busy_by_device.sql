@@ -3,13 +3,15 @@
 -- question: How much of the window was each device at work, and how much was it idle?
 -- reads: device_sum
 -- notes: Busy is the union of the work on all rows of the device, never a sum: two streams at work at
---   once count once. The window runs from the first to the last step that averages include.
+--   once count once. The window runs from the first to the last step that averages include. Where each
+--   step is a recording of its own, the steps are the window, added up over the sources of a run and
+--   host: time between them was never recorded.
 -- weakened_by: lost, capped, truncated, missing
 -- chart: stacked_bar x=device y=busy_ps,idle_ps
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
---   source_id | int | Source | source it was read from
+--   source_id | int | Source | source it was read from; the first of several
 --   place | text | Place | device: an accelerator; host: a processor
 --   device | text | Device | name of the device
 --   busy_ps | ps | Busy | union of its work within the window
@@ -18,18 +20,50 @@
 --   longest_gap_ps | ps | Longest gap | longest stretch without work
 --   gaps | int | Gaps | stretches without work
 --   slices | int | Slices | slices of work
+WITH sorted AS (
+  SELECT
+    d.run_id,
+    d.host_id,
+    d.source_id,
+    CASE WHEN d.apart THEN -1 ELSE d.source_id END AS together,
+    d.place,
+    d.device,
+    d.sum_busy_ps,
+    d.sum_idle_ps,
+    d.most_idle_ps,
+    d.idle_gaps,
+    d.work_slices
+  FROM device_sum AS d
+),
+
+summed AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    MIN(o.source_id) AS first_source_id,
+    o.place,
+    o.device,
+    SUM(o.sum_busy_ps) AS busy_total,
+    SUM(o.sum_idle_ps) AS idle_total,
+    MAX(o.most_idle_ps) AS most_gap_ps,
+    SUM(o.idle_gaps) AS gap_total,
+    SUM(o.work_slices) AS slice_total
+  FROM sorted AS o
+  GROUP BY o.run_id, o.host_id, o.place, o.device, o.together
+)
+
 SELECT
-  d.run_id,
-  d.host_id,
-  d.source_id,
-  d.place,
-  d.device,
-  d.sum_busy_ps AS busy_ps,
-  d.sum_idle_ps AS idle_ps,
-  CAST(d.sum_busy_ps AS DOUBLE) / NULLIF(d.window_ps, 0) AS busy_share,
-  d.most_idle_ps AS longest_gap_ps,
-  d.idle_gaps AS gaps,
-  d.work_slices AS slices
-FROM device_sum AS d
+  s.run_id,
+  s.host_id,
+  s.first_source_id AS source_id,
+  s.place,
+  s.device,
+  CAST(s.busy_total AS BIGINT) AS busy_ps,
+  CAST(s.idle_total AS BIGINT) AS idle_ps,
+  CAST(s.busy_total AS DOUBLE) / NULLIF(s.busy_total + s.idle_total, 0) AS busy_share,
+  s.most_gap_ps AS longest_gap_ps,
+  CAST(s.gap_total AS BIGINT) AS gaps,
+  CAST(s.slice_total AS BIGINT) AS slices
+FROM summed AS s
 ORDER BY
-  d.run_id NULLS LAST, d.host_id NULLS LAST, d.source_id NULLS LAST, d.place NULLS LAST, d.device NULLS LAST
+  s.run_id NULLS LAST, s.host_id NULLS LAST, s.first_source_id NULLS LAST, s.place NULLS LAST, s.device NULLS LAST

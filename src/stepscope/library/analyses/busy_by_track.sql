@@ -26,8 +26,8 @@ SELECT
   p.track_name,
   p.track_kind,
   t.sum_busy_ps AS busy_ps,
-  w.close_ps - w.open_ps - t.sum_busy_ps AS idle_ps,
-  CAST(t.sum_busy_ps AS DOUBLE) / NULLIF(w.close_ps - w.open_ps, 0) AS busy_share,
+  w.window_ps - t.sum_busy_ps AS idle_ps,
+  CAST(t.sum_busy_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS busy_share,
   t.most_gap_ps AS longest_gap_ps,
   t.work_slices AS slices
 FROM track_sum AS t

@@ -1,9 +1,9 @@
 -- Idle time of devices
 --
 -- question: When was a device idle, within the window?
--- reads: device_load, step_window, track_place
--- notes: From the window's start to the first work, between works, and from the last work to the
---   window's end.
+-- reads: device_load, observed, track_place
+-- notes: From the start of a stretch of observed to the first work, between works, and from the last
+--   work to the end of the stretch.
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -13,29 +13,43 @@
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   begin_ps | ps | Begin | start of the gap, from the capture's origin
 --   idle_ps | ps | Idle | its length
---   next_slice_id | int | Next slice | slice that ended it; NULL at the window's end
+--   next_slice_id | int | Next slice | slice that ended it; NULL at the end of the stretch
 WITH bounds AS (
-  SELECT d.device_track_id, MAX(d.to_ps) AS last_ps
+  SELECT d.device_track_id, d.piece_id, MAX(d.to_ps) AS last_ps
   FROM device_load AS d
-  GROUP BY d.device_track_id
+  GROUP BY d.device_track_id, d.piece_id
+),
+
+devices AS (
+  SELECT b.device_track_id
+  FROM bounds AS b
+  GROUP BY b.device_track_id
+),
+
+stretches AS (
+  SELECT
+    d.device_track_id,
+    o.close_ps,
+    COALESCE(b.last_ps, o.open_ps) AS reached_ps
+  FROM devices AS d
+  INNER JOIN track_place AS p ON p.track_id = d.device_track_id
+  INNER JOIN observed AS o ON o.source_id = p.source_id
+  LEFT JOIN bounds AS b ON b.device_track_id = d.device_track_id AND b.piece_id = o.piece_id
 ),
 
 gaps AS (
   SELECT
     d.device_track_id,
     d.slice_id AS next_slice_id,
-    COALESCE(d.covered_ps, w.open_ps) AS begin_ps,
+    COALESCE(d.covered_ps, o.open_ps) AS begin_ps,
     d.from_ps AS stop_ps
   FROM device_load AS d
-  INNER JOIN track_place AS p ON p.track_id = d.device_track_id
-  INNER JOIN step_window AS w ON w.source_id = p.source_id
-  WHERE d.from_ps > COALESCE(d.covered_ps, w.open_ps)
+  INNER JOIN observed AS o ON o.piece_id = d.piece_id
+  WHERE d.from_ps > COALESCE(d.covered_ps, o.open_ps)
   UNION ALL
-  SELECT b.device_track_id, NULL AS next_slice_id, b.last_ps AS begin_ps, w.close_ps AS stop_ps
-  FROM bounds AS b
-  INNER JOIN track_place AS p ON p.track_id = b.device_track_id
-  INNER JOIN step_window AS w ON w.source_id = p.source_id
-  WHERE w.close_ps > b.last_ps
+  SELECT s.device_track_id, NULL AS next_slice_id, s.reached_ps AS begin_ps, s.close_ps AS stop_ps
+  FROM stretches AS s
+  WHERE s.close_ps > s.reached_ps
 )
 
 SELECT

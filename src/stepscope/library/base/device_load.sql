@@ -7,19 +7,21 @@
 -- columns:
 --   slice_id | int | Slice | number of the slice
 --   device_track_id | int | First track | number for place and device, as in track_place
+--   piece_id | int | Stretch | stretch of observed it lies in
 --   from_ps | ps | From | start within the window
 --   to_ps | ps | To | end within the window
---   covered_ps | ps | Covered until | end of all earlier slices; NULL for the first
+--   covered_ps | ps | Covered until | end of all earlier slices; NULL for the first of a stretch
 --   busy_ps | ps | Adds | what it adds to the busy time
---   gap_ps | ps | Gap | idle time before it; NULL for the first
+--   gap_ps | ps | Gap | idle time before it; NULL for the first of a stretch
 WITH ordered AS (
   SELECT
     w.slice_id,
     w.device_track_id,
+    w.piece_id,
     w.from_ps,
     w.to_ps,
     MAX(w.to_ps) OVER (
-      PARTITION BY w.device_track_id
+      PARTITION BY w.device_track_id, w.piece_id
       ORDER BY w.from_ps NULLS LAST, w.slice_id NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS covered_ps
@@ -29,6 +31,7 @@ WITH ordered AS (
 SELECT
   o.slice_id,
   o.device_track_id,
+  o.piece_id,
   o.from_ps,
   o.to_ps,
   o.covered_ps,

@@ -1,8 +1,9 @@
 -- Work and idle time of devices, added up
 --
 -- question: How long was each device busy and idle within the window, and in how many pieces?
--- reads: device_load, step_window, track_place
--- notes: Gaps at the edges of the window count. A short gap lasts less than 100 µs.
+-- reads: device_load, observed, track_place
+-- notes: Gaps at the edges of the window count; time that was never recorded does not (see
+--   observed). A short gap lasts less than 100 µs.
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -10,7 +11,8 @@
 --   place | text | Place | device or host
 --   device | text | Device | name of the device
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
---   window_ps | ps | Window | length of the window
+--   apart | bool | Apart | true where each step is a recording of its own
+--   window_ps | ps | Window | length of the window, as recorded
 --   sum_busy_ps | ps | Busy | union of its work
 --   sum_idle_ps | ps | Idle | the rest of the window
 --   sum_work_ps | ps | Work | durations of its work, added up
@@ -22,6 +24,7 @@
 WITH loads AS (
   SELECT
     d.device_track_id,
+    d.piece_id,
     SUM(d.busy_ps) AS busy_total,
     SUM(d.to_ps - d.from_ps) AS work_total,
     COUNT(*) AS number,
@@ -32,48 +35,70 @@ WITH loads AS (
     MIN(d.from_ps) AS first_ps,
     MAX(d.to_ps) AS last_ps
   FROM device_load AS d
-  GROUP BY d.device_track_id
+  GROUP BY d.device_track_id, d.piece_id
+),
+
+devices AS (
+  SELECT l.device_track_id
+  FROM loads AS l
+  GROUP BY l.device_track_id
 ),
 
 edged AS (
   SELECT
-    p.run_id,
-    p.host_id,
-    p.source_id,
-    p.place,
-    p.device,
-    p.device_kind,
-    l.busy_total,
-    l.work_total,
-    l.number,
-    l.gap_count,
-    l.short_count,
-    l.short_total,
-    w.close_ps - w.open_ps AS whole_ps,
-    l.first_ps - w.open_ps AS before_ps,
-    w.close_ps - l.last_ps AS after_ps,
-    CASE WHEN l.first_ps - w.open_ps > l.most_gap_ps THEN l.first_ps - w.open_ps ELSE l.most_gap_ps END AS longest_ps
-  FROM loads AS l
-  INNER JOIN track_place AS p ON p.track_id = l.device_track_id
-  INNER JOIN step_window AS w ON w.source_id = p.source_id
+    d.device_track_id,
+    o.apart,
+    o.close_ps - o.open_ps AS length_ps,
+    COALESCE(l.busy_total, 0) AS busy_part,
+    COALESCE(l.work_total, 0) AS work_part,
+    COALESCE(l.number, 0) AS slice_part,
+    COALESCE(l.gap_count, 0) AS gap_part,
+    COALESCE(l.most_gap_ps, 0) AS gap_part_ps,
+    COALESCE(l.short_count, 0) AS short_part,
+    COALESCE(l.short_total, 0) AS short_part_ps,
+    COALESCE(l.first_ps, o.close_ps) - o.open_ps AS before_ps,
+    o.close_ps - COALESCE(l.last_ps, o.close_ps) AS after_ps
+  FROM devices AS d
+  INNER JOIN track_place AS p ON p.track_id = d.device_track_id
+  INNER JOIN observed AS o ON o.source_id = p.source_id
+  LEFT JOIN loads AS l ON l.device_track_id = d.device_track_id AND l.piece_id = o.piece_id
+),
+
+whole AS (
+  SELECT
+    e.device_track_id,
+    MAX(CASE WHEN e.apart THEN 1 ELSE 0 END) AS any_apart,
+    SUM(e.length_ps) AS whole_ps,
+    SUM(e.busy_part) AS busy_total,
+    SUM(e.work_part) AS work_total,
+    SUM(e.slice_part) AS number,
+    SUM(
+      e.gap_part + CASE WHEN e.before_ps > 0 THEN 1 ELSE 0 END + CASE WHEN e.after_ps > 0 THEN 1 ELSE 0 END
+    ) AS gap_count,
+    MAX(e.gap_part_ps) AS most_gap_ps,
+    MAX(CASE WHEN e.after_ps > e.before_ps THEN e.after_ps ELSE e.before_ps END) AS most_edge_ps,
+    SUM(e.short_part) AS short_count,
+    SUM(e.short_part_ps) AS short_total
+  FROM edged AS e
+  GROUP BY e.device_track_id
 )
 
 SELECT
-  e.run_id,
-  e.host_id,
-  e.source_id,
-  e.place,
-  e.device,
-  e.device_kind,
-  e.whole_ps AS window_ps,
-  CAST(e.busy_total AS BIGINT) AS sum_busy_ps,
-  CAST(e.whole_ps - e.busy_total AS BIGINT) AS sum_idle_ps,
-  CAST(e.work_total AS BIGINT) AS sum_work_ps,
-  e.number AS work_slices,
-  CAST(
-    e.gap_count + CASE WHEN e.before_ps > 0 THEN 1 ELSE 0 END + CASE WHEN e.after_ps > 0 THEN 1 ELSE 0 END AS BIGINT
-  ) AS idle_gaps,
-  CASE WHEN e.after_ps > e.longest_ps THEN e.after_ps ELSE e.longest_ps END AS most_idle_ps,
-  CAST(e.short_count AS BIGINT) AS short_gaps,
-  CAST(e.short_total AS BIGINT) AS short_idle_ps
-FROM edged AS e
+  p.run_id,
+  p.host_id,
+  p.source_id,
+  p.place,
+  p.device,
+  p.device_kind,
+  w.any_apart = 1 AS apart,
+  CAST(w.whole_ps AS BIGINT) AS window_ps,
+  CAST(w.busy_total AS BIGINT) AS sum_busy_ps,
+  CAST(w.whole_ps - w.busy_total AS BIGINT) AS sum_idle_ps,
+  CAST(w.work_total AS BIGINT) AS sum_work_ps,
+  CAST(w.number AS BIGINT) AS work_slices,
+  CAST(w.gap_count AS BIGINT) AS idle_gaps,
+  CASE WHEN w.most_edge_ps > w.most_gap_ps THEN w.most_edge_ps ELSE w.most_gap_ps END AS most_idle_ps,
+  CAST(w.short_count AS BIGINT) AS short_gaps,
+  CAST(w.short_total AS BIGINT) AS short_idle_ps
+FROM whole AS w
+INNER JOIN track_place AS p ON p.track_id = w.device_track_id

@@ -1,24 +1,26 @@
 -- Op slices that are work, within the window
 --
 -- question: When was something really at work?
--- reads: op_slice, step_window
--- notes: Waits and launches are no work. Slices are cut at the edges of the window of step_window.
+-- reads: op_slice, observed
+-- notes: Waits and launches are no work. Slices are cut at the edges of the stretches of observed.
 -- columns:
 --   slice_id | int | Slice | number of the slice
 --   source_id | int | Source | source it was read from
 --   track_id | int | Track | track it lies on
 --   device_track_id | int | First track | number for place and device, as in track_place
---   from_ps | ps | From | start, or the start of the window
---   to_ps | ps | To | end, or the end of the window
+--   piece_id | int | Stretch | stretch of observed it lies in
+--   from_ps | ps | From | start, or the start of the stretch
+--   to_ps | ps | To | end, or the end of the stretch
 SELECT
   o.slice_id,
   o.source_id,
   o.track_id,
   o.device_track_id,
+  w.piece_id,
   CASE WHEN o.ts_ps < w.open_ps THEN w.open_ps ELSE o.ts_ps END AS from_ps,
   CASE WHEN o.end_ps > w.close_ps THEN w.close_ps ELSE o.end_ps END AS to_ps
 FROM op_slice AS o
-INNER JOIN step_window AS w ON w.source_id = o.source_id
+INNER JOIN observed AS w ON w.source_id = o.source_id
 WHERE
   o.works
   AND o.dur_ps > 0

@@ -26,14 +26,14 @@ WITH listings AS (
 )
 
 SELECT
-  CASE WHEN l.sum_ps * 10 >= (w.close_ps - w.open_ps) * 3 THEN 'high' ELSE 'medium' END AS severity,
+  CASE WHEN l.sum_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
   CAST(l.sum_ps AS BIGINT) AS impact_ps,
   l.run_id,
   l.host_id,
   l.source_id,
   l.number AS runs,
-  CAST(l.sum_ps AS DOUBLE) / NULLIF(w.close_ps - w.open_ps, 0) AS share
+  CAST(l.sum_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS share
 FROM listings AS l
 INNER JOIN step_window AS w ON w.source_id = l.source_id
-WHERE l.sum_ps * 20 >= w.close_ps - w.open_ps AND l.sum_ps > 0
+WHERE l.sum_ps * 20 >= w.window_ps AND l.sum_ps > 0
 ORDER BY l.sum_ps DESC NULLS LAST, l.source_id NULLS LAST

@@ -1,16 +1,17 @@
 -- Python code runs inside the graph
 --
 -- question: How much time goes into tf.py_function and tf.numpy_function?
--- reads: op_sum, step_window
+-- reads: work_slice, op_slice, step_window
 -- severity: high from 30 % of the window, medium from 5 %
--- impact: {op} ({op_type}) runs {runs} times and takes {impact_ps}, {share} of the window. Python
+-- impact: {op} ({op_type}) takes {impact_ps} in {runs} calls, {share} of the window. Python
 --   runs one at a time, whatever num_parallel_calls says.
 -- action: Write it with TensorFlow ops, or do it once and store the result (cache, TFRecord). If it must be
 --   Python, use several processes (tf.data service, or reading prepared files).
+-- notes: Calls are cut at the edges of the window.
 -- weakened_by: lost, capped, truncated
 -- columns:
 --   severity | text | Severity | high or medium
---   impact_ps | ps | In Python | durations, added up
+--   impact_ps | ps | In Python | durations within the window, added up
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was read from
@@ -18,17 +19,32 @@
 --   op_type | text | Op type | EagerPyFunc, PyFunc or PyFuncStateless
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | their time as part of the window; over 100 % when calls overlap
+WITH calls AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.source_id,
+    o.op,
+    o.op_type,
+    COUNT(*) AS runs,
+    SUM(w.to_ps - w.from_ps) AS in_python_ps
+  FROM work_slice AS w
+  INNER JOIN op_slice AS o ON o.slice_id = w.slice_id
+  WHERE o.class = 'python'
+  GROUP BY o.run_id, o.host_id, o.source_id, o.op, o.op_type
+)
+
 SELECT
-  CASE WHEN o.sum_dur_ps * 10 >= (w.close_ps - w.open_ps) * 3 THEN 'high' ELSE 'medium' END AS severity,
-  o.sum_dur_ps AS impact_ps,
-  o.run_id,
-  o.host_id,
-  o.source_id,
-  o.op,
-  o.op_type,
-  o.slices AS runs,
-  CAST(o.sum_dur_ps AS DOUBLE) / NULLIF(w.close_ps - w.open_ps, 0) AS share
-FROM op_sum AS o
-INNER JOIN step_window AS w ON w.source_id = o.source_id
-WHERE o.class = 'python' AND o.sum_dur_ps * 20 >= w.close_ps - w.open_ps AND o.sum_dur_ps > 0
-ORDER BY o.sum_dur_ps DESC NULLS LAST, o.source_id NULLS LAST, o.op NULLS LAST
+  CASE WHEN c.in_python_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
+  CAST(c.in_python_ps AS BIGINT) AS impact_ps,
+  c.run_id,
+  c.host_id,
+  c.source_id,
+  c.op,
+  c.op_type,
+  c.runs,
+  CAST(c.in_python_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS share
+FROM calls AS c
+INNER JOIN step_window AS w ON w.source_id = c.source_id
+WHERE c.in_python_ps * 20 >= w.window_ps AND c.in_python_ps > 0
+ORDER BY c.in_python_ps DESC NULLS LAST, c.source_id NULLS LAST, c.op NULLS LAST
