@@ -256,8 +256,8 @@ NOTES: dict[str, Message] = {
     ),
     "empty-event": Message(
         "Events that are empty objects",
-        "Some writers end the list of events with {} so that a comma may stand before it. They are "
-        "counted as lost, because there was nothing to store.",
+        "Some writers, JAX among them, end the list of events with {} so that a comma may stand before "
+        "it. They hold nothing, so nothing is missing: they count as seen and stored.",
         "Nothing.",
     ),
     "end-without-begin": Message(

@@ -68,9 +68,11 @@ def read_events(events: list[Any]) -> Reading:
     stacks: dict[Any, list[Event]] = defaultdict(list)
     arrows: dict[Any, list[Counter[tuple[str, int]]]] = defaultdict(list)
     for event in events:
-        if not isinstance(event, dict) or not event:
+        if not isinstance(event, dict):
             reading.lost += 1
             continue
+        if not event:
+            continue  # It holds nothing that could be lost.
         _take(event, reading, stacks, arrows)
     for stations in arrows.values():
         for one in stations:

@@ -183,8 +183,8 @@ def test_incomplete_and_capped():
     tables.source(2, complete=False, error="not a trace")
     tables.source(3, complete=False, events_capped=4)
     tables.source(4, complete=True)
-    tables.source(5, complete=False, events_seen=9, events_lost=1)
-    tables.add("source_note", source_id=5, slug="empty-event", effect="lost", events=1)
+    tables.source(5, complete=True, events_seen=9)
+    tables.add("source_note", source_id=5, slug="empty-event", effect="info", events=1)
     told = found(tables)
     severities = {row["path"]: row["severity"] for row in told["incomplete_source"]}
     assert severities == {"1.pb": "medium", "2.pb": "high"}

@@ -555,6 +555,12 @@ impl Scanner {
     #[inline]
     fn store(&mut self, event: &Event, found: &Found<'_>, rules: &Rules, piece: &mut Piece) {
         piece.seen += 1;
+        if event.empty {
+            // It says nothing, so nothing of it is lost.
+            let offset = (event.start - found.start) as u64;
+            piece.flaws.add(Flaw::EmptyEvent, offset);
+            return;
+        }
         let mut repaired = false;
         if found.odd & (REPAIR | DEEP) != 0
             || !found.clean
@@ -760,9 +766,6 @@ impl Scanner {
         rules: &Rules,
         piece: &mut Piece,
     ) -> Result<(), Flaw> {
-        if event.empty {
-            return Err(Flaw::EmptyEvent);
-        }
         if !event.phase_text.present() {
             return Err(Flaw::MissingPhase);
         }

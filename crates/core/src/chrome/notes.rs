@@ -11,8 +11,8 @@ const ALL: [(Flaw, &str, Effect, &str); super::piece::FLAWS] = {
         (
             Flaw::EmptyEvent,
             "empty-event",
-            Lost,
-            "events are empty objects",
+            Info,
+            "events are empty objects, which hold nothing",
         ),
         (
             Flaw::NotAnEvent,

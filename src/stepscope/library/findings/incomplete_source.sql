@@ -1,8 +1,7 @@
 -- A source is not complete
 --
 -- question: In which sources were events lost, or which could not be read at all?
--- reads: source, source_note, step
--- notes: Empty event objects, which JAX writes at the end of each trace, hold nothing that could be missed.
+-- reads: source, step
 -- severity: high when a source could not be read or lost a tenth of its events, else medium
 -- impact: {path} lost {events_lost} of {events_seen} events. {what}
 -- action: Copy or record the file again; `completeness` tells what happened at which byte. Counts and totals
@@ -21,13 +20,6 @@ WITH spans AS (
   SELECT s.source_id, SUM(s.dur_ps) AS sum_ps
   FROM step AS s
   GROUP BY s.source_id
-),
-
-empties AS (
-  SELECT n.source_id, SUM(n.events) AS number
-  FROM source_note AS n
-  WHERE n.slug = 'empty-event'
-  GROUP BY n.source_id
 )
 
 SELECT
@@ -42,11 +34,7 @@ SELECT
   COALESCE(o.error, 'What could be read was kept, the rest is unknown.') AS what
 FROM source AS o
 LEFT JOIN spans AS p ON p.source_id = o.source_id
-LEFT JOIN empties AS e ON e.source_id = o.source_id
 WHERE
   o.error IS NOT NULL
-  OR (
-    NOT o.complete
-    AND (o.events_lost > COALESCE(e.number, 0) OR (o.events_lost = 0 AND o.events_capped = 0))
-  )
+  OR (NOT o.complete AND (o.events_lost > 0 OR o.events_capped = 0))
 ORDER BY o.events_lost DESC NULLS LAST, o.path NULLS LAST, o.source_id NULLS LAST
