@@ -93,8 +93,8 @@ def pumped(sink: Sink) -> Iterator[Path]:
     """A named pipe; what is written to it goes to `sink`, from a thread. Errors of the sink come out here."""
     failed: list[BaseException] = []
 
-    def pump() -> None:
-        with pipe.open("rb", buffering=0) as source:
+    def pump(reader: int) -> None:
+        with open(reader, "rb", buffering=0) as source:
             try:
                 while piece := source.read(1 << 20):
                     sink.write(piece)
@@ -104,7 +104,12 @@ def pumped(sink: Sink) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="stepscope-") as folder:
         pipe = Path(folder) / "pipe"
         os.mkfifo(pipe, 0o600)
-        thread = threading.Thread(target=pump, name="stepscope-pump", daemon=True)
+        # Both ends are opened here, where neither waits for the other: the reading end before anybody
+        # writes, and a writing end that keeps the pipe open until the caller is done.
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        keeper = os.open(pipe, os.O_WRONLY)
+        os.set_blocking(reader, True)
+        thread = threading.Thread(target=pump, args=(reader,), name="stepscope-pump", daemon=True)
         thread.start()
         try:
             yield pipe
@@ -113,8 +118,7 @@ def pumped(sink: Sink) -> Iterator[Path]:
                 raise failed[0] from error
             raise
         finally:
-            # Whoever never opened the pipe has left the pump waiting; this opens and closes it.
-            os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))
+            os.close(keeper)
             thread.join()
         if failed:
             raise failed[0]
