@@ -45,7 +45,7 @@ test-python: $(STAMPS)/package ## the tests of everything else
 bench: setup ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-fuzz: setup ## every fuzz target for FUZZ_SECONDS each (600)
+fuzz: setup $(STAMPS)/fuzz ## every fuzz target for FUZZ_SECONDS each (600)
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(FUZZ_SECONDS),600)
 
 docs: setup ## write docs/reference anew from the schema, the library and the messages
@@ -63,6 +63,11 @@ $(STAMPS)/package: $(STAMPS)/toolchain $(STAMPS)/dependencies $(RUST_SOURCES)
 $(STAMPS)/dependencies: pyproject.toml | $(STAMPS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+$(STAMPS)/fuzz: pyproject.toml | $(STAMPS)/dependencies
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
+	command -v cargo-fuzz >/dev/null || cargo install --quiet --locked cargo-fuzz
 	@touch $@
 
 $(STAMPS):

@@ -136,7 +136,9 @@ def test_a_single_source_keeps_names_and_ids(tmp_path: Path) -> None:
     assert set(names(events, "process_name").values()) == {"/device:CPU:0"}
     assert set(names(events, "thread_name").values()) == {"thread 0", "thread 1"}
     assert phase(events, "N")[0]["id"] == "0x1"
-    assert phase(events, "X")[0]["ts"] == Decimal("-1.5")
+    assert head["stepscope"]["sources"][0]["shifted_ps"] == 1_500_000
+    assert phase(events, "X")[0]["ts"] == 0, "Perfetto leaves out what lies before 0"
+    assert phase(events, "N")[0]["ts"] == Decimal("1.5")
 
 
 @pytest.mark.parametrize(
@@ -260,6 +262,25 @@ def test_rows_without_a_track_are_an_error_and_no_file(tmp_path: Path) -> None:
 def test_a_table_is_no_chrome_trace(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="events, not a table"):
         exporters.write(DrawnTrace(two_steps((None, None))), tmp_path / "out.json", table="slice")
+
+
+def test_times_before_the_origin_move_it(tmp_path: Path) -> None:
+    tables = two_steps((UNIX_NS, UNIX_NS + 1000))
+    tables.rows["slice"][0]["ts_ps"] = -1_234_567
+    head, events = chrome(tables, tmp_path)
+    assert head["baseTimeNanoseconds"] == UNIX_NS - 1235
+    start = {event["name"]: ps(event["ts"]) for event in phase(events, "X")}
+    assert start["MatMul 0"] == 433
+    assert start["MatMul 1"] == 1_000_001 + 1_000_000 + 1_235_000
+
+
+def test_slices_that_cross_are_told(tmp_path: Path) -> None:
+    tables = Tables()
+    first, _ = add_source(tables, 0, UNIX_NS)
+    drawn = [("outer", 0, 10), ("b", 1, 4), ("crosses b", 3, 4), ("next", 7, 1)]
+    tables.slices(0, [{"track_id": first, "name": n, "ts_ps": ts, "dur_ps": dur} for n, ts, dur in drawn])
+    (note,) = exporters.write(DrawnTrace(tables), tmp_path / "out.json").notes
+    assert note.startswith("1 slices begin within another")
 
 
 @st.composite

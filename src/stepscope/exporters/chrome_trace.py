@@ -93,9 +93,7 @@ class _Text:
 
     def __init__(self, trace: Trace, layout: Layout) -> None:
         self._several = len(layout.places) > 1
-        low = min(place.start_ps + min(place.shift_ps, 0) for place in layout.places)
         high = max(place.end_ps + max(place.shift_ps, 0) for place in layout.places)
-        self._signed = low < 0
         flows = trace.query(
             "SELECT source_id, min(flow_id), max(flow_id) FROM flow GROUP BY source_id ORDER BY source_id"
         ).rows()
@@ -108,7 +106,7 @@ class _Text:
         for source_id, first, last in flows:
             shifts[source_id] = following - first
             following += last - first + 1
-        wide = "::HUGEINT" if low < -(2**62) or high > 2**62 else "::BIGINT"
+        wide = "::HUGEINT" if high > 2**62 else "::BIGINT"
         self._spots = Spots(
             trace,
             {
@@ -138,12 +136,6 @@ UNION ALL SELECT * FROM ({self._flows()}) AS flows
 UNION ALL SELECT ']}}'
 """
 
-    def _us(self, ps: str) -> str:
-        """Arguments of concat() that write picoseconds as microseconds, exactly."""
-        if not self._signed:
-            return f"{ps} // 1000000, {_decimals(ps)}"
-        return f"CASE WHEN {ps} < 0 THEN '-' END, abs({ps}) // 1000000, {_decimals(f'abs({ps})')}"
-
     def _processes(self) -> str:
         # Viewers order processes by number, so that those of a source stay together.
         return """
@@ -162,7 +154,7 @@ FROM spot WHERE thread ORDER BY tid"""
 
     def _slices(self) -> str:
         return f"""
-SELECT concat(',{{"ph":"X",', {_AT}, {self._us("(slice.ts_ps + spot.shift_ps)")},
+SELECT concat(',{{"ph":"X",', {_AT}, {_us("(slice.ts_ps + spot.shift_ps)")},
     ',"dur":', slice.dur_ps // 1000000, {_decimals("slice.dur_ps")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
     {_OPS}, {self._args["slice"]}, '}}')
@@ -174,14 +166,14 @@ FROM {self._spots.of("slice")} AS slice WHERE spot.kind <> 'async'"""
         return f"""
 SELECT line FROM (
   SELECT track_id, ts_ps AS moment, 1 AS place, slice.id AS nth, 0 AS part, concat(
-    ',{{"ph":"b","pid":', {common}, {self._us("(slice.ts_ps + spot.shift_ps)")},
+    ',{{"ph":"b","pid":', {common}, {_us("(slice.ts_ps + spot.shift_ps)")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
     {_OPS}, {self._args["slice"]}, '}}') AS line
   FROM {self._spots.of("slice")} AS slice WHERE spot.kind = 'async'
   UNION ALL
   SELECT track_id, ts_ps + dur_ps, CASE WHEN dur_ps = 0 THEN 1 ELSE 0 END,
     CASE WHEN dur_ps = 0 THEN slice.id ELSE -slice.id END, 1, concat(
-    ',{{"ph":"e","pid":', {common}, {self._us("(slice.ts_ps + slice.dur_ps + spot.shift_ps)")},
+    ',{{"ph":"e","pid":', {common}, {_us("(slice.ts_ps + slice.dur_ps + spot.shift_ps)")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category), '}}')
   FROM {self._spots.of("slice")} AS slice WHERE spot.kind = 'async'
 ) AS edges ORDER BY track_id, moment, place, nth, part"""
@@ -192,7 +184,7 @@ SELECT line FROM (
         return f"""
 SELECT concat(',{{', CASE WHEN contains(instant.args_json, '"$ph":') THEN ''
       ELSE concat('"ph":"', {PHASES}, '",') END,
-    {_AT}, {self._us("(instant.ts_ps + spot.shift_ps)")}, ',"name":', to_json(instant.name),
+    {_AT}, {_us("(instant.ts_ps + spot.shift_ps)")}, ',"name":', to_json(instant.name),
     ',"cat":' || to_json(instant.category),
     CASE WHEN instant.object_id IS NOT NULL THEN ',"id":' || {mark} END,
     {self._args["instant"]}, '}}')
@@ -212,16 +204,21 @@ FROM {self._spots.of("instant")} AS instant"""
   ) AS numbered GROUP BY source_id, track_id, name, ts_ps, nth
 ) AS grouped"""
         return f"""
-SELECT concat(',{{"ph":"C",', {_AT}, {self._us("(moment.ts_ps + spot.shift_ps)")}, ',"name":',
+SELECT concat(',{{"ph":"C",', {_AT}, {_us("(moment.ts_ps + spot.shift_ps)")}, ',"name":',
     to_json(moment.name), ',"id":' || to_json(spot.own_id), ',"args":{{', moment.args, '}}}}')
 FROM {self._spots.of(moments)} AS moment ORDER BY moment.id"""
 
     def _flows(self) -> str:
         return f"""
 SELECT concat(',{{"ph":"', CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END, '",',
-    {_AT}, {self._us("(flow.ts_ps + spot.shift_ps)")}, ',"id":', flow.flow_id + spot.flow_shift,
+    {_AT}, {_us("(flow.ts_ps + spot.shift_ps)")}, ',"id":', flow.flow_id + spot.flow_shift,
     ',"name":', to_json(flow.name), ',"cat":' || to_json(flow.category), {self._args["flow"]}, '}}')
 FROM {self._spots.of("flow")} AS flow"""
+
+
+def _us(ps: str) -> str:
+    """Arguments of concat() that write picoseconds, which are not negative, as microseconds, exactly."""
+    return f"{ps} // 1000000, {_decimals(ps)}"
 
 
 def _decimals(ps: str) -> str:
