@@ -164,8 +164,9 @@ def open(
                 path=lakes[0],
             )
         return Trace(LakeTables(Path(lakes[0])))
-    # Importing the engine takes longer than looking at most folders.
-    threading.Thread(target=_import_engine, daemon=True).start()
+    # Importing the engine takes longer than looking at most folders. No daemon: an interpreter that ends
+    # in the middle of the import aborts.
+    threading.Thread(target=_import_engine).start()
     from stepscope import formats
     from stepscope.sources.find import find
     from stepscope.sources.spool import Spool

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -193,3 +195,14 @@ def test_a_full_disk_is_no_reason_not_to_answer(
     monkeypatch.setattr(_core, "decode", full)
     assert len(ask(chrome(tmp_path / "a.json"))) == 3
     assert entries(folder) == []
+
+
+def test_members_of_an_archive_are_learned_at_once(tmp_path: Path, folder: Path) -> None:
+    """Several threads write down what they learned of one file; nothing of it is lost."""
+    packed = tmp_path / "a.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(40):
+            archive.writestr(f"{number}.json", chrome(tmp_path / "x.json").read_bytes() + b" " * number)
+    ask(packed)
+    (index,) = (folder / "index").iterdir()
+    assert len(json.loads(index.read_bytes())["hashes"]) == 40

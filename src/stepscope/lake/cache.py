@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import json
 import os
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -44,6 +45,7 @@ class Cache:
         self.folder = folder
         self._most = most_bytes
         self._version = f"{version}.{schema().version}"
+        self._learning = threading.Lock()
         for inner in ("index", "entries", "stage"):
             (folder / inner).mkdir(parents=True, exist_ok=True)
 
@@ -79,11 +81,14 @@ class Cache:
         return known if isinstance(known, str) else None
 
     def learn(self, source: Source, content_hash: str) -> None:
-        """Keeps the hash of a source's bytes."""
-        found = self._index(source.identity) if source.identity else None
-        if source.identity is not None and found is not None:
-            found.setdefault("hashes", {})[source.member] = content_hash
-            self._write_index(source.identity, found)
+        """Keeps the hash of a source's bytes. Members of one archive are learned by several threads."""
+        if source.identity is None:
+            return
+        with self._learning:
+            found = self._index(source.identity)
+            if found is not None and found.get("hashes", {}).get(source.member) != content_hash:
+                found.setdefault("hashes", {})[source.member] = content_hash
+                self._write_index(source.identity, found)
 
     def _index(self, identity: Identity) -> dict[str, Any] | None:
         try:
@@ -97,7 +102,9 @@ class Cache:
         return self.folder / "index" / f"{_digest(identity[0])}.json"
 
     def _write_index(self, identity: Identity, found: dict[str, Any]) -> None:
-        disk.write_whole(self._index_path(identity), json.dumps(found).encode())
+        # What is not remembered is looked up again the next time.
+        with contextlib.suppress(OSError):
+            disk.write_whole(self._index_path(identity), json.dumps(found).encode())
 
     # Decoded stores.
 

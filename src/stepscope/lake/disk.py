@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import shutil
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def write_synced(path: Path, data: bytes) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replaces a file that may be lost but never torn: no fsync."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         part.write_bytes(data)
         part.replace(path)
