@@ -192,3 +192,17 @@ def test_standard_input(tmp_path: Path) -> None:
             check=False,
         )
     assert (done.returncode, done.stdout, done.stderr) == (0, "n\n6791\n", "")
+
+
+@pytest.mark.parametrize("word", ["DROP TABLE slice", "COPY slice TO 'x.csv'", "PRAGMA database_list"])
+def test_sql_that_writes_is_refused_as_sql(capsys: pytest.CaptureFixture[str], word: str) -> None:
+    assert main(["query", XPLANE, word]) == 2
+    assert "Queries only read" in capsys.readouterr().err
+
+
+def test_ending_early_never_aborts(tmp_path: Path) -> None:
+    """A mistake told while the engine is still being imported ends in an exit code, not in a signal."""
+    for _ in range(3):
+        command = [sys.executable, "-m", "stepscope.cli", str(tmp_path / "missing.json")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2, done.stderr

@@ -272,3 +272,22 @@ def test_remote_paths_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(UsageError) as caught:
         search("gs://bucket/logs")
     assert "stepscope[remote]" in caught.value.todo
+
+
+def test_a_graph_belongs_to_the_host_of_its_run(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"run/graph.pb": GRAPH, "run/events.out.tfevents.1.vm": event_file("step_1"), "g/x.pb": GRAPH},
+    )
+    found = search(tmp_path)
+    assert {Path(one.path).name: one.host_id for one in found.sources} == {
+        "graph.pb": "vm",
+        "events.out.tfevents.1.vm": "vm",
+        "x.pb": "unknown",
+    }
+
+
+def test_a_named_file_that_is_no_recording_is_told(tmp_path: Path) -> None:
+    write(tmp_path, {"a.pb": XPLANE, "notes.txt": b"hello", "in/b.txt": b"hello"})
+    found = search(tmp_path / "a.pb", tmp_path / "notes.txt", tmp_path / "in")
+    assert [(Path(one.path).name, one.slug) for one in found.skipped] == [("notes.txt", "nothing-found")]

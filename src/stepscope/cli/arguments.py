@@ -74,7 +74,7 @@ def need_paths(options: argparse.Namespace, verb: str) -> None:
         raise UsageError(
             "Both paths and a lake are given",
             seen=f"--lake {options.lake} and {' '.join(options.paths)}",
-            todo="give one of them; a lake can also be given as a path among others",
+            todo="give one of them; a lake can also be given as the only PATH",
         )
     if options.lake is None and not options.paths:
         name = "stepscope" if verb == "summary" else f"stepscope {verb}"

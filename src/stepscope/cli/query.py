@@ -29,7 +29,11 @@ ROWS_ON_SCREEN = 200
 """Rows of a table that a terminal is given; --all gives it all."""
 
 _SQL = re.compile(
-    r"\s*(@\w|(select|with|from|describe|show|summarize|values|table|explain|pivot|unpivot)\b|\()", re.I
+    r"\s*(@\w|(select|with|from|describe|show|summarize|values|table|explain|pivot|unpivot"
+    # Refused, but by an answer that speaks of SQL and not of files.
+    r"|alter|attach|begin|call|copy|create|delete|detach|drop|export|import|insert|install|load|pragma|reset"
+    r"|set|truncate|update|use|vacuum)\b|\()",
+    re.I,
 )
 
 

@@ -68,12 +68,15 @@ def find(
     skipped: list[Skipped] = []
     sources: list[tuple[Source, str]] = []
     explicit: set[str] = set()
+    named_in_vain: list[Skipped] = []
     for file in _once(_files(paths, recognise, spool, seen)):
         found = _look(file, recognise, spool, memory or NoMemory())
         skipped.extend(found.skipped)
         for item in found.items:
             if not item.decoder:
                 seen[item.kind] += 1
+                if file.root is None and not item.member:
+                    named_in_vain.append(Skipped(file.shown, "nothing-found", f"{item.kind}, no recording"))
                 continue
             source, folder = _source(file, item, run, host)
             sources.append((source, folder))
@@ -81,6 +84,7 @@ def find(
                 explicit.add(source.path)
     if not sources:
         raise _nothing(paths, seen, skipped)
+    skipped += named_in_vain
     by_folder: dict[str, list[Source]] = defaultdict(list)
     for source, folder in sources:
         by_folder[folder].append(source)
@@ -89,7 +93,7 @@ def find(
         kept, left_out = choose(sorted(members, key=lambda one: one.path), frozenset(explicit))
         chosen.extend(kept)
         skipped.extend(left_out)
-    named = sorted(_with_slugs(chosen), key=_order)
+    named = sorted(_with_slugs(_with_hosts(chosen)), key=_order)
     return Found(
         tuple(named),
         tuple(sorted(skipped, key=lambda one: (one.path, one.slug))),
@@ -234,6 +238,21 @@ def _run(file: _File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
     if folder != root and folder.is_relative_to(root):
         return str(folder.relative_to(root)), str(folder), capture
     return folder.name or "run", str(folder), capture
+
+
+def _with_hosts(sources: list[Source]) -> list[Source]:
+    """A graph does not say where it was written: it belongs to the run's host, where there is one."""
+    hosts: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in sources:
+        if one.format != "graph":
+            hosts[one.run_name, one.run_path].add(one.host_name)
+    placed = []
+    for one in sources:
+        others = hosts[one.run_name, one.run_path]
+        if one.format == "graph" and one.host_name == "unknown" and len(others) == 1:
+            one = replace(one, host_name=next(iter(others)))
+        placed.append(one)
+    return placed
 
 
 def _with_slugs(sources: list[Source]) -> list[Source]:
