@@ -168,3 +168,54 @@ def test_views_are_kept_once():
 
 def test_report_is_plain_data():
     assert dataclasses.asdict(report(draw(WAITING)))["title"] == "r: 1 run, 1 host, 3 steps"
+
+
+def test_several_runs_are_told_apart():
+    """Every sentence about one of several runs names it; hosts are counted once."""
+    tables = draw(WAITING)
+    tables.source(1, run_id="other", producer="tf_profiler, tf_timeline")
+    tables.rows["capture"][1]["run_id"] = "other"
+    for number in range(2):
+        span = {"ts_ps": number * UNIT_PS, "dur_ps": UNIT_PS}
+        facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
+        tables.add("step", source_id=1, run_id="other", step=number, **facts, **span)
+    found = report(tables)
+    assert found.title == "other, r: 2 runs, 1 host, 5 steps"
+    assert found.headline[0].startswith("Train steps of r take 15.0 µs on average; ")
+    assert "of the step time of all runs is waiting" in found.headline[0]
+    steps = next(s for s in found.sections if s.name == "step_list")
+    assert [answer.split(":")[0] for answer in steps.answer] == ["other", "r"]
+    wait = next(finding for finding in found.findings if finding.slug == "input-wait")
+    assert "on h in r is waiting" in wait.impact
+
+
+def test_one_step_has_no_spread():
+    found = report(draw("step train : [step 0]\ncpu/t thread : [a:A]"))
+    assert found.headline[0] == "One train step takes 8.00 µs."
+    steps = next(s for s in found.sections if s.name == "step_list")
+    assert steps.answer[0] == "1 train step: 8.00 µs; told by marker."
+
+
+def test_graphs_are_no_recordings():
+    tables = Tables()
+    tables.source(0, format="graph", producer="unknown", events_seen=7, events_stored=7)
+    found = report(tables)
+    assert found.headline[0].startswith("Only graphs were found")
+    assert found.sections[0].answer == (
+        "1 file holds a graph: what could run, not what ran (`node`, `edge`).",
+    )
+    assert "FROM node" in found.next_commands[0]
+    tables.source(1, producer="step_stats", events_seen=5, events_stored=5)
+    recorded = report(tables).sections[0].answer
+    assert recorded[0] == "5 events over 0 ps from 1 source by step_stats."
+    assert recorded[1].startswith("Beside them, 1 file holds a graph")
+
+
+@pytest.mark.parametrize(
+    ("producer", "said"),
+    [("kineto", "DataLoader"), ("tf_timeline", "tf.profiler.experimental"), ("tf_profiler", "Iterator::")],
+)
+def test_advice_fits_what_feeds_the_steps(producer, said):
+    tables = draw(WAITING, producer=producer)
+    (wait,) = [finding for finding in report(tables).findings if finding.slug == "input-wait"]
+    assert said in wait.action

@@ -148,7 +148,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     told = {name: _dicts(table) for name, (table, _) in answers.items()}
     told.setdefault("step_times", _dicts(_ask(trace, library.entry("step_times"))[0]))
     notes = _notes(told["completeness"], library.entries("analysis"))
-    findings = _findings(trace, library.entries("finding"), notes)
+    findings = _findings(trace, library.entries("finding"), notes, _several_runs(told))
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
         del answers["ops"]  # a recording without types: the section before says the same
     sections = [
@@ -212,24 +212,36 @@ def _title(told: Mapping[str, Rows]) -> str:
     runs = sorted({row["run_id"] for row in hosts})
     steps = sum(row["steps"] + row["steps_left_out"] for row in hosts)
     name = runs[0] if len(runs) == 1 else ", ".join(runs[:3]) + (", …" if len(runs) > 3 else "")
-    counts = [units.count(len(runs), "run"), units.count(len(hosts), "host"), units.count(steps, "step")]
+    machines = len({row["host_id"] for row in hosts})
+    counts = [units.count(len(runs), "run"), units.count(machines, "host"), units.count(steps, "step")]
     return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
 
 
 def _headline(told: Mapping[str, Rows]) -> Iterable[str]:
     steps = [row for row in told["step_times"] if row["averaged"]]
+    several = _several_runs(told)
+    hosts = told["runs_and_hosts"]
+    if hosts and not any(row["sources"] for row in hosts):
+        yield "Only graphs were found: they tell what could run, not where the time went."
+    elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
+        yield "Nothing was recorded: there are no events, so nothing can be said of where the time went."
     if steps:
         main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
-        sentence = f"{_kind(main)} take {_ps(main['mean_ps'])} on average"
+        whose = f" of {main['run_id']}" if several else ""
+        average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
+        sentence = f"{_kind(main, main['steps'])}{whose} {'take' if main['steps'] > 1 else 'takes'} {average}"
         waits = [row for row in told["waits"] if row["wait"] == "input" and (row["share"] or 0) >= 0.01]
         if waits:
-            sentence += f"; {units.show(waits[0]['share'], 'ratio')} of the step time is waiting for input"
+            whole = " of all runs" if several else ""
+            share = units.show(waits[0]["share"], "ratio")
+            sentence += f"; {share} of the step time{whole} is waiting for input"
         yield sentence + "."
     busy = [row for row in told["busy_by_device"] if row["place"] == "device"]
     if busy:
         least = min(busy, key=lambda row: row["busy_share"] or 0)
         share = units.show(least["busy_share"], "ratio")
-        yield f"{least['device']} is at work {share} of the time, idle {_ps(least['idle_ps'])}."
+        whose = f" of {least['run_id']}" if several else ""
+        yield f"{least['device']}{whose} is at work {share} of the time, idle {_ps(least['idle_ps'])}."
     working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
@@ -249,28 +261,52 @@ def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
     events = sum(row["events"] for row in hosts)
     sources = sum(row["sources"] for row in hosts)
     recorded = _ps(sum(row["recorded_ps"] for row in hosts))
-    who = ", ".join(sorted({row["producers"] for row in hosts}))
-    yield f"{units.count(events, 'event')} over {recorded} from {units.count(sources, 'source')} by {who}."
+    who = ", ".join(sorted({name for row in hosts for name in row["producers"].split(", ")}))
+    graphs = sum(row["graphs"] for row in hosts)
+    if sources:
+        read = units.count(sources, "source")
+        yield f"{units.count(events, 'event')} over {recorded} from {read} by {who}."
+    if graphs:
+        beside = "Beside them, " if sources else ""
+        holds = "holds a graph" if graphs == 1 else "hold graphs"
+        yield f"{beside}{units.count(graphs, 'file')} {holds}: what could run, not what ran (`node`, `edge`)."
+
+
+_MOST_GROUPS = 6
+"""Groups of steps that are told apart in sentences; a table tells the others."""
 
 
 def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
-    hosts = len({row["host_id"] for row in told["step_times"]})
-    for row in told["step_times"]:
-        if row["averaged"]:
-            kind = "" if row["kind"] == "unknown" else f"{row['kind']} "
-            where = f" on {row['host_id']}" if hosts > 1 else ""
+    groups = [row for row in told["step_times"] if row["averaged"]]
+    hosts = {run: {row["host_id"] for row in groups if row["run_id"] == run} for run in _runs(told)}
+    longest = sorted(groups, key=lambda row: -row["steps"] * row["mean_ps"])[:_MOST_GROUPS]
+    for row in groups:
+        if not any(row is one for one in longest):
+            continue
+        kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
+        where = f"{row['run_id']}: " if len(hosts) > 1 else ""
+        counted = units.count(row["steps"], f"{kind}step")
+        counted += f" on {row['host_id']}" if len(hosts[row["run_id"]]) > 1 else ""
+        told_by = f"told by {_words(row['recovered_from'])}"
+        if row["steps"] == 1:
+            yield f"{where}{counted}: {_ps(row['mean_ps'])}; {told_by}."
+        else:
             yield (
-                f"{units.count(row['steps'], f'{kind}step')}{where}: mean "
-                f"{_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 {_ps(row['p95_ps'])}, spread "
-                f"{units.show(row['spread'], 'ratio')}; told by {_words(row['recovered_from'])}."
+                f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 "
+                f"{_ps(row['p95_ps'])}, spread {units.show(row['spread'], 'ratio')}; {told_by}."
             )
+    if len(groups) > len(longest):
+        more = len(groups) - len(longest)
+        yield f"{units.count(more, 'more group')} of steps: `step_times` lists them by run, host and kind."
     left = [r for r in told["step_list"] if not r["averaged"] and r["recovered_from"] != "whole_capture"]
     if left:
+        of_run = {r["run_id"]: f" of {r['run_id']}" if _several_runs(told) else "" for r in left[:3]}
         shown = [
-            f"step {r['step']} ({_words(r['kind'])}, {_ps(r['dur_ps'])}: {r['reason']})" for r in left[:3]
+            f"step {r['step']}{of_run[r['run_id']]} ({_words(r['kind'])}, {_ps(r['dur_ps'])}: {r['reason']})"
+            for r in left[:3]
         ]
-        more = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
-        yield f"Left out of the averages: {', '.join(shown)}{more}."
+        others = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
+        yield f"Left out of the averages: {', '.join(shown)}{others}."
     if told["step_list"] and not any(row["recovered_from"] != "whole_capture" for row in told["step_list"]):
         yield "No steps were found: shares are of the whole capture."
 
@@ -288,9 +324,11 @@ def _waits(told: Mapping[str, Rows]) -> Iterable[str]:
 
 def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
     devices: dict[str, list[dict[str, Any]]] = {}
+    several = _several_runs(told)
     for row in told["concurrency"]:
         if row["rows_drawn"] > 1:
-            devices.setdefault(row["device"], []).append(row)
+            name = f"{row['device']} of {row['run_id']}" if several else row["device"]
+            devices.setdefault(name, []).append(row)
     for device, rows in list(devices.items())[:3]:
         most = max(rows, key=lambda row: row["rows_drawn"])
         at_once = units.show(most["concurrency"], "float")
@@ -304,7 +342,8 @@ def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
     sources = {row["path"]: row for row in told["completeness"]}.values()
     seen, stored = sum(r["events_seen"] for r in sources), sum(r["events_stored"] for r in sources)
     lost, repaired = sum(r["events_lost"] for r in sources), sum(r["events_repaired"] for r in sources)
-    sentence = f"{stored:,} of {units.count(seen, 'event')} stored"
+    graphs = any(r["format"] == "graph" and r["events_seen"] for r in sources)
+    sentence = f"{stored:,} of {units.count(seen, 'event')}{' and nodes' if graphs else ''} stored"
     sentence += f", {lost:,} lost" if lost else ""
     yield sentence + (f", {repaired:,} repaired" if repaired else "") + "."
 
@@ -330,14 +369,26 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _kind(row: Mapping[str, Any]) -> str:
-    return "Steps" if row["kind"] == "unknown" else f"{_words(row['kind']).capitalize()} steps"
+def _kind(row: Mapping[str, Any], number: int) -> str:
+    kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
+    noun = f"one {kind}step" if number == 1 else f"{kind}steps"
+    return noun[0].upper() + noun[1:]
+
+
+def _runs(told: Mapping[str, Rows]) -> list[str]:
+    return sorted({row["run_id"] for row in told["runs_and_hosts"]})
+
+
+def _several_runs(told: Mapping[str, Rows]) -> bool:
+    return len(_runs(told)) > 1
 
 
 # Findings, notes, what to do next.
 
 
-def _findings(trace: Trace, entries: Sequence[library.Entry], notes: Sequence[Note]) -> tuple[Finding, ...]:
+def _findings(
+    trace: Trace, entries: Sequence[library.Entry], notes: Sequence[Note], several: bool
+) -> tuple[Finding, ...]:
     found: list[tuple[int, int, Finding]] = []
     for entry in entries:
         table, sql = _ask(trace, entry)
@@ -347,6 +398,8 @@ def _findings(trace: Trace, entries: Sequence[library.Entry], notes: Sequence[No
         fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
         if fields.get("host_id") == "unknown":
             fields["host_id"] = "the host"
+        if several and "run_id" in fields and "host_id" in fields:
+            fields["host_id"] += f" in {fields['run_id']}"
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
         impact = _fill(entry.impact, fields)
         if table.total > 1:
@@ -399,6 +452,9 @@ def _next(trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows]) -
     where = _where(trace)
     if where is None:
         return ()
+    if not any(row["sources"] for row in told["runs_and_hosts"]):
+        sql = "SELECT op_type, count(*) AS nodes FROM node GROUP BY op_type ORDER BY nodes DESC LIMIT 20"
+        return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
     further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
     return (f"stepscope query {where} @{further}", f"stepscope report {where} -o report.html")
 
@@ -418,7 +474,7 @@ def _facts(told: Mapping[str, Rows]) -> dict[str, Any]:
     hosts = told["runs_and_hosts"]
     return {
         "runs": len({row["run_id"] for row in hosts}),
-        "hosts": len(hosts),
+        "hosts": len({row["host_id"] for row in hosts}),
         "sources": sum(row["sources"] for row in hosts),
         "events_stored": sum(row["events"] for row in hosts),
         "events_lost": sum(row["events_lost"] for row in hosts),

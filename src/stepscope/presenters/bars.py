@@ -49,14 +49,15 @@ def _stack(lengths: Sequence[float], looks: Sequence[tuple[str, str]]) -> list[t
 
 def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
     """A curve of one line for each y of the chart, with a label that tells its range. Where there are
-    more points than characters, a character shows the largest of its points."""
+    more points than characters, a character shows the largest of its points. Where all are nothing, there
+    is no curve."""
     drawn = []
     for name in chart.y:
         i = _index(table, name)
         unit = table.columns[i].unit
         values = [size(row[i]) for row in table.rows]
-        if len(values) < 3:
-            continue
+        if len(values) < 3 or not any(values):
+            continue  # a curve of nothing shows nothing
         top, largest = ceiling(values), max(values)
         label = f"0 to {units.show(top, unit)}"
         if largest > top:

@@ -7,6 +7,7 @@ chart fits any width while its text stays as large as the page's. Each mark has 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -30,8 +31,10 @@ def draw(table: Table, chart: Chart) -> str:
     """The chart as HTML; empty when there is nothing to draw."""
     at = [_index(table, name) for name in chart.y]
     x = _index(table, chart.x)
-    if not any(size(row[i]) for row in table.rows for i in at):
+    at = [i for i in at if any(size(row[i]) for row in table.rows)]  # a series of nothing shows nothing
+    if not at:
         return ""
+    chart = replace(chart, y=tuple(table.columns[i].name for i in at))
     bars = chart.kind in ("bar", "stacked_bar")
     body = _bars(table, chart, x, at) if bars else _curves(table, chart, x, at)
     legend = _legend(table, chart, at) if len(at) > 1 and chart.kind != "bar" else ""

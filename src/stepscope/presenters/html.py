@@ -89,7 +89,7 @@ def _notes(notes: tuple[Note, ...]) -> str:
         return ""
     items = []
     for note in notes:
-        weakens = f" <strong>Weakens:</strong> {_text(', '.join(note.weakens))}." if note.weakens else ""
+        weakens = f" <strong>Weakens:</strong> {_text('; '.join(note.weakens))}." if note.weakens else ""
         items.append(
             f"<li><strong>{_text(note.effect)}</strong> {_text(note.detail.rstrip('.'))} "
             f'<span class="quiet">({_text(note.slug)}, {_text(note.path, 300)})</span>.{weakens}</li>'

@@ -49,7 +49,7 @@ def _section(section: Section) -> str:
 
 
 def _note(note: Note) -> str:
-    weakens = f" Weakens: {markdown(', '.join(note.weakens))}." if note.weakens else ""
+    weakens = f" Weakens: {markdown('; '.join(note.weakens))}." if note.weakens else ""
     where = f"({note.slug}, {markdown(note.path)})"
     return f"- **{markdown(note.effect)}** {markdown(note.detail.rstrip('.'))} {where}.{weakens}"
 

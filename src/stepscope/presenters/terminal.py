@@ -213,7 +213,7 @@ def _note(notes: Sequence[Note]) -> str:
     """Notes of one kind as one sentence."""
     first = notes[0]
     more = f" and {units.count(len(notes) - 1, 'more source')}" if len(notes) > 1 else ""
-    weakens = f" Weakens: {', '.join(first.weakens)}." if first.weakens else ""
+    weakens = f" Weakens: {'; '.join(first.weakens)}." if first.weakens else ""
     return f"{first.effect}: {first.detail.rstrip('.')} ({first.slug}, {first.path}{more}).{weakens}"
 
 

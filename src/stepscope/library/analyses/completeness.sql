@@ -5,6 +5,9 @@
 -- notes: One row for each note of a source, and one for each source without notes.
 -- columns:
 --   path | text | Source | path as given
+--   slug | text | Note | what happened; `stepscope docs` explains it
+--   what | text | Effect | lost, repaired, capped, missing, recorder or info
+--   events | int | Events | events concerned
 --   format | text | Format | format of the source
 --   complete | bool | Complete | true when nothing was lost, cut or damaged
 --   events_seen | int | Seen | events in the file
@@ -12,13 +15,13 @@
 --   events_lost | int | Lost | events seen but not stored
 --   events_repaired | int | Repaired | events stored after a repair
 --   events_capped | int | Capped | events that the recorder itself dropped or cut
---   slug | text | Note | what happened; `stepscope docs` explains it
---   what | text | Effect | lost, repaired, capped, missing, recorder or info
---   events | int | Events | events concerned
 --   first_offset | int | At byte | byte offset of the first of them
 --   why | text | Detail | one sentence about this file
 SELECT
   o.path,
+  n.slug,
+  COALESCE(n.effect, CASE WHEN o.error IS NULL THEN NULL ELSE 'lost' END) AS what,
+  n.events,
   o.format,
   o.complete,
   o.events_seen,
@@ -26,9 +29,6 @@ SELECT
   o.events_lost,
   o.events_repaired,
   o.events_capped,
-  n.slug,
-  COALESCE(n.effect, CASE WHEN o.error IS NULL THEN NULL ELSE 'lost' END) AS what,
-  n.events,
   n.first_offset,
   COALESCE(n.detail, o.error) AS why
 FROM source AS o

@@ -3,14 +3,17 @@
 -- question: What was recorded, where, and for how long?
 -- reads: source, capture, step, device
 -- notes: A step counts when averages include it. recorded_ps adds up captures made one after the
---   other, such as files of single steps.
+--   other, such as files of single steps; where one file holds several such steps, it adds up these
+--   steps. Files that hold nothing but a graph tell what could run, not what ran: they are counted in
+--   graphs, and neither in sources nor in events.
 -- columns:
 --   run_id | text | Run | name of the run
 --   host_id | text | Host | name of the host
 --   producers | text | Written by | what wrote the sources; the first and the last where they differ
---   sources | int | Sources | files read
+--   sources | int | Sources | files read, without those that hold only a graph
+--   graphs | int | Graphs | files that hold only a graph
 --   devices | int | Devices | processors and accelerators named in them
---   events | int | Events | events stored
+--   events | int | Events | events stored, without the nodes of graphs
 --   events_lost | int | Lost | events seen but not stored
 --   steps | int | Steps | steps that averages include
 --   steps_left_out | int | Left out | steps that averages leave out
@@ -20,19 +23,29 @@ WITH sources AS (
   SELECT
     o.run_id,
     o.host_id,
-    MIN(o.producer) AS first_producer,
-    MAX(o.producer) AS last_producer,
-    COUNT(*) AS source_count,
-    SUM(o.events_stored) AS stored,
+    MIN(CASE WHEN o.format <> 'graph' AND o.events_seen > 0 THEN o.producer END) AS first_producer,
+    MAX(CASE WHEN o.format <> 'graph' AND o.events_seen > 0 THEN o.producer END) AS last_producer,
+    MIN(o.producer) AS any_producer,
+    SUM(CASE WHEN o.format = 'graph' THEN 0 ELSE 1 END) AS source_count,
+    SUM(CASE WHEN o.format = 'graph' THEN 1 ELSE 0 END) AS graph_count,
+    SUM(CASE WHEN o.format = 'graph' THEN 0 ELSE o.events_stored END) AS stored,
     SUM(o.events_lost) AS lost,
     SUM(CASE WHEN o.complete THEN 0 ELSE 1 END) AS incomplete
   FROM source AS o
   GROUP BY o.run_id, o.host_id
 ),
 
+apart AS (
+  SELECT a.source_id, SUM(a.dur_ps) AS apart_ps
+  FROM step AS a
+  WHERE a.recovered_from = 'file'
+  GROUP BY a.source_id
+),
+
 captures AS (
-  SELECT c.run_id, c.host_id, SUM(c.dur_ps) AS total_ps
+  SELECT c.run_id, c.host_id, SUM(COALESCE(a.apart_ps, c.dur_ps)) AS total_ps
   FROM capture AS c
+  LEFT JOIN apart AS a ON a.source_id = c.source_id
   GROUP BY c.run_id, c.host_id
 ),
 
@@ -56,10 +69,12 @@ SELECT
   o.run_id,
   o.host_id,
   CASE
+    WHEN o.first_producer IS NULL THEN o.any_producer
     WHEN o.first_producer = o.last_producer THEN o.first_producer
     ELSE CONCAT(o.first_producer, ', ', o.last_producer)
   END AS producers,
-  o.source_count AS sources,
+  CAST(o.source_count AS BIGINT) AS sources,
+  CAST(o.graph_count AS BIGINT) AS graphs,
   COALESCE(d.device_count, 0) AS devices,
   CAST(o.stored AS BIGINT) AS events,
   CAST(o.lost AS BIGINT) AS events_lost,

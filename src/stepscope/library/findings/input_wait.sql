@@ -1,14 +1,12 @@
 -- Steps wait for input
 --
 -- question: How much of the steps do hosts spend waiting for the next batch?
--- reads: step, step_wait, device_sum
+-- reads: step, step_wait, device_sum, source
 -- severity: high from 30 % of the steps, medium from 10 %; low where a device is recorded and is idle less
 --   than that, because the wait then hides behind the device's work
 -- impact: {wait_share} of the step time on {host_id} is waiting for input: {mean_wait_ps} of each step on
 --   average, {impact_ps} in all.
--- action: Make the input pipeline faster than the step: parallelise the slow stage
---   (num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. To see which
---   stage is slow, look at the slices whose name begins with Iterator:: in `slices_by_name`.
+-- action: {advice}
 -- weakened_by: lost, capped, truncated, no-steps
 -- notes: The union of the waits over all threads. With several replicas the time counts in which any of
 --   them waits.
@@ -21,14 +19,18 @@
 --   wait_share | ratio | Share of steps | waiting as part of the steps
 --   mean_wait_ps | ps | Mean wait | waiting in a step, on average
 --   idle_share | ratio | Device idle | idle part of its least busy device; NULL where none is recorded
+--   advice | text | Advice | what to do, for the library that feeds the steps
 WITH waited AS (
   SELECT
     s.run_id,
     s.host_id,
     COUNT(*) AS steps,
     SUM(s.dur_ps) AS all_ps,
-    SUM(COALESCE(w.waited_ps, 0)) AS wait_ps
+    SUM(COALESCE(w.waited_ps, 0)) AS wait_ps,
+    MAX(CASE WHEN o.producer = 'kineto' THEN 1 ELSE 0 END) AS by_torch,
+    MIN(CASE WHEN o.producer IN ('step_stats', 'tf_timeline') THEN 1 ELSE 0 END) AS by_session
   FROM step AS s
+  INNER JOIN source AS o ON o.source_id = s.source_id
   LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'input'
   WHERE s.averaged
   GROUP BY s.run_id, s.host_id
@@ -48,6 +50,8 @@ shares AS (
     w.steps,
     w.wait_ps,
     CAST(w.wait_ps AS DOUBLE) / NULLIF(w.all_ps, 0) AS wait_share,
+    w.by_torch,
+    w.by_session,
     i.most_idle
   FROM waited AS w
   LEFT JOIN idle AS i ON i.run_id = w.run_id AND i.host_id = w.host_id
@@ -65,7 +69,25 @@ SELECT
   s.steps,
   s.wait_share,
   CAST(FLOOR(CAST(s.wait_ps AS DOUBLE) / s.steps) AS BIGINT) AS mean_wait_ps,
-  s.most_idle AS idle_share
+  s.most_idle AS idle_share,
+  CASE
+    WHEN s.by_torch = 1
+      THEN CONCAT(
+        'Make the DataLoader faster than the step: more workers (num_workers, persistent_workers=True), a larger ',
+        'prefetch_factor, pin_memory=True, and less work in the data set for each item.'
+      )
+    WHEN s.by_session = 1
+      THEN CONCAT(
+        'Make the input pipeline faster than the step: parallelise the slow stage ',
+        '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. A record of ',
+        'Session.run does not show the stages, tf.profiler.experimental.start before some of the runs does.'
+      )
+    ELSE CONCAT(
+      'Make the input pipeline faster than the step: parallelise the slow stage ',
+      '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. To see which ',
+      'stage is slow, look at the slices whose name begins with Iterator:: in `slices_by_name`.'
+    )
+  END AS advice
 FROM shares AS s
 WHERE s.wait_share >= 0.1
 ORDER BY s.wait_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST
