@@ -57,7 +57,7 @@ clean: ## remove what was built
 # --- what the tasks stand on -------------------------------------------------------------------
 
 $(STAMPS)/package: $(STAMPS)/toolchain $(STAMPS)/dependencies $(RUST_SOURCES)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 $(STAMPS)/dependencies: pyproject.toml | $(STAMPS)
