@@ -134,12 +134,18 @@ def test_nothing_at_all():
         (("z.zip!in/x.pb", "z.zip!in/y.pb"), "z.zip"),
         (("logs/1.pb", "logs/2.pb", "logs/3.pb", "logs/4.pb"), "logs"),
         (("b.pb", "a.pb"), "a.pb b.pb"),
+        (("-x.pb",), "./-x.pb"),
     ],
 )
 def test_next_commands_can_be_pasted(paths, shown):
     first, second = report(draw(WAITING), *paths).next_commands
     assert first == f"stepscope query {shown} @waits"
     assert second == f"stepscope report {shown} -o report.html"
+
+
+@pytest.mark.parametrize("path", ["-", "-!inner.json", "/dev/fd/63"])
+def test_a_pipe_cannot_be_asked_again(path):
+    assert report(draw(WAITING), path).next_commands == ()
 
 
 def test_names_of_a_file_are_not_templates():

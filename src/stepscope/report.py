@@ -462,12 +462,12 @@ def _next(trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows]) -
 def _where(trace: Trace) -> str | None:
     """The paths of the trace as one would type them."""
     outer = sorted({source.path.split("!", 1)[0] for source in trace.sources})
-    if not outer:
-        return None
+    if not outer or any(path == "-" or path.startswith(("/dev/", "/proc/")) for path in outer):
+        return None  # a pipe gives its bytes once
     if len(outer) > 3:
         common = os.path.commonpath(outer) if not any("://" in path for path in outer) else ""
         outer = [common] if common not in ("", "/") else outer
-    return " ".join(shlex.quote(path) for path in outer)
+    return " ".join(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in outer)
 
 
 def _facts(told: Mapping[str, Rows]) -> dict[str, Any]:

@@ -206,3 +206,13 @@ def test_ending_early_never_aborts(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "stepscope.cli", str(tmp_path / "missing.json")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr
+
+
+def test_a_path_that_looks_like_an_option(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "-x.json").write_bytes((SAMPLES / "chrome" / "phases.json").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert main(["-x.json"]) == 2
+    assert "is written ./-x.json" in capsys.readouterr().err
+    assert "./-x.json" in run(capsys, "./-x.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from stepscope.errors import UsageError
@@ -30,11 +31,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turns what argparse found into the error that users know."""
-        raise UsageError(
-            "This command line does not make sense",
-            seen=message,
-            todo=f"{self.prog} --help lists what there is",
-        )
+        todo = f"{self.prog} --help lists what there is"
+        for word in message.split(": ", 1)[-1].split():
+            if word.startswith("-") and Path(word).exists():
+                todo = f"a path that begins with a dash is written ./{word}"
+        raise UsageError("This command line does not make sense", seen=message, todo=todo)
 
 
 def add_paths(

@@ -6,8 +6,8 @@
 -- impact: {slow_steps} of {steps} steps on {host_id} take more than twice the median of {median_ps};
 --   the longest, step {longest_step}, takes {longest_ps}. Above the median they cost {impact_ps}.
 -- action: Compare the step with an ordinary one: `op_time_over_steps` shows which ops differ,
---   `idle_gaps` and `step_list` whether it waits. Checkpoints, evaluation, garbage collection and a shuffle
---   buffer being filled are the usual causes.
+--   `idle_gaps` and `step_list` whether it waits. Checkpoints, evaluation, garbage collection, a shuffle
+--   buffer being filled and, in the first step of a program, warming up are the usual causes.
 -- weakened_by: lost, capped, truncated
 -- columns:
 --   severity | text | Severity | medium or low
