@@ -106,24 +106,16 @@ pub struct Cursor<'a> {
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Index of the first quote, backslash or control character from `at` on, or the length.
 #[inline(always)]
 pub fn special(data: &[u8], mut at: usize) -> usize {
-    // Eight bytes at a time. A byte above a true hit may be marked wrongly, the lowest never is.
-    while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * b'"' as u64);
-        let slash = word ^ (ONES * b'\\' as u64);
-        let hit = (quote.wrapping_sub(ONES) & !quote)
-            | (slash.wrapping_sub(ONES) & !slash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        let hit = hit & HIGHS;
+    while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
+        let hit = specials(chunk);
         if hit != 0 {
             return at + (hit.trailing_zeros() >> 3) as usize;
         }
-        at += 8;
+        at += 16;
     }
     while let Some(byte) = data.get(at) {
         if *byte == b'"' || *byte == b'\\' || *byte < 0x20 {
@@ -132,6 +124,18 @@ pub fn special(data: &[u8], mut at: usize) -> usize {
         at += 1;
     }
     at
+}
+
+/// All bits of each byte that is a quote, a backslash or a control character. Written so that the
+/// compiler compares sixteen bytes at a time.
+#[inline(always)]
+fn specials(chunk: &[u8; 16]) -> u128 {
+    let mut hits = [0_u8; 16];
+    for (hit, byte) in hits.iter_mut().zip(chunk) {
+        let special = (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20);
+        *hit = if special { 0xff } else { 0 };
+    }
+    u128::from_le_bytes(hits)
 }
 
 #[inline]
@@ -163,6 +167,14 @@ impl<'a> Cursor<'a> {
         if byte > b' ' {
             return Ok(byte);
         }
+        // Most writers put one blank behind a colon or a comma.
+        if byte == b' '
+            && let Some(next) = self.data.get(self.pos + 1)
+            && *next > b' '
+        {
+            self.pos += 1;
+            return Ok(*next);
+        }
         self.space_slow()
     }
 
@@ -190,7 +202,7 @@ impl<'a> Cursor<'a> {
             return Ok(byte);
         }
         let start = self.pos;
-        let byte = self.space_slow()?;
+        let byte = self.space()?;
         out.gap(self.data, start, self.pos);
         Ok(byte)
     }

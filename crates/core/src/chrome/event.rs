@@ -225,6 +225,9 @@ fn frequent(word: u64) -> Option<(Key, usize)> {
 const WORDS_BYTES: usize = 4 << 20;
 const WORDS: usize = 1 << 17;
 
+/// Stretches that are first asked whether they are ASCII, which is cheaper than whether they are UTF-8.
+const ASCII_BYTES: usize = 4 << 10;
+
 impl Scanner {
     /// A scanner with a number of its own.
     pub fn new(number: usize) -> Self {
@@ -259,7 +262,11 @@ impl Scanner {
             piece.base_us = rules.origin_us;
         }
         // Whole pieces are checked at once; only where that fails each string is.
-        let clean = match std::str::from_utf8(&data[start..]) {
+        let ascii = data[start..]
+            .chunks(ASCII_BYTES)
+            .take_while(|chunk| chunk.is_ascii());
+        let ascii = (start + ascii.count() * ASCII_BYTES).min(data.len());
+        let clean = match std::str::from_utf8(&data[ascii..]) {
             Ok(_) => true,
             Err(error) => error.error_len().is_none(),
         };
@@ -860,6 +867,21 @@ pub(super) fn field(cursor: &mut Cursor<'_>, first: u8, slot: &mut Field) -> Res
         slot.shape = Shape::String;
         return Ok(());
     }
+    // Ids are whole numbers, most of them short.
+    if (b'1'..=b'9').contains(&first) {
+        let mut at = cursor.pos + 1;
+        while let Some(b'0'..=b'9') = cursor.data.get(at) {
+            at += 1;
+        }
+        if let Some(b',' | b'}' | b' ') = cursor.data.get(at) {
+            slot.start = cursor.pos as u32;
+            slot.end = at as u32;
+            slot.odd = 0;
+            slot.shape = Shape::Number;
+            cursor.pos = at;
+            return Ok(());
+        }
+    }
     other_field(cursor, slot)
 }
 
@@ -917,6 +939,10 @@ impl Args {
                             args.correlation = number;
                         }
                         return Ok(());
+                    }
+                    _ if cursor.peek()? == b'"' => {
+                        cursor.pos += 1;
+                        return cursor.string().map(drop);
                     }
                     _ => return cursor.value(out).map(drop),
                 };

@@ -119,8 +119,8 @@ pub struct Piece {
     pub flaws: Flaws,
 }
 
-/// A hash for short texts: eight bytes at a time, each folded into the product of the last. Longer
-/// texts are hashed in stripes.
+/// A hash for short texts: two words at a time, each pair folded into one product, so that the
+/// products do not wait for one another. Longer texts are hashed in stripes.
 #[inline]
 fn hash(text: &[u8], seed: u64) -> u64 {
     if text.len() > 128 {
@@ -130,20 +130,36 @@ fn hash(text: &[u8], seed: u64) -> u64 {
         let product = u128::from(a) * u128::from(b);
         product as u64 ^ (product >> 64) as u64
     };
-    let mut state = seed ^ text.len() as u64;
+    let pair = |chunk: &[u8; 16], round: u64| {
+        let word = u128::from_le_bytes(*chunk);
+        fold(
+            word as u64 ^ seed.wrapping_add(round),
+            (word >> 64) as u64 ^ seed.rotate_left(29).wrapping_sub(round),
+        )
+    };
+    let (mut state, mut round) = (seed ^ text.len() as u64, 0_u64);
     let mut rest = text;
-    while let Some((chunk, more)) = rest.split_first_chunk::<8>() {
-        state = fold(state ^ u64::from_le_bytes(*chunk), 0x9e37_79b9_7f4a_7c15);
+    while let Some((chunk, more)) = rest.split_first_chunk::<16>() {
+        round = round.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        state ^= pair(chunk, round);
         rest = more;
     }
-    // The last eight bytes again, or all of fewer than eight.
-    let last = match text.last_chunk::<8>() {
-        Some(chunk) => u64::from_le_bytes(*chunk),
-        None => rest
+    // The last words again, or all of a text that is shorter.
+    let last = match (
+        text.last_chunk::<16>(),
+        text.first_chunk::<8>(),
+        text.last_chunk::<8>(),
+    ) {
+        (Some(chunk), ..) => pair(chunk, 0),
+        (None, Some(first), Some(last)) => fold(
+            u64::from_le_bytes(*first) ^ seed,
+            u64::from_le_bytes(*last) ^ seed.rotate_left(29),
+        ),
+        _ => text
             .iter()
             .fold(0, |word, byte| word << 8 | u64::from(*byte)),
     };
-    fold(state ^ last, seed | 1) ^ state
+    fold(state ^ last, 0x9e37_79b9_7f4a_7c15)
 }
 
 /// Equality of texts that are mostly short: eight bytes at a time, without a call.
@@ -209,8 +225,14 @@ impl Interner {
         self.slots[slot] = (tag, code);
         self.text.extend_from_slice(text);
         self.ends.push(self.text.len() as u32);
-        if self.ends.len() * 2 > self.slots.len() {
-            let mask = self.slots.len() * 4 - 1;
+        // Small tables are kept half empty, for speed; those of millions of tracks fuller.
+        let (part, whole) = if self.slots.len() < 1 << 18 {
+            (1, 2)
+        } else {
+            (3, 4)
+        };
+        if self.ends.len() * whole > self.slots.len() * part {
+            let mask = self.slots.len() * 2 - 1;
             let mut slots = vec![(0, NONE); mask + 1];
             for code in 0..self.ends.len() as u32 {
                 let hash = hash(self.get(code), self.seed);

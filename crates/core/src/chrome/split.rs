@@ -7,6 +7,7 @@
 use super::event::{Rules, Scanner};
 use super::outer::{Ahead, Outer};
 use super::piece::Piece;
+use crate::columns::SliceColumns;
 use crate::error::{Error, Kind, Result};
 use crate::json::Fault;
 use std::collections::BTreeMap;
@@ -47,16 +48,17 @@ impl Feed<'_> {
         } else {
             self.piece_bytes
         };
+        // A used buffer has its length still, so that nothing is cleared only to be read over.
         let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.clear();
-        bytes.append(&mut self.rest);
-        bytes.reserve(wanted.saturating_sub(bytes.len()));
-        while bytes.len() < wanted && !self.ended {
-            let more = (wanted - bytes.len()) as u64;
-            let before = bytes.len();
-            match self.read.by_ref().take(more).read_to_end(&mut bytes) {
+        bytes.resize(wanted.max(self.rest.len()), 0);
+        let mut length = self.rest.len();
+        bytes[..length].copy_from_slice(&self.rest);
+        self.rest.clear();
+        while length < bytes.len() && !self.ended {
+            match self.read.read(&mut bytes[length..]) {
                 Ok(0) => self.ended = true,
-                Ok(_) => {}
+                Ok(more) => length += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     (self.ended, self.cut) = (true, true);
                 }
@@ -65,17 +67,13 @@ impl Feed<'_> {
                     return Err(error.into());
                 }
             }
-            if bytes.len() - before < more as usize && !self.ended {
-                self.ended = true;
-            }
         }
+        bytes.truncate(length);
         if bytes.is_empty() {
             return Ok(None);
         }
         if !self.ended {
             let cut = self.cut_place(&bytes);
-            self.rest = self.spare.pop().unwrap_or_default();
-            self.rest.clear();
             self.rest.extend_from_slice(&bytes[cut..]);
             bytes.truncate(cut);
         }
@@ -141,6 +139,8 @@ struct Crew<'a> {
     feed: Mutex<Feed<'a>>,
     shared: Mutex<Shared>,
     changed: Condvar,
+    /// Columns that were used and emptied: their memory is warm.
+    spares: Mutex<Vec<SliceColumns>>,
     origin: OnceLock<i64>,
     rules: Rules,
     window: u64,
@@ -176,6 +176,7 @@ pub fn run(
         feed: Mutex::new(feed),
         shared: Mutex::default(),
         changed: Condvar::new(),
+        spares: Mutex::default(),
         origin: OnceLock::new(),
         rules,
         window: 2 * threads as u64 + 1,
@@ -240,7 +241,10 @@ impl Crew<'_> {
                 origin_us: self.origin.get().copied(),
                 ..self.rules
             };
-            let mut piece = Piece::default();
+            let mut piece = Piece {
+                slices: lock(&self.spares).pop().unwrap_or_default(),
+                ..Piece::default()
+            };
             let stop = scanner.read(&raw.bytes, 0, &rules, &mut piece);
             let ahead = Ahead {
                 piece,
@@ -280,6 +284,7 @@ impl Crew<'_> {
                 if let Some(origin) = outer.committer.origin_us {
                     self.origin.get_or_init(|| origin);
                 }
+                lock(&self.spares).push(outer.committer.writer.spare());
                 lock(&self.shared).handed += 1;
                 self.changed.notify_all();
                 // A buffer that grew with a long event is not kept.

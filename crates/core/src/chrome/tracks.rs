@@ -183,15 +183,24 @@ impl Tracks {
     pub fn finish(&mut self, writer: &mut Writer) -> Result<()> {
         let mut used: std::collections::BTreeSet<&[u8]> = std::collections::BTreeSet::new();
         let none = About::default();
+        // Tracks of one process mostly come together.
+        let mut last: Option<(Option<&[u8]>, &About, String)> = None;
         for number in 0..self.keys.len() as u32 {
             let key = self.keys.get(number);
             let (pid, rest) = thread_ids(key);
-            let process = self.processes.get(pid.unwrap_or(b"")).unwrap_or(&none);
-            if self.processes.contains_key(pid.unwrap_or(b"")) {
-                used.insert(pid.unwrap_or(b""));
-            }
+            let (_, process, process_name) = match &mut last {
+                Some(last) if last.0 == pid => last,
+                last => {
+                    let known = self.processes.get_key_value(pid.unwrap_or(b""));
+                    if let Some((pid, _)) = known {
+                        used.insert(pid);
+                    }
+                    let process = known.map_or(&none, |(_, process)| process);
+                    let name = process.name.clone().unwrap_or_else(|| origin(pid, None));
+                    last.insert((pid, process, name))
+                }
+            };
             let thread = self.threads.get(&number).unwrap_or(&none);
-            let process_name = process.name.clone().unwrap_or_else(|| origin(pid, None));
             let (kind, records, name, origin) = match key[0] {
                 THREAD => {
                     let name = thread.name.clone().unwrap_or_else(|| match rest {
@@ -237,7 +246,7 @@ impl Tracks {
                 writer,
                 kind,
                 records,
-                &process_name,
+                process_name,
                 &name,
                 origin.trim_start(),
                 sort,
@@ -315,15 +324,19 @@ fn row(
     writer.row(Table::Track, &cells).map(drop)
 }
 
+/// The ids as the file has them.
 fn origin(pid: Option<&[u8]>, tid: Option<&[u8]>) -> String {
-    let part = |word: &str, id: Option<&[u8]>| {
-        id.map(|id| format!("{word} {}", String::from_utf8_lossy(id)))
-    };
-    [part("pid", pid), part("tid", tid)]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ")
+    let mut text = String::new();
+    for (word, id) in [("pid ", pid), ("tid ", tid)] {
+        if let Some(id) = id {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(word);
+            text.push_str(&String::from_utf8_lossy(id));
+        }
+    }
+    text
 }
 
 /// Texts that are led by their lengths.
