@@ -1,118 +1,19 @@
 //! Pieces in the order of the file to the writer: codes of workers become codes of the writer, times
 //! count from the origin, and everything is counted.
 
+use super::codes::Codes;
 use super::event::{Rules, Scanner};
+use super::merge::merge;
 use super::notes;
 use super::origin;
-use super::piece::{Delta, Flaws, Piece, Texts};
+use super::piece::{Delta, Flaws, Piece};
 use super::rows::{Rows, Told, step_number};
-use super::tracks::Tracks;
 use crate::columns::{Cell, MISSING, NONE, SliceColumns, Table};
 use crate::error::Result;
 use crate::markers::marks_step;
 use crate::options::Needs;
-use crate::pool::Pool;
 use crate::store::Writer;
 use rustc_hash::FxHashMap;
-
-/// Not translated yet.
-const FRESH: u32 = NONE - 1;
-
-/// The texts of one worker and what the writer calls them.
-#[derive(Default)]
-pub struct Codes {
-    words: Texts,
-    tracks: Texts,
-    names: Vec<u32>,
-    categories: Vec<u32>,
-    op_names: Vec<u32>,
-    op_types: Vec<u32>,
-    numbers: Vec<u32>,
-}
-
-#[inline]
-fn translate(map: &mut [u32], code: u32, words: &Texts, pool: &mut Pool) -> u32 {
-    if code == NONE {
-        return NONE;
-    }
-    let known = map[code as usize];
-    if known != FRESH {
-        return known;
-    }
-    // Scanners intern valid UTF-8 only.
-    let text = String::from_utf8_lossy(words.get(code));
-    map[code as usize] = pool.intern(&text);
-    map[code as usize]
-}
-
-impl Codes {
-    fn learn(&mut self, delta: &Delta) {
-        self.words.append(&delta.words);
-        self.tracks.append(&delta.tracks);
-        for map in [
-            &mut self.names,
-            &mut self.categories,
-            &mut self.op_names,
-            &mut self.op_types,
-        ] {
-            map.resize(self.words.len(), FRESH);
-        }
-        self.numbers.resize(self.tracks.len(), FRESH);
-    }
-
-    /// Text of a code.
-    pub fn word(&self, code: u32) -> Option<&[u8]> {
-        (code != NONE).then(|| self.words.get(code))
-    }
-
-    /// Text of a code.
-    pub fn text(&self, code: u32) -> Option<&str> {
-        self.word(code)
-            .and_then(|text| std::str::from_utf8(text).ok())
-    }
-
-    /// Key of a local track.
-    pub fn track(&self, local: u32) -> &[u8] {
-        self.tracks.get(local)
-    }
-
-    /// The writer's code of a name, and so on.
-    pub fn name(&mut self, code: u32, writer: &mut Writer) -> u32 {
-        translate(&mut self.names, code, &self.words, &mut writer.names)
-    }
-
-    /// The writer's code of a category.
-    pub fn category(&mut self, code: u32, writer: &mut Writer) -> u32 {
-        translate(
-            &mut self.categories,
-            code,
-            &self.words,
-            &mut writer.categories,
-        )
-    }
-
-    /// The writer's code of an op name.
-    pub fn op_name(&mut self, code: u32, writer: &mut Writer) -> u32 {
-        translate(&mut self.op_names, code, &self.words, &mut writer.op_names)
-    }
-
-    /// The writer's code of an op type.
-    pub fn op_type(&mut self, code: u32, writer: &mut Writer) -> u32 {
-        translate(&mut self.op_types, code, &self.words, &mut writer.op_types)
-    }
-
-    /// Number of a track.
-    #[inline]
-    pub fn map_track(&mut self, local: u32, tracks: &mut Tracks) -> Result<u32> {
-        let known = self.numbers[local as usize];
-        if known != FRESH {
-            return Ok(known);
-        }
-        let number = tracks.number(self.tracks.get(local))?;
-        self.numbers[local as usize] = number;
-        Ok(number)
-    }
-}
 
 struct Held {
     piece: Piece,
@@ -290,7 +191,7 @@ impl<'w> Committer<'w> {
         }
         let all = slices.len();
         self.map_tracks(&mut slices, mapped, all, &mut codes, shift)?;
-        self.translate(&mut slices, &mut codes);
+        codes.translate(&mut slices, self.writer);
         self.workers.insert(owner, codes);
         if !before.is_empty() {
             let done = std::mem::take(&mut self.rows.spans.done);
@@ -318,31 +219,6 @@ impl<'w> Committer<'w> {
                 .reach(track, slices.ts_ps[i] + slices.dur_ps[i]);
         }
         Ok(())
-    }
-
-    fn translate(&mut self, slices: &mut SliceColumns, codes: &mut Codes) {
-        let Codes {
-            words,
-            names,
-            categories,
-            op_names,
-            op_types,
-            ..
-        } = codes;
-        for (column, map, pool) in [
-            (&mut slices.name, names, &mut self.writer.names),
-            (
-                &mut slices.category,
-                categories,
-                &mut self.writer.categories,
-            ),
-            (&mut slices.op_name, op_names, &mut self.writer.op_names),
-            (&mut slices.op_type, op_types, &mut self.writer.op_types),
-        ] {
-            for code in column {
-                *code = translate(map, *code, words, pool);
-            }
-        }
     }
 
     /// Slices with the writer's codes to the writer, and those that may mark steps as markers.
@@ -437,53 +313,4 @@ impl<'w> Committer<'w> {
         );
         Ok(())
     }
-}
-
-type Stepped<'a> = (&'a SliceColumns, &'a [(u32, i64)]);
-
-/// Slices of both in the order of the file: `before[i]` of the first come before the i-th of the
-/// second.
-fn merge(
-    first: Stepped<'_>,
-    second: Stepped<'_>,
-    before: &[u32],
-) -> (SliceColumns, Vec<(u32, i64)>) {
-    let mut merged = SliceColumns::default();
-    let mut steps = Vec::new();
-    let mut copy = |(from, numbers): Stepped<'_>, i: usize, at: &mut usize| {
-        if let Some((_, number)) = numbers.get(*at).filter(|(index, _)| *index as usize == i) {
-            steps.push((merged.track.len() as u32, *number));
-            *at += 1;
-        }
-        let args_start = if i == 0 {
-            0
-        } else {
-            from.args_end[i - 1] as usize
-        };
-        merged.track.push(from.track[i]);
-        merged.name.push(from.name[i]);
-        merged.category.push(from.category[i]);
-        merged.ts_ps.push(from.ts_ps[i]);
-        merged.dur_ps.push(from.dur_ps[i]);
-        merged.op_name.push(from.op_name[i]);
-        merged.op_type.push(from.op_type[i]);
-        merged.correlation.push(from.correlation[i]);
-        merged
-            .args_json
-            .extend_from_slice(&from.args_json[args_start..from.args_end[i] as usize]);
-        merged.args_end.push(merged.args_json.len() as u32);
-    };
-    let (mut i, mut i_step, mut k_step) = (0, 0, 0);
-    for (k, before) in before.iter().enumerate() {
-        while i < *before as usize {
-            copy(first, i, &mut i_step);
-            i += 1;
-        }
-        copy(second, k, &mut k_step);
-    }
-    while i < first.0.len() {
-        copy(first, i, &mut i_step);
-        i += 1;
-    }
-    (merged, steps)
 }

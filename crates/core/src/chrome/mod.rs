@@ -2,26 +2,39 @@
 //! PyTorch's Kineto, Horovod, VizTracer and many more.
 //!
 //! ```text
-//! split     bytes to pieces, pieces to threads      event     one piece to columns and records
-//! outer     the file around the pieces, damage      repair    its odd events
-//! commit    pieces to the writer, in order          time      exact times
+//! split     bytes to pieces, pieces to threads      event     one piece, event by event
+//! outer     the file around the pieces              field     a value of an event, args its arguments
+//! members   what stands beside the events           keys      their names
+//! resync    what cannot be read                     place     events to columns and records
+//! commit    pieces to the writer, in order          repair    odd events
+//! codes     texts of workers to the writer's        time      exact times
+//! merge     slices in the order of the file         threads   those met last
 //! rows      records to rows                         tracks    threads, counters, sequences
 //! spans     begin and end to slices                 origin    where the clock begins
 //! ```
 //!
 //! Format: "Trace Event Format", Google, <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
 
+mod args;
+mod codes;
 mod commit;
 mod event;
+mod field;
+mod keys;
+mod members;
+mod merge;
 mod notes;
 mod origin;
 mod outer;
 mod piece;
+mod place;
 mod producer;
 mod repair;
+mod resync;
 mod rows;
 mod spans;
 mod split;
+mod threads;
 mod time;
 mod tracks;
 

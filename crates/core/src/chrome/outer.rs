@@ -10,7 +10,7 @@ use super::event::{Rules, Scanner, Stop};
 use super::piece::{Delta, Flaw, Piece};
 use crate::error::{Error, Kind, Result};
 use crate::facts::Effect;
-use crate::json::{Cursor, Fault, Minified, Shape, unescape, write_valid};
+use crate::json::Cursor;
 
 /// A piece as a worker read it ahead.
 pub struct Ahead {
@@ -22,16 +22,7 @@ pub struct Ahead {
     pub stop: Stop,
 }
 
-/// Text of one top-level value that is kept at most.
-const META_BYTES: usize = 64 << 10;
-/// Top-level values that are kept at most.
-const META: usize = 1000;
-/// Values up to this size are held in memory, longer ones are skipped as they come.
-const VALUE_BYTES: usize = 1 << 20;
-/// An event after damage is recognised when it is no longer than this.
-const PLAUSIBLE_BYTES: usize = 1 << 20;
-
-enum State {
+pub(super) enum State {
     /// Before anything.
     Start,
     /// Between the members of the outermost object.
@@ -60,21 +51,21 @@ enum State {
 pub struct Outer<'w> {
     /// Takes the pieces.
     pub committer: Committer<'w>,
-    state: State,
+    pub(super) state: State,
     /// Bytes that wait for those that follow, and where they lie.
     carry: Vec<u8>,
     carry_at: u64,
     /// Length of `carry` from which on another attempt is worth while.
     patience: usize,
-    rules: Rules,
-    scanner: Scanner,
+    pub(super) rules: Rules,
+    pub(super) scanner: Scanner,
     /// The file is a bare array.
     bare: bool,
     /// Event arrays met, and damage met.
-    arrays: u64,
-    closed: bool,
-    skipped: u64,
-    trailing: Option<u64>,
+    pub(super) arrays: u64,
+    pub(super) closed: bool,
+    pub(super) skipped: u64,
+    pub(super) trailing: Option<u64>,
 }
 
 impl<'w> Outer<'w> {
@@ -188,198 +179,6 @@ impl<'w> Outer<'w> {
         Ok(true)
     }
 
-    /// One member of the outermost object, or its end.
-    fn member(&mut self, data: &[u8], pos: &mut usize, at: u64, last: bool) -> bool {
-        let mut cursor = Cursor::new(data, *pos);
-        let start = loop {
-            match cursor.space() {
-                Ok(b',') => cursor.pos += 1,
-                Ok(b'}') => {
-                    *pos = cursor.pos + 1;
-                    self.closed = true;
-                    self.state = State::After;
-                    return true;
-                }
-                Ok(_) => break cursor.pos,
-                Err(_) => {
-                    *pos = cursor.pos;
-                    return false;
-                }
-            }
-        };
-        *pos = start;
-        let mut text = Vec::new();
-        let mut name = Vec::new();
-        let mut value_from = start;
-        let read = (|| {
-            if cursor.peek()? != b'"' {
-                return Err(Fault::Bad);
-            }
-            cursor.pos += 1;
-            let key = cursor.string()?;
-            unescape(&data[key.start..key.end], &mut name);
-            if cursor.space()? != b':' {
-                return Err(Fault::Bad);
-            }
-            cursor.pos += 1;
-            let first = cursor.space()?;
-            value_from = cursor.pos;
-            if name == b"traceEvents" && first == b'[' {
-                cursor.pos += 1;
-                return Ok(None);
-            }
-            let from = cursor.pos;
-            let mut minified = Minified::new(&mut text, from, true);
-            let shape = cursor.value(&mut minified)?;
-            // The comma or brace behind a number belongs to what follows.
-            minified.finish(data, cursor.pos);
-            Ok(Some((shape, &data[from..cursor.pos])))
-        })();
-        match read {
-            Ok(None) => {
-                *pos = cursor.pos;
-                self.arrays += 1;
-                self.state = State::Events;
-                true
-            }
-            Ok(Some((shape, raw))) => {
-                *pos = cursor.pos;
-                self.keep(&name, shape, raw);
-                true
-            }
-            Err(Fault::More) if value_from > start && data.len() - start > VALUE_BYTES => {
-                *pos = value_from;
-                self.too_long(&name, at + start as u64);
-                self.state = State::Skip {
-                    depth: 0,
-                    string: false,
-                    escaped: false,
-                };
-                true
-            }
-            Err(Fault::More) if !last && data.len() - start <= VALUE_BYTES => false,
-            Err(_) => {
-                self.state = if self.arrays == 0 {
-                    State::Seek
-                } else {
-                    State::Resync {
-                        flaw: None,
-                        start: (at + *pos as u64).saturating_sub(1),
-                        effort: 0,
-                    }
-                };
-                true
-            }
-        }
-    }
-
-    fn keep(&mut self, name: &[u8], shape: Shape, raw: &[u8]) {
-        let name = String::from_utf8_lossy(name).into_owned();
-        let mut text = Vec::new();
-        if shape == Shape::String {
-            unescape(&raw[1..raw.len() - 1], &mut text);
-        } else {
-            write_valid(raw, &mut text);
-        }
-        let facts = &self.committer.writer.facts;
-        if text.len() + name.len() > META_BYTES || facts.meta.len() >= META {
-            self.too_long(name.as_bytes(), 0);
-            return;
-        }
-        self.committer
-            .writer
-            .facts
-            .meta
-            .insert(name, String::from_utf8_lossy(&text).into_owned());
-    }
-
-    fn too_long(&mut self, name: &[u8], offset: u64) {
-        let name = String::from_utf8_lossy(&name[..name.len().min(100)]).into_owned();
-        let detail = format!(
-            "top-level value {name} is longer than 64 KiB or one too many, and was left out"
-        );
-        self.committer
-            .writer
-            .note("value-too-long", Effect::Info, 0, Some(offset), detail);
-    }
-
-    /// Skips a value without holding it.
-    fn skip(&mut self, data: &[u8], pos: &mut usize) -> bool {
-        let State::Skip {
-            mut depth,
-            mut string,
-            mut escaped,
-        } = self.state
-        else {
-            return true;
-        };
-        while let Some(byte) = data.get(*pos) {
-            if escaped {
-                escaped = false;
-            } else if string {
-                match byte {
-                    b'\\' => escaped = true,
-                    b'"' => string = false,
-                    _ => {}
-                }
-            } else {
-                match byte {
-                    b'"' => string = true,
-                    b'{' | b'[' => depth += 1,
-                    b'}' | b']' if depth > 0 => depth -= 1,
-                    b',' | b'}' | b']' if depth == 0 => {
-                        self.state = State::Members;
-                        return true;
-                    }
-                    _ => {}
-                }
-            }
-            *pos += 1;
-        }
-        self.state = State::Skip {
-            depth,
-            string,
-            escaped,
-        };
-        false
-    }
-
-    /// Looks for `"traceEvents": [`.
-    fn seek(&mut self, data: &[u8], pos: &mut usize, last: bool) -> bool {
-        const KEY: &[u8] = b"\"traceEvents\"";
-        while let Some(found) = memchr::memmem::find(&data[*pos..], KEY) {
-            *pos += found;
-            let mut cursor = Cursor::new(data, *pos + KEY.len());
-            let open = cursor.space().and_then(|byte| {
-                cursor.pos += 1;
-                if byte == b':' {
-                    cursor.space()
-                } else {
-                    Err(Fault::Bad)
-                }
-            });
-            match open {
-                Ok(b'[') => {
-                    *pos = cursor.pos + 1;
-                    self.arrays += 1;
-                    self.state = State::Events;
-                    self.committer.writer.note(
-                        "damaged-head",
-                        Effect::Missing,
-                        0,
-                        Some(0),
-                        "what stands before the events is damaged",
-                    );
-                    return true;
-                }
-                Err(Fault::More) if !last => return false,
-                _ => *pos += KEY.len(),
-            }
-        }
-        *pos = (*pos).max(data.len().saturating_sub(KEY.len()));
-        false
-    }
-
     fn events(&mut self, data: &[u8], pos: &mut usize, at: u64, last: bool) -> Result<bool> {
         let rules = Rules {
             origin_us: self.committer.origin_us,
@@ -419,104 +218,6 @@ impl<'w> Outer<'w> {
         self.state = State::Resync {
             flaw: Some(flaw),
             start: at + start as u64,
-            effort: 0,
-        };
-        true
-    }
-
-    /// Looks for the next event after damage.
-    fn resync(&mut self, data: &[u8], pos: &mut usize, at: u64, last: bool) -> bool {
-        let State::Resync {
-            flaw,
-            start,
-            mut effort,
-        } = self.state
-        else {
-            return true;
-        };
-        // The element that is damaged is not tried again.
-        let mut from = (*pos).max((start + 1).saturating_sub(at) as usize);
-        while let Some(found) = data.get(from..).and_then(|rest| memchr::memchr(b'{', rest)) {
-            let candidate = from + found;
-            let (plausible, end) = self.scanner.plausible(data, candidate, &self.rules);
-            let long = end - candidate > PLAUSIBLE_BYTES;
-            match plausible {
-                Ok(true) if !long => {
-                    *pos = candidate;
-                    self.damage(
-                        flaw.map_or(Flaw::Damaged, |flaw| {
-                            // More events follow, so the file was not cut there.
-                            if flaw == Flaw::Truncated {
-                                Flaw::Damaged
-                            } else {
-                                flaw
-                            }
-                        }),
-                        start,
-                        at + candidate as u64,
-                    );
-                    self.state = State::Events;
-                    self.closed = false;
-                    return true;
-                }
-                Err(Fault::More) if !last && data.len() - candidate <= PLAUSIBLE_BYTES => {
-                    *pos = candidate;
-                    self.state = State::Resync {
-                        flaw,
-                        start,
-                        effort,
-                    };
-                    return false;
-                }
-                _ => {
-                    // Bytes made of nothing but false starts must not take quadratic time.
-                    let tried = (end - candidate).min(PLAUSIBLE_BYTES);
-                    effort += tried as u64;
-                    let skipped = at + candidate as u64 - start;
-                    let jump = if effort > 64 * skipped + (1 << 20) {
-                        tried
-                    } else {
-                        1
-                    };
-                    from = candidate + jump.max(1);
-                }
-            }
-        }
-        *pos = data.len();
-        self.state = State::Resync {
-            flaw,
-            start,
-            effort,
-        };
-        if last {
-            let end = at + data.len() as u64;
-            match flaw {
-                Some(flaw) => self.damage(flaw, start, end),
-                None => self.trailing = Some(start),
-            }
-        }
-        false
-    }
-
-    fn damage(&mut self, flaw: Flaw, start: u64, end: u64) {
-        self.committer.seen += 1;
-        self.committer.lost += 1;
-        self.committer.flaws.add(flaw, start);
-        self.skipped += end - start;
-    }
-
-    fn after(&mut self, data: &[u8], pos: &mut usize, at: u64) -> bool {
-        let mut cursor = Cursor::new(data, *pos);
-        if cursor.space().is_err() {
-            *pos = data.len();
-            return false;
-        }
-        *pos = cursor.pos;
-        // One before, so that an event right here is found.
-        let start = (at + *pos as u64).saturating_sub(1);
-        self.state = State::Resync {
-            flaw: None,
-            start,
             effort: 0,
         };
         true

@@ -1,29 +1,16 @@
 //! The odd events: what was repaired is counted, and arguments become one valid JSON object that
 //! also holds the unusual keys of the event, marked with `$`, so that nothing of it is dropped.
 
-use super::event::{Event, Field, Found, ODD_FLAWS, Rules, Scanner};
+use super::args::ODD_FLAWS;
+use super::event::{Event, Rules, Scanner};
+use super::field::Field;
 use super::piece::{Flaw, Piece};
+use super::place::Found;
 use crate::json::{
     BAD_ESCAPE, CONTROL, Cursor, DEEP, Minified, SURROGATE, Shape, push_quoted, unescape,
     write_valid,
 };
 use std::collections::HashMap;
-
-/// The arguments of an event.
-#[derive(Clone)]
-pub(super) struct Args {
-    pub start: usize,
-    pub end: usize,
-    pub shape: Shape,
-    pub odd: u16,
-    /// Two keys look alike; whether they are, [`event`] finds out.
-    pub suspect: bool,
-    pub name: Field,
-    pub op: Field,
-    pub hlo_op: Field,
-    pub correlation: i64,
-    pub step: i64,
-}
 
 /// Phases whose id has a place of its own.
 fn has_id(phase: u8) -> bool {

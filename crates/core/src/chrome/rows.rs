@@ -1,6 +1,6 @@
 //! Records to rows: instants, counters, flows and metadata; ends of slices go to [`Spans`].
 
-use super::commit::Codes;
+use super::codes::Codes;
 use super::notes;
 use super::piece::{Flaw, Flaws, Interner, Record};
 use super::spans::{End, Spans};

@@ -1,0 +1,80 @@
+//! A value of an event as it lies in the file.
+
+use crate::json::{Cursor, Fault, Minified, Shape};
+
+/// A value of an event beside its arguments.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    /// Pieces are shorter than 4 GiB.
+    pub start: u32,
+    pub end: u32,
+    pub odd: u16,
+    pub shape: Shape,
+}
+
+pub(super) const ABSENT: Field = Field {
+    start: 0,
+    end: 0,
+    odd: 0,
+    shape: Shape::Null,
+};
+
+impl Default for Field {
+    fn default() -> Self {
+        ABSENT
+    }
+}
+
+impl Field {
+    #[inline]
+    pub fn of(self, data: &[u8]) -> &[u8] {
+        &data[self.start as usize..self.end as usize]
+    }
+
+    #[inline]
+    pub fn present(self) -> bool {
+        self.shape != Shape::Null
+    }
+}
+
+/// Reads a value; strings without their quotes. It is written in place: a field that is returned
+/// would be stored in parts and loaded as a whole, which stalls the processor.
+#[inline(always)]
+pub(super) fn field(cursor: &mut Cursor<'_>, first: u8, slot: &mut Field) -> Result<(), Fault> {
+    if first == b'"' {
+        cursor.pos += 1;
+        let text = cursor.string()?;
+        slot.start = text.start as u32;
+        slot.end = text.end as u32;
+        slot.odd = text.odd;
+        slot.shape = Shape::String;
+        return Ok(());
+    }
+    // Ids are whole numbers, most of them short.
+    if (b'1'..=b'9').contains(&first) {
+        let mut at = cursor.pos + 1;
+        while let Some(b'0'..=b'9') = cursor.data.get(at) {
+            at += 1;
+        }
+        if let Some(b',' | b'}' | b' ') = cursor.data.get(at) {
+            slot.start = cursor.pos as u32;
+            slot.end = at as u32;
+            slot.odd = 0;
+            slot.shape = Shape::Number;
+            cursor.pos = at;
+            return Ok(());
+        }
+    }
+    other_field(cursor, slot)
+}
+
+#[inline(never)]
+fn other_field(cursor: &mut Cursor<'_>, slot: &mut Field) -> Result<(), Fault> {
+    let start = cursor.pos;
+    let mut none = Vec::new();
+    slot.shape = cursor.value(&mut Minified::new(&mut none, start, false))?;
+    slot.start = start as u32;
+    slot.end = cursor.pos as u32;
+    slot.odd = 0;
+    Ok(())
+}

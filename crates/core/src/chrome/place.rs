@@ -1,0 +1,356 @@
+//! Events to where they belong: complete slices into columns, everything else into records.
+
+use super::event::{Event, Rules, Scanner};
+use super::field::Field;
+use super::piece::{Flaw, Piece, Record};
+use super::repair;
+use super::time::Time;
+use super::tracks::{THREAD_HEAD, thread_head};
+use crate::columns::{MISSING, NONE};
+use crate::json::{DEEP, ESCAPED, REPAIR, Shape};
+
+impl Scanner {
+    /// Local track of an event.
+    #[inline]
+    fn track(&mut self, event: &Event, found: &Found<'_>) -> u32 {
+        let place = self.threads.place(event, found.data);
+        if let Some((key, slot)) = place
+            && self.threads.0[slot].0 == key
+        {
+            return self.threads.0[slot].1;
+        }
+        let track = self.track_slow(event, found);
+        if let Some((key, slot)) = place {
+            self.threads.0[slot] = (key, track);
+        }
+        track
+    }
+
+    fn track_slow(&mut self, event: &Event, found: &Found<'_>) -> u32 {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&[0; THREAD_HEAD]);
+        found.push(event.pid, &mut self.scratch);
+        let pid = event
+            .pid
+            .present()
+            .then_some(self.scratch.len() - THREAD_HEAD);
+        found.push(event.tid, &mut self.scratch);
+        self.scratch[..THREAD_HEAD].copy_from_slice(&thread_head(pid, event.tid.present()));
+        self.tracks.intern(&self.scratch)
+    }
+
+    /// Code of a field, or [`NONE`].
+    #[inline]
+    fn word(&mut self, field: Field, found: &Found<'_>) -> u32 {
+        if !field.present() {
+            return NONE;
+        }
+        if field.odd == 0 && found.clean {
+            return self.words.intern(field.of(found.data));
+        }
+        self.scratch.clear();
+        found.push(field, &mut self.scratch);
+        self.words.intern(&self.scratch)
+    }
+
+    /// Puts an event where it belongs.
+    #[inline]
+    pub(super) fn store(
+        &mut self,
+        event: &Event,
+        found: &Found<'_>,
+        rules: &Rules,
+        piece: &mut Piece,
+    ) {
+        piece.seen += 1;
+        if event.empty {
+            // It says nothing, so nothing of it is lost.
+            let offset = (event.start - found.start) as u64;
+            piece.flaws.add(Flaw::EmptyEvent, offset);
+            return;
+        }
+        let mut repaired = false;
+        if found.odd & (REPAIR | DEEP) != 0
+            || !found.clean
+            || event.twice
+            || event.args.suspect
+            || event.args.shape != Shape::Object
+            || !self.extras.is_empty()
+            || repair::has_more(event)
+            || (event.phase != b'X' && !rules.keep_args)
+        {
+            repaired = repair::event(self, event, found, rules, piece);
+        } else if piece.slices.args_json.len() == found.args_from + 2 {
+            // An object without members says nothing.
+            piece.slices.args_json.truncate(found.args_from);
+        }
+        let offset = (event.start - found.start) as u64;
+        let stored = if event.phase == b'X' {
+            self.slice(event, found, rules, piece, &mut repaired)
+        } else {
+            self.record(event, found, rules, piece)
+        };
+        match stored {
+            Ok(()) => piece.repaired += u64::from(repaired),
+            Err(flaw) => {
+                piece.lost += 1;
+                piece.flaws.add(flaw, offset);
+                piece.slices.args_json.truncate(found.args_from);
+            }
+        }
+    }
+
+    /// Picoseconds from the base.
+    #[inline]
+    fn when(time: Time, rules: &Rules, piece: &mut Piece) -> Result<i64, Flaw> {
+        let us = match time {
+            Time::At { us, .. } => us,
+            Time::Missing => return Err(Flaw::MissingTime),
+            Time::Bad => return Err(Flaw::BadTime),
+            Time::Out => return Err(Flaw::TimeOutOfRange),
+        };
+        if rules.origin_us.is_none() && piece.first_us.len() < super::origin::SAMPLE {
+            piece.first_us.push(us);
+        }
+        let base = *piece.base_us.get_or_insert(us);
+        time.since(base).ok_or_else(|| {
+            piece.stretched |= rules.origin_us.is_none();
+            Flaw::TimeOutOfRange
+        })
+    }
+
+    #[inline]
+    fn slice(
+        &mut self,
+        event: &Event,
+        found: &Found<'_>,
+        rules: &Rules,
+        piece: &mut Piece,
+        repaired: &mut bool,
+    ) -> Result<(), Flaw> {
+        let ts = Self::when(event.ts, rules, piece)?;
+        let mut dur = match event.dur {
+            Time::Out => return Err(Flaw::TimeOutOfRange),
+            Time::At { .. } => event.dur.since(0).ok_or(Flaw::TimeOutOfRange)?,
+            Time::Missing | Time::Bad => {
+                piece
+                    .flaws
+                    .add(Flaw::MissingDuration, (event.start - found.start) as u64);
+                *repaired = true;
+                0
+            }
+        };
+        if dur < 0 {
+            piece
+                .flaws
+                .add(Flaw::NegativeDuration, (event.start - found.start) as u64);
+            *repaired = true;
+            dur = 0;
+        }
+        let Some(end) = ts.checked_add(dur) else {
+            piece.stretched |= rules.origin_us.is_none();
+            return Err(Flaw::TimeOutOfRange);
+        };
+        let reach = piece.reach.get_or_insert((ts, end));
+        *reach = (reach.0.min(ts), reach.1.max(end));
+        let track = self.track(event, found);
+        let name = self.word(event.name, found);
+        let category = self.word(event.category, found);
+        let (op_name, op_type) = self.op(event, found, name);
+        if event.args.step != MISSING {
+            piece
+                .steps
+                .push((piece.slices.track.len() as u32, event.args.step));
+        }
+        if !self.extras.is_empty() {
+            self.bind(event, found, piece, track, name, category, ts, end);
+        }
+        let slices = &mut piece.slices;
+        slices.track.push(track);
+        slices.name.push(if name == NONE {
+            self.words.intern(b"")
+        } else {
+            name
+        });
+        slices.category.push(category);
+        slices.ts_ps.push(ts);
+        slices.dur_ps.push(dur);
+        slices.op_name.push(op_name);
+        slices.op_type.push(op_type);
+        slices.correlation.push(event.args.correlation);
+        slices.args_end.push(slices.args_json.len() as u32);
+        Ok(())
+    }
+
+    /// Op name and type, by the three ways writers have of telling them: TensorFlow's Timeline puts
+    /// the node in `args.name` and its type in `args.op`, XLA the instruction in `args.hlo_op`, and
+    /// Kineto names the slices of its ops and kernels by their type.
+    #[inline]
+    fn op(&mut self, event: &Event, found: &Found<'_>, name: u32) -> (u32, u32) {
+        let args = &event.args;
+        if self.own_op.0.present() || self.own_op.1.present() {
+            let (op_name, op_type) = self.own_op;
+            return (self.word(op_name, found), self.word(op_type, found));
+        }
+        let op_name = if args.hlo_op.present() {
+            self.word(args.hlo_op, found)
+        } else if args.name.present() && (args.op.present() || found.text(event.category) == b"Op")
+        {
+            self.word(args.name, found)
+        } else {
+            NONE
+        };
+        let op_type = if args.op.present() {
+            self.word(args.op, found)
+        } else if matches!(
+            found.text(event.category),
+            b"cpu_op" | b"kernel" | b"Operator" | b"Kernel"
+        ) {
+            name
+        } else {
+            NONE
+        };
+        (op_name, op_type)
+    }
+
+    /// The arrows that a slice itself declares (`bind_id`, `flow_in`, `flow_out`).
+    #[cold]
+    #[allow(clippy::too_many_arguments)]
+    fn bind(
+        &mut self,
+        event: &Event,
+        found: &Found<'_>,
+        piece: &mut Piece,
+        track: u32,
+        name: u32,
+        category: u32,
+        ts: i64,
+        end: i64,
+    ) {
+        let find = |key: &[u8]| {
+            let hit = self
+                .extras
+                .iter()
+                .rev()
+                .find(|(text, _)| &found.data[text.start..text.end] == key);
+            hit.map(|(_, value)| *value)
+        };
+        let truth = |field: Option<Field>| {
+            field.is_some_and(|f| !matches!(f.shape, Shape::False | Shape::Null))
+        };
+        let (into, out) = (truth(find(b"flow_in")), truth(find(b"flow_out")));
+        let Some(id) = find(b"bind_id") else { return };
+        let (phase, ts_ps) = match (into, out) {
+            (true, true) => (b't', ts),
+            (true, false) => (b'f', ts),
+            (false, true) => (b's', end),
+            (false, false) => return,
+        };
+        let id = self.word(id, found);
+        piece.records.push(Record {
+            phase,
+            id_scope: b'b',
+            track,
+            name,
+            category,
+            id,
+            scope: NONE,
+            op_name: NONE,
+            op_type: NONE,
+            correlation: MISSING,
+            step: MISSING,
+            ts_ps,
+            args_end: piece.args.len(),
+            offset: event.start - found.start,
+            slices_before: piece.slices.track.len() as u32,
+        });
+    }
+
+    /// Everything but complete slices.
+    fn record(
+        &mut self,
+        event: &Event,
+        found: &Found<'_>,
+        rules: &Rules,
+        piece: &mut Piece,
+    ) -> Result<(), Flaw> {
+        if !event.phase_text.present() {
+            return Err(Flaw::MissingPhase);
+        }
+        let ts_ps = if event.phase == b'M' {
+            0
+        } else {
+            Self::when(event.ts, rules, piece)?
+        };
+        if event.phase != b'M' {
+            let reach = piece.reach.get_or_insert((ts_ps, ts_ps));
+            *reach = (reach.0.min(ts_ps), reach.1.max(ts_ps));
+        }
+        let track = self.track(event, found);
+        let name = self.word(event.name, found);
+        let (op_name, op_type) =
+            if event.phase == b'B' || self.own_op.0.present() || self.own_op.1.present() {
+                self.op(event, found, name)
+            } else {
+                (NONE, NONE)
+            };
+        let record = Record {
+            phase: event.phase,
+            id_scope: event.id_scope,
+            track,
+            name,
+            category: self.word(event.category, found),
+            id: self.word(event.id, found),
+            scope: self.word(event.scope, found),
+            op_name,
+            op_type,
+            correlation: event.args.correlation,
+            step: event.args.step,
+            ts_ps,
+            args_end: {
+                piece
+                    .args
+                    .extend_from_slice(&piece.slices.args_json[found.args_from..]);
+                piece.args.len()
+            },
+            offset: event.start - found.start,
+            slices_before: piece.slices.track.len() as u32,
+        };
+        piece.slices.args_json.truncate(found.args_from);
+        piece.records.push(record);
+        Ok(())
+    }
+}
+
+/// Where an event was found.
+pub(super) struct Found<'a> {
+    pub data: &'a [u8],
+    /// Start of the piece.
+    pub start: usize,
+    /// The bytes are valid UTF-8.
+    pub clean: bool,
+    /// Start of the arguments in the piece.
+    pub args_from: usize,
+    /// One past the closing brace.
+    pub end: usize,
+    pub odd: u16,
+}
+
+impl<'a> Found<'a> {
+    pub fn text(&self, field: Field) -> &'a [u8] {
+        field.of(self.data)
+    }
+
+    /// Appends the text of a field: strings without escapes, other values as they stand.
+    pub fn push(&self, field: Field, out: &mut Vec<u8>) -> bool {
+        let raw = self.text(field);
+        if field.odd & ESCAPED != 0 && field.shape == Shape::String {
+            return crate::json::unescape(raw, out);
+        }
+        if self.clean {
+            out.extend_from_slice(raw);
+            return false;
+        }
+        crate::json::push_utf8(raw, out)
+    }
+}
