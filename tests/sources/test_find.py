@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import itertools
+import lzma
 import os
+import random
 import re
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -291,3 +295,16 @@ def test_a_named_file_that_is_no_recording_is_told(tmp_path: Path) -> None:
     write(tmp_path, {"a.pb": XPLANE, "notes.txt": b"hello", "in/b.txt": b"hello"})
     found = search(tmp_path / "a.pb", tmp_path / "notes.txt", tmp_path / "in")
     assert [(Path(one.path).name, one.slug) for one in found.skipped] == [("notes.txt", "nothing-found")]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_small_packed_file_that_is_cut_is_recognised(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    noise = random.Random(1).randbytes(1 << 20 if pack is bz2.compress else 6000).hex().encode()
+    packed = pack(CHROME[:-2] + b"," + noise)
+    write(
+        tmp_path, {"cut.json.gz": packed[: len(packed) * 99 // 100], "two.json.gz": pack(b"") + pack(CHROME)}
+    )
+    assert {one.format for one in search(tmp_path).sources} == {"chrome_trace"}
+    assert len(search(tmp_path).sources) == 2

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 import zlib
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO, Protocol, cast
 
 from stepscope.sources.names import packless
 
 HEAD_BYTES = 65536
 _BLOCK_BYTES = 4 << 20
 _STEP_BYTES = 16384
+_PIECE_BYTES = 256
 
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
@@ -52,7 +52,42 @@ def peek(stream: BinaryIO) -> Peek:
     if found != "gzip":
         # bzip2 and xz give nothing before the end of a block, which may be megabytes long.
         taken += _read(stream, _BLOCK_BYTES)
-    return Peek(taken, found, _read(unpacked(io.BytesIO(taken), found), HEAD_BYTES))
+    return Peek(taken, found, _unpacked_head(taken, found))
+
+
+def _unpacked_head(taken: bytes, packing: str) -> bytes:
+    """What the first bytes unpack to. Streams would give nothing of a short file that is cut or damaged, so
+    the bytes go in by small pieces, and what comes out before the damage is kept."""
+    head = b""
+    unpacker = _unpacker(packing)
+    for at in range(0, len(taken), _PIECE_BYTES):
+        piece = taken[at : at + _PIECE_BYTES]
+        try:
+            while piece and len(head) < HEAD_BYTES:
+                head += unpacker.decompress(piece, HEAD_BYTES - len(head))
+                piece = b""
+                if unpacker.eof:
+                    piece = unpacker.unused_data
+                    unpacker = _unpacker(packing)
+        except _BROKEN:
+            break
+        if len(head) >= HEAD_BYTES:
+            break
+    return head
+
+
+class _Unpacker(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+def _unpacker(packing: str) -> _Unpacker:
+    if packing == "gzip":
+        return cast("_Unpacker", zlib.decompressobj(wbits=31))
+    return bz2.BZ2Decompressor() if packing == "bz2" else lzma.LZMADecompressor()
 
 
 def _read(stream: BinaryIO, most: int) -> bytes:
