@@ -36,7 +36,7 @@ SEEDS = {
     "tarred": ["**/*.tar"],
     "packed": ["**/*.gz"],
 }
-SEED_BYTES = 1 << 14  # longer ones are cut, or every execution would be slow
+SEED_BYTES = 1 << 12  # longer ones are cut, or every execution would be slow
 LIMITS = ["-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1"]
 
 

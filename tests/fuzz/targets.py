@@ -5,21 +5,22 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from stepscope import formats, trace
-from stepscope.errors import StepscopeError
-
-_FOLDER = Path(tempfile.gettempdir()) / "stepscope-fuzz-python"
+_FOLDER = Path(tempfile.gettempdir()) / f"stepscope-fuzz-{os.getpid()}"
 _TABLES = ("slice", "instant", "counter", "flow", "node", "op_run", "source_note")
 
 
 def sniffers(data: bytes) -> None:
     """At most one format claims a file, and asking costs no exception."""
+    from stepscope import formats
+
     head = data[: formats.HEAD_BYTES]
     claims = [one.NAME for one in formats.formats() if one.sniff(head, "file")]
     assert len(claims) < 2, claims
@@ -52,6 +53,9 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
 
 
 def _read(data: bytes, name: str) -> None:
+    from stepscope import trace
+    from stepscope.errors import StepscopeError
+
     shutil.rmtree(_FOLDER, ignore_errors=True)
     _FOLDER.mkdir()
     path = _FOLDER / name
@@ -77,7 +81,9 @@ def main() -> None:
     import atheris
 
     target = TARGETS[sys.argv.pop(1)]
-    atheris.instrument_all()
+    with atheris.instrument_imports(include=["stepscope"]):
+        for name in ("trace", "decode", "formats", "sources.find", "sources.archive", "engines.duckdb"):
+            importlib.import_module(f"stepscope.{name}")
     atheris.Setup(sys.argv, target)
     atheris.Fuzz()
 
