@@ -39,6 +39,7 @@ pub mod store;
 pub mod table;
 pub mod text_proto;
 mod text_token;
+pub mod tfprof;
 mod unpack;
 pub mod walk;
 pub mod wire;

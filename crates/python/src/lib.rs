@@ -2,6 +2,7 @@
 
 mod input;
 mod store;
+mod tfprof;
 mod values;
 
 use input::Input;
@@ -151,6 +152,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Input>()?;
     module.add_class::<Stream>()?;
     module.add_class::<Store>()?;
+    module.add_class::<tfprof::Tfprof>()?;
+    module.add_class::<tfprof::TfprofOptions>()?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(open, module)?)?;

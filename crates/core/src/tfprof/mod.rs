@@ -1,0 +1,245 @@
+//! tfprof: the model analysis of TensorFlow 1, as TensorFlow 2.21 prints it, without TensorFlow.
+//!
+//! A [`model::Model`] is read from a graph, the RunMetadata of steps, and op logs. Each view adds up
+//! figures over a structure of its own: [`nodes`] over name scopes and over the graph, [`code`] over
+//! Python calls, [`ops`] over types. What is counted, where to start, what is shown and in which order
+//! is the same for all and lives in [`tree`]. A [`Session`] keeps what was built between questions.
+
+pub mod code;
+pub mod gather;
+pub mod groups;
+pub mod lines;
+pub mod metrics;
+pub mod model;
+pub mod nodes;
+pub mod ops;
+pub mod options;
+pub mod pprof;
+pub mod read;
+pub mod regexes;
+pub mod timeline;
+pub mod tree;
+pub mod words;
+
+use crate::error::Result;
+use code::Code;
+use model::Model;
+use nodes::Layout;
+use ops::Ops;
+use options::Options;
+use std::fmt::Write as _;
+use tree::Filters;
+
+/// What a question brought.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Text for standard output.
+    pub text: String,
+    /// What a reader should know, one sentence each.
+    pub warnings: Vec<String>,
+    /// Files to be written: name, content.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+/// A model, and the views that were built of it.
+#[derive(Default)]
+pub struct Session {
+    /// The model. Whoever changes it calls [`Session::changed`].
+    pub model: Model,
+    scopes: Option<Layout>,
+    graph: Option<Layout>,
+    ops: Option<Ops>,
+    code: Option<Option<Code>>,
+}
+
+impl Session {
+    /// Forgets the views.
+    pub fn changed(&mut self) {
+        (self.scopes, self.graph, self.ops, self.code) = (None, None, None, None);
+    }
+
+    /// Answers a view: `scope`, `graph`, `op` or `code`. `value` gives a checkpoint's tensor as text.
+    pub fn show(
+        &mut self,
+        command: &str,
+        options: &Options,
+        value: &mut dyn FnMut(&str) -> Option<String>,
+    ) -> Result<Answer> {
+        let mut answer = Answer::default();
+        if options.step >= 0 && !self.model.steps.contains(&options.step) {
+            let steps: Vec<String> = self
+                .model
+                .steps
+                .iter()
+                .map(|step| format!("{step} "))
+                .collect();
+            let text = format!(
+                "Options -step={} not found.\nAvailable steps: {}",
+                options.step,
+                steps.concat()
+            );
+            answer.warnings.push(text);
+            return Ok(answer);
+        }
+        let filters = Filters::new(options, &mut answer.warnings);
+        let preface = words::preface(command, options, self.model.lacks_streams);
+        let text = match command {
+            "scope" | "graph" => self.nodes(command, options, &filters, value, &mut answer)?,
+            "op" => self.ops(options, &filters, &mut answer),
+            _ => self.code(options, &filters, &mut answer),
+        };
+        match (text, options.output.as_str()) {
+            (Some(text), "stdout") => answer.text.insert_str(0, &(preface + &text)),
+            (Some(text), "file") => {
+                let name = options
+                    .output_options
+                    .get("outfile")
+                    .cloned()
+                    .unwrap_or_default();
+                answer.files.push((name, (preface + &text).into_bytes()));
+            }
+            _ => {}
+        }
+        Ok(answer)
+    }
+
+    fn nodes(
+        &mut self,
+        command: &str,
+        options: &Options,
+        filters: &Filters,
+        value: &mut dyn FnMut(&str) -> Option<String>,
+        answer: &mut Answer,
+    ) -> Result<Option<String>> {
+        if options.output == "pprof" {
+            answer
+                .warnings
+                .push("Only 'code' view supports pprof output now.".into());
+            return Ok(None);
+        }
+        let is_graph = command == "graph";
+        let slot = if is_graph {
+            &mut self.graph
+        } else {
+            &mut self.scopes
+        };
+        if slot.is_none() {
+            *slot = Some(match is_graph {
+                true => Layout::graph(&self.model),
+                false => Layout::scopes(&self.model)?,
+            });
+        }
+        let layout = slot.as_ref().expect("it was just built");
+        if options.output == "timeline" {
+            let steps: Vec<i64> = match is_graph && options.step < 0 {
+                true => self.model.steps.iter().copied().collect(),
+                false => vec![options.step],
+            };
+            for step in steps {
+                let options = Options {
+                    step,
+                    ..options.clone()
+                };
+                let view = layout.view(&self.model, &options, filters);
+                let trace = match is_graph {
+                    true => timeline::graph(&self.model, layout, &view, step, answer),
+                    false => timeline::scopes(&self.model, layout, &view),
+                };
+                timeline::deliver(trace, &options, answer);
+            }
+            return Ok(None);
+        }
+        let view = layout.view(&self.model, options, filters);
+        let mut text = words::heading(options, true);
+        layout.write(&self.model, options, &view, value, &mut text);
+        Ok(Some(text))
+    }
+
+    fn ops(&mut self, options: &Options, filters: &Filters, answer: &mut Answer) -> Option<String> {
+        match options.output.as_str() {
+            "pprof" => {
+                answer
+                    .warnings
+                    .push("Only 'code' view supports pprof output now.".into());
+                None
+            }
+            "timeline" => {
+                let text = "op view doesn't support timeline yet. Consider graph/scope/code view.";
+                answer.warnings.push(text.into());
+                None
+            }
+            _ => {
+                let ops = self.ops.get_or_insert_with(|| Ops::new(&self.model));
+                Some(ops.write(&self.model, options, filters))
+            }
+        }
+    }
+
+    fn code(
+        &mut self,
+        options: &Options,
+        filters: &Filters,
+        answer: &mut Answer,
+    ) -> Option<String> {
+        if !self.model.has_code {
+            answer.warnings.push("No code trace information".into());
+            return None;
+        }
+        let model = &self.model;
+        let is_new = self.code.is_none();
+        let Some(code) = self.code.get_or_insert_with(|| Code::new(model)) else {
+            answer.warnings.push("No code trace information".into());
+            return None;
+        };
+        if is_new && code.lost_gradients > 0 {
+            answer.warnings.push(format!(
+                "{} gradient nodes not accounted",
+                code.lost_gradients
+            ));
+        }
+        if options.output == "pprof"
+            && let Err(refusal) = pprof::check(options)
+        {
+            answer.warnings.push(refusal);
+            return None;
+        }
+        if options.account_displayed_op_only {
+            answer
+                .warnings
+                .push("Note: code view ignores account_displayed_op_only".into());
+        }
+        let Some(view) = code.view(model, options, filters) else {
+            let text = "Nothing is left of the code view, not even its root: -max_depth is below 1 or \
+                        -trim_name_regexes matches the root. TensorFlow crashes here.";
+            answer.warnings.push(text.into());
+            return None;
+        };
+        if options.selects("tensor_value") {
+            answer
+                .warnings
+                .push("code view has no tensor value to show".into());
+        }
+        match options.output.as_str() {
+            "timeline" => {
+                timeline::deliver(timeline::code(code, &view), options, answer);
+                None
+            }
+            "pprof" => {
+                let name = options
+                    .output_options
+                    .get("outfile")
+                    .cloned()
+                    .unwrap_or_default();
+                let _ = writeln!(
+                    answer.text,
+                    "\nRun pprof -png --nodecount=100 --sample_index=1 <{name}>"
+                );
+                answer
+                    .files
+                    .push((name, pprof::write(model, code, &view, options)));
+                None
+            }
+            _ => Some(code.write(model, options, &view)),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What the scope, graph and code views share: counting, finding where to start, choosing, ordering.
+
+use super::gather::{Lists, Visit, gather};
+use super::metrics::{Metric, Metrics};
+use super::options::{Options, least, which};
+use super::regexes::Regexes;
+
+/// Name of the node above all others.
+pub const ROOT: &str = "_TFProfRoot";
+
+/// The expressions of the options, compiled.
+pub struct Filters {
+    /// Types that are counted.
+    pub account: Regexes,
+    /// Names to start from.
+    pub start: Regexes,
+    /// Names below which nothing is shown.
+    pub trim: Regexes,
+    /// Names that are shown.
+    pub show: Regexes,
+    /// Names that are not.
+    pub hide: Regexes,
+}
+
+impl Filters {
+    /// Compiles; what is no regular expression is said in `warnings`.
+    pub fn new(options: &Options, warnings: &mut Vec<String>) -> Self {
+        let mut compile = |place: usize| {
+            let regexes = Regexes::new(&options.regexes[place]);
+            for (pattern, reason) in &regexes.wrong {
+                warnings.push(format!(
+                    "'{pattern}' is no regular expression and matches nothing: {reason}"
+                ));
+            }
+            regexes
+        };
+        Filters {
+            account: compile(which::ACCOUNT),
+            start: compile(which::START),
+            trim: compile(which::TRIM),
+            show: compile(which::SHOW),
+            hide: compile(which::HIDE),
+        }
+    }
+
+    /// Whether a name may be shown at all.
+    pub fn shows(&self, name: &str) -> bool {
+        (self.show.is_all() || self.show.matches(name)) && !self.hide.matches(name)
+    }
+}
+
+/// Figures of the nodes of a tree, by their place in it.
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// Of the node alone.
+    pub own: Vec<Metrics>,
+    /// With what is below it.
+    pub total: Vec<Metrics>,
+    /// Whether the node itself counts.
+    pub account: Vec<bool>,
+    /// Whether it is part of the tree: it counts, or something below it does.
+    pub alive: Vec<bool>,
+}
+
+impl Figures {
+    /// Adds up a tree in which every parent stands before its children; `parent` of a root is the last place.
+    pub fn add_up(&mut self, parent: &[u32]) {
+        let root = parent.len();
+        self.alive = self.account.clone();
+        self.total = vec![Metrics::default(); root + 1];
+        for place in (0..root).rev() {
+            if self.alive[place] {
+                let own = self.own[place];
+                self.total[place].add(&own);
+                let total = self.total[place];
+                self.total[parent[place] as usize].add(&total);
+                self.alive[parent[place] as usize] = true;
+            }
+        }
+    }
+}
+
+/// The shape of what is shown: which children each shown node has, and how far in it stands.
+pub struct Shown {
+    /// Children in the order in which they are shown.
+    pub children: Lists,
+    /// Levels below the root.
+    pub level: Vec<usize>,
+}
+
+/// How the views differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Every node has one parent; least parameters and operations are compared with its own.
+    Scope,
+    /// A node is shown where it is met first.
+    Graph,
+    /// Least figures are compared with totals; a trimmed node goes itself.
+    Code,
+}
+
+/// The tree of a view, ready to be narrowed down.
+pub struct Stage<'a> {
+    /// The kind of view.
+    pub manner: Manner,
+    /// Names by place; the last one is the root's.
+    pub names: &'a dyn Fn(u32) -> &'a str,
+    /// Children of each place that count.
+    pub children: &'a Lists,
+    /// Nodes that each place stands for, when it may stand for several.
+    pub sizes: &'a [usize],
+    /// The options.
+    pub options: &'a Options,
+    /// Their expressions.
+    pub filters: &'a Filters,
+}
+
+impl Stage<'_> {
+    fn root(figures: &Figures) -> u32 {
+        figures.total.len() as u32 - 1
+    }
+
+    /// The nodes to start from: the first ones on each way down whose name matches.
+    pub fn starts(&self, roots: &[u32], figures: &Figures) -> Vec<u32> {
+        if self.filters.start.is_all() {
+            return roots.to_vec();
+        }
+        let mut visited = vec![false; figures.total.len()];
+        let enter = |node: u32, _: i64| {
+            let place = node as usize;
+            if !figures.alive[place] || (self.manner == Manner::Graph && visited[place]) {
+                return Visit::Skip;
+            }
+            visited[place] = true;
+            let starts = self.filters.start.matches((self.names)(node));
+            Visit::Enter {
+                keep: starts,
+                descend: !starts,
+            }
+        };
+        gather(
+            roots,
+            0,
+            |node| self.children.get(node),
+            enter,
+            |_, _, _| {},
+        )
+    }
+
+    /// Chooses what is shown below the root and orders it. None when the root itself is trimmed.
+    pub fn choose(&self, starts: &[u32], figures: &mut Figures) -> Option<Shown> {
+        let root = Self::root(figures);
+        let mut shown = Shown {
+            children: Lists::new(figures.total.len()),
+            level: vec![0; figures.total.len()],
+        };
+        let mut visited = vec![false; figures.total.len()];
+        let max_depth = i64::from(self.options.max_depth);
+        let Figures {
+            own, total, alive, ..
+        } = figures;
+        // Totals change only after the nodes above were judged by the old ones.
+        let totals = std::cell::RefCell::new(total);
+        let enter = |node: u32, depth: i64| {
+            let place = node as usize;
+            let name = (self.names)(node);
+            if node != root && !alive[place] {
+                return Visit::Skip;
+            }
+            if self.manner == Manner::Graph && std::mem::replace(&mut visited[place], true) {
+                return Visit::Skip;
+            }
+            let trimmed = self.filters.trim.matches(name);
+            if self.manner == Manner::Code && (trimmed || depth > max_depth) {
+                return Visit::Skip;
+            }
+            let keep = name == ROOT || {
+                let totals = totals.borrow();
+                depth <= max_depth
+                    && self.is_enough(&own[place], &totals[place])
+                    && self.filters.shows(name)
+            };
+            Visit::Enter {
+                keep,
+                descend: !trimmed && depth <= max_depth,
+            }
+        };
+        let leave = |node: u32, level: usize, below: &mut [u32]| {
+            let mut totals = totals.borrow_mut();
+            self.arrange(below, &totals);
+            if self.options.account_displayed_op_only && self.manner != Manner::Code {
+                let mut sum = own[node as usize];
+                for child in below.iter() {
+                    sum.add(&totals[*child as usize]);
+                }
+                totals[node as usize] = sum;
+            }
+            shown.children.set(node, below);
+            shown.level[node as usize] = level;
+        };
+        let below = |node: u32| {
+            if node == root {
+                starts
+            } else {
+                self.children.get(node)
+            }
+        };
+        let kept = gather(&[root], 1, below, enter, leave);
+        (kept == [root]).then_some(shown)
+    }
+
+    fn is_enough(&self, own: &Metrics, total: &Metrics) -> bool {
+        let min = &self.options.min;
+        let counted = if self.manner == Manner::Code {
+            total
+        } else {
+            own
+        };
+        [
+            (least::BYTES, Metric::Requested),
+            (least::PEAK, Metric::Peak),
+            (least::RESIDUAL, Metric::Residual),
+            (least::OUTPUT, Metric::Output),
+            (least::MICROS, Metric::Micros),
+            (least::ACCELERATOR, Metric::AcceleratorMicros),
+            (least::CPU, Metric::CpuMicros),
+        ]
+        .iter()
+        .all(|(place, metric)| total.get(*metric) >= min[*place])
+            && counted.get(Metric::Params) >= min[least::PARAMS]
+            && counted.get(Metric::Flops) >= min[least::FLOPS]
+            && (self.manner == Manner::Code || own.get(Metric::Runs) >= min[least::OCCURRENCE])
+    }
+
+    fn arrange(&self, nodes: &mut [u32], totals: &[Metrics]) {
+        if self.options.order_by.is_empty() || nodes.len() < 2 {
+            return;
+        }
+        // What is equal stays in the order it came in.
+        match ordering(&self.options.order_by) {
+            Some(metric) => {
+                nodes.sort_by_key(|node| std::cmp::Reverse(totals[*node as usize].get(metric)))
+            }
+            None if self.options.order_by == "occurrence" && !self.sizes.is_empty() => {
+                nodes.sort_by_key(|node| std::cmp::Reverse(self.sizes[*node as usize]));
+            }
+            None => nodes.sort_by(|a, b| (self.names)(*a).cmp((self.names)(*b))),
+        }
+    }
+}
+
+/// The figure that an order goes by; None for the name.
+pub fn ordering(order_by: &str) -> Option<Metric> {
+    Some(match order_by {
+        "bytes" => Metric::Requested,
+        "peak_bytes" => Metric::Peak,
+        "residual_bytes" => Metric::Residual,
+        "output_bytes" => Metric::Output,
+        "micros" => Metric::Micros,
+        "accelerator_micros" => Metric::AcceleratorMicros,
+        "cpu_micros" => Metric::CpuMicros,
+        "params" => Metric::Params,
+        "float_ops" => Metric::Flops,
+        _ => return None,
+    })
+}
