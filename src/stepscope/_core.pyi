@@ -1,5 +1,6 @@
 """The native core: bytes in, Arrow columns out. See crates/core."""
 
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, final
 
@@ -89,3 +90,41 @@ def open(folder: str) -> Store:
 
 def hash_file(path: str) -> str:
     """The content hash decode() reports, of a whole file as stored."""
+
+@final
+class TfprofOptions:
+    """The options of tfprof, with the defaults of TensorFlow 2.21's command line."""
+
+    output: str
+    """timeline, stdout, file, pprof or none."""
+    select: list[str]
+    def __init__(self) -> None: ...
+    def copy(self) -> TfprofOptions: ...
+    def set(self, name: str, value: str | None = None) -> None:
+        """Sets an option (name without dash) from text; ValueError holds TensorFlow's words."""
+    def force(self, name: str, values: Sequence[str]) -> None:
+        """Sets order_by, select or a list of expressions without a check."""
+    def read_line(self, line: str) -> str:
+        """Reads `COMMAND -option value …`; returns the command. ValueError as above."""
+    def list(self) -> str:
+        """One line for each option."""
+
+@final
+class Tfprof:
+    """A model for tfprof: nodes, what ran in each step, what op logs say. Any thread may ask."""
+
+    HELP: str
+    def __init__(self) -> None: ...
+    def add_graph(self, input: Input) -> int:
+        """Adds the nodes of a graph that are not there yet; returns how many the file has."""
+    def add_run_metadata(self, step: int, input: Input) -> bool:
+        """Adds a step; False when the file has no step statistics."""
+    def add_op_log(self, input: Input) -> int: ...
+    def take_warnings(self) -> builtins.list[str]:
+        """What was odd about the files since the last call."""
+    def coverage(self) -> float:
+        """Share of the graph's nodes that some step ran."""
+    def show(
+        self, view: str, options: TfprofOptions
+    ) -> tuple[str, builtins.list[str], builtins.list[tuple[str, bytes]]]:
+        """Text, warnings, and files to be written (name, content) of a view: scope, graph, op or code."""

@@ -1,0 +1,148 @@
+"""The prompt of `stepscope tfprof`: a view and its options on a line, `set` for what should last.
+
+An empty line shows the options. A mistake costs nothing: it is told and the prompt stays.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from stepscope.cli.console import Console
+from stepscope.cli.failure import tell
+from stepscope.cli.prompt import history_file
+from stepscope.cli.tfprof import write_files
+from stepscope.errors import StepscopeError
+from stepscope.instruments.tfprof import COLUMNS, COMMANDS, OPTIONS, ORDERS
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import Completer
+
+    from stepscope._core import TfprofOptions
+    from stepscope.instruments.tfprof import Model
+
+PROMPT = "tfprof> "
+
+
+def converse(model: Model, options: TfprofOptions, console: Console, *, force: bool = False) -> int:
+    """Answers lines until the user leaves; from a pipe, until it ends."""
+    for note in model.notes:
+        console.say(note)
+    talk = Conversation(model, options, console, force=force)
+    if not sys.stdin.isatty():
+        for line in sys.stdin:
+            if not talk.answer(line.rstrip("\r\n")):
+                break
+        return 0
+    session = _session(console)
+    while True:
+        try:
+            line = session.prompt()
+        except KeyboardInterrupt:  # Ctrl-C drops the line, as in a shell
+            continue
+        except EOFError:
+            return 0
+        if not talk.answer(line):
+            return 0
+
+
+class Conversation:
+    """What the prompt does with a line, apart from the terminal it was typed at."""
+
+    def __init__(
+        self, model: Model, options: TfprofOptions, console: Console, *, force: bool = False
+    ) -> None:
+        self.model = model
+        self.options = options
+        self.console = console
+        self._force = force
+
+    def answer(self, line: str) -> bool:
+        """Answers a line; False when the user wants to leave."""
+        if line.strip() in ("exit", "quit", ".quit"):
+            return False
+        try:
+            self._answer(line)
+        except StepscopeError as error:
+            tell(error, self.console)
+        except KeyboardInterrupt:
+            self.console.say("stopped")
+        self.console.out.flush()
+        return True
+
+    def _answer(self, line: str) -> None:
+        from stepscope import _core
+
+        if not line:
+            self.console.out.write(self.options.list())
+            return
+        options = self.options.copy()
+        try:
+            command = options.read_line(line)
+        except ValueError as error:
+            self.console.say(f"E: {error}")
+            return
+        if command == "set":
+            self.options = options
+        elif command == "help":
+            self.console.out.write(_core.Tfprof.HELP)
+        elif command in COMMANDS:
+            answer = self.model.show(command, options)
+            for warning in answer.warnings:
+                self.console.say(warning)
+            write_files(answer, force=self._force)
+            self.console.out.write(answer.text)
+        else:
+            self.console.say(f"E: {command} is not one of {', '.join(COMMANDS)}")
+
+
+def candidates(text: str) -> Iterable[str]:
+    """What the last word of a line may become: a command, an option, a column or an order."""
+    *before, last = text.split(" ")
+    if not before:
+        known: Iterable[str] = COMMANDS
+    elif before[-1] == "-select":
+        chosen, comma, last = last.rpartition(",")
+        return [f"{chosen}{comma}{c}" for c in COLUMNS if c.startswith(last)]
+    elif before[-1] == "-order_by":
+        known = ORDERS
+    else:
+        known = [f"-{name}" for name in OPTIONS]
+    return [word for word in known if word.startswith(last)]
+
+
+def _session(console: Console) -> PromptSession[str]:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+
+    history: History
+    kept = history_file().with_name("tfprof_history")
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        history = FileHistory(str(kept))
+    except OSError as error:
+        console.say(f"history is not kept: {error}")
+        history = InMemoryHistory()
+    return PromptSession(
+        PROMPT,
+        history=history,
+        completer=_completer(),
+        complete_while_typing=False,
+        enable_history_search=True,
+    )
+
+
+def _completer() -> Completer:
+    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+    from prompt_toolkit.document import Document
+
+    class Words(Completer):
+        def get_completions(self, document: Document, event: CompleteEvent) -> Iterable[Completion]:
+            before = document.text_before_cursor
+            last = before.split(" ")[-1]
+            for word in candidates(before):
+                yield Completion(word, start_position=-len(last))
+
+    return Words()

@@ -1,0 +1,218 @@
+"""tfprof: what a TensorFlow model costs, by name scope, graph, Python code or op type.
+
+The engine is in the core (crates/core/src/tfprof) and answers as TensorFlow 2.21 does, byte for byte. Here a
+model is read from its files and asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from stepscope.errors import LimitReached, StepscopeError, UnreadableSource, UsageError
+
+if TYPE_CHECKING:
+    from stepscope._core import CoreError, Input, TfprofOptions
+
+VIEWS = ("scope", "graph", "op", "code")
+COMMANDS = (*VIEWS, "set", "help")
+LISTS = ("account_type_regexes", "start_name_regexes", "trim_name_regexes", "show_name_regexes")
+OPTIONS = (
+    "max_depth",
+    "min_bytes",
+    "min_peak_bytes",
+    "min_residual_bytes",
+    "min_output_bytes",
+    "min_micros",
+    "min_accelerator_micros",
+    "min_cpu_micros",
+    "min_params",
+    "min_float_ops",
+    "min_occurrence",
+    "step",
+    "order_by",
+    *LISTS,
+    "hide_name_regexes",
+    "account_displayed_op_only",
+    "select",
+    "output",
+)
+COLUMNS = (
+    "bytes",
+    "micros",
+    "params",
+    "float_ops",
+    "tensor_value",
+    "device",
+    "op_types",
+    "occurrence",
+    "input_shapes",
+    "accelerator_micros",
+    "cpu_micros",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+)
+ORDERS = tuple(
+    c for c in ("name", *COLUMNS) if c not in ("tensor_value", "device", "op_types", "input_shapes")
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a view brought: text, warnings, and files still to be written (name, content)."""
+
+    text: str
+    warnings: list[str]
+    files: list[tuple[str, bytes]]
+
+
+class Model:
+    """A model and the steps that were recorded of it.
+
+    graph: GraphDef, MetaGraphDef or SavedModel, binary or text. run_metadata: one file a step, numbered from
+    0. op_log: what tfprof's logger wrote. Without a graph the nodes are those that ran. The log is read after
+    the steps, as `tf.compat.v1.profiler.profile` does; `log_first` reads it before, as tfprof's own program.
+
+    Raises UnreadableSource for a file that is not there, damaged or something else.
+    """
+
+    def __init__(
+        self,
+        graph: str | None = None,
+        run_metadata: Sequence[str] = (),
+        op_log: str | None = None,
+        *,
+        log_first: bool = False,
+    ) -> None:
+        from stepscope import _core
+
+        self._core = _core.Tfprof()
+        self.notes: list[str] = []
+        if graph is not None:
+            self._read("graph", graph)
+        if op_log is not None and log_first:
+            self._read("op log", op_log)
+        for step, path in enumerate(run_metadata):
+            self._read("RunMetadata", path, step)
+        if op_log is not None and not log_first:
+            self._read("op log", op_log)
+
+    @property
+    def coverage(self) -> float:
+        """Share of the graph's nodes that some step ran."""
+        return self._core.coverage()
+
+    def show(self, view: str, options: TfprofOptions) -> Answer:
+        """A view: scope, graph, op or code."""
+        from stepscope import _core
+
+        try:
+            return Answer(*self._core.show(view, options))
+        except _core.CoreError as error:
+            _refuse(error, None)
+
+    def _read(self, what: str, path: str, step: int = 0) -> None:
+        from stepscope import _core
+
+        try:
+            place = _input(path)
+            if what == "graph":
+                self._core.add_graph(place)
+            elif what == "op log":
+                self._core.add_op_log(place)
+            elif not self._core.add_run_metadata(step, place):
+                self.notes.append(f"{path}: it has no step statistics, so step {step} is missing")
+        except _core.CoreError as error:
+            _refuse(error, path)
+        self.notes += [f"{path}: {warning}" for warning in self._core.take_warnings()]
+
+
+def _input(path: str) -> Input:
+    from stepscope import _core
+
+    try:
+        with Path(path).open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+    except OSError as error:
+        raise UnreadableSource(
+            "The file cannot be read.",
+            seen=error.strerror or str(error),
+            todo="check the path and who may read it",
+            path=path,
+        ) from error
+    return _core.Input.file(path, codec="gzip" if packed else "plain")
+
+
+def _refuse(error: CoreError, path: str | None) -> NoReturn:
+    if error.kind == "interrupted":
+        raise KeyboardInterrupt from error
+    kind: type[StepscopeError] = LimitReached if error.kind == "limit" else UnreadableSource
+    raise kind(
+        "The file cannot be read." if path else "The view cannot be made.",
+        seen=error.seen,
+        todo="write or copy it anew; a graph, RunMetadata and an op log each have an option of their own",
+        path=path,
+        offset=error.offset,
+    ) from error
+
+
+def set_option(options: TfprofOptions, name: str, value: str, *, free: bool = False) -> None:
+    """Sets an option from text. free: take unknown words for order_by and select, as TensorFlow's Python
+    interface does (it orders by name and leaves the column empty). UsageError for a refused value."""
+    if free and name == "order_by":
+        options.force(name, [value])
+        return
+    if free and name == "select":
+        options.force(name, [word for word in value.strip("\"'").split(",") if word])
+        return
+    try:
+        options.set(name, value)
+    except ValueError as error:
+        raise UsageError(
+            f"-{name} cannot be {value}",
+            seen=str(error).removeprefix("INVALID_ARGUMENT: ").strip(),
+            todo="stepscope tfprof --help lists the options",
+        ) from error
+
+
+def report(options: TfprofOptions, answer: Answer) -> str:
+    """The answer as TensorFlow's Python interface prints it: options above, an end below. Only text that goes
+    to stdout is framed."""
+    if options.output != "stdout":
+        return answer.text
+    return (
+        "\n=========================Options=============================\n"
+        f"{options.list()}"
+        "\n==================Model Analysis Report======================\n"
+        f"{answer.text}"
+        "\n======================End of Report==========================\n"
+    )
+
+
+def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
+    """What to know about options that TensorFlow takes without a word and that do not do what they seem to.
+
+    words: the options as they were typed.
+    """
+    told = []
+    types = words.get("account_type_regexes", "").split(",")
+    if "Variable" in types and "(--/0 params" in answer.text:
+        told.append(
+            "-account_type_regexes Variable: expressions match whole types, and variables are VariableV2 or"
+            " VarHandleOp; Variable.*,VarHandleOp finds all"
+        )
+    told += [
+        f"-account_type_regexes {word}: devices are in lower case here: {word.lower()}"
+        for word in types
+        if "CPU:" in word or "GPU:" in word
+    ]
+    order = words.get("order_by", "name")
+    if order not in ORDERS:
+        told.append(f"-order_by {order}: no such order, so by name; there are {', '.join(ORDERS)}")
+    unknown = [w for w in words.get("select", "").split(",") if w and w not in COLUMNS]
+    if unknown:
+        told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(COLUMNS)}")
+    return told

@@ -1,0 +1,180 @@
+"""tfprof against what TensorFlow 2.21 printed: the recorded views, and drawn models with known answers."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope import _core
+from stepscope.cli import main
+from stepscope.errors import StepscopeError
+from stepscope.instruments import tfprof
+from tests import corpus
+
+GOLDENS = corpus.files("tfprof/golden/*.json")
+COMMANDS = ("scope", "graph", "op", "code")
+CRASHES = ("signal 11",)
+"""What TensorFlow's own process died of; there is no text to be equal to."""
+
+
+def words(options: dict[str, Any], outfile: str) -> list[str]:
+    """The options of a golden as a command line. What is left out was empty for TensorFlow."""
+    given = {"account_type_regexes": [], "start_name_regexes": [], "show_name_regexes": [], "max_depth": 0}
+    line = []
+    for name, value in {**given, **options}.items():
+        text = ",".join(value) if isinstance(value, list) else str(value)
+        line.append(f"--{name}={text.replace('@@', outfile)}")
+    return line
+
+
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
+def test_views_are_those_of_tensorflow(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden = json.loads(path.read_text())
+    inputs, command = golden["inputs"], golden["cmd"]
+    if command not in COMMANDS or golden["status"] in CRASHES:
+        pytest.skip(f"{command}: {golden['status']}")
+    files = {
+        "graph_path": inputs["graph"],
+        "run_meta_path": inputs["run_meta"],
+        "op_log_path": inputs["op_log"],
+    }
+    line = [f"--{name}={corpus.path(file)}" for name, file in files.items() if file]
+    # Where TensorFlow wrote its timelines stands in its text.
+    there = f"/src/lab/corpus/tfprof/golden/{golden['id']}."
+    code = main(["tfprof", command, *line, *words(golden["options"], f"{tmp_path}/")])
+    out = capsys.readouterr().out.replace(f"{tmp_path}/", there)
+    assert code == (2 if "INVALID_ARGUMENT" in golden["stderr"] else 0)
+    assert out == path.with_suffix(".txt").read_text()
+    for name in golden["extra_files"]:
+        wanted = path.with_name(name)
+        if wanted.exists():
+            assert (tmp_path / name.removeprefix(f"{golden['id']}.")).read_bytes() == wanted.read_bytes()
+
+
+def answers() -> list[tuple[str, str]]:
+    """The lines that were typed into TensorFlow's engine, with its answers."""
+    path = corpus.ROOT / "tfprof/cli/r14.out"
+    if not path.exists():
+        return []
+    parts = path.read_text().split("@@@BEGIN ")[1:]
+    pairs = [part.partition("\n") for part in parts]
+    return [(line, rest.rpartition("\n@@@END")[0]) for line, _, rest in pairs]
+
+
+@pytest.fixture(scope="module")
+def resnet() -> tfprof.Model:
+    folder = corpus.path("tf1/resnet14_ref")
+    steps = [str(folder / "run_meta_0005.pb"), str(folder / "run_meta_0006.pb")]
+    log = str(folder / "oplog_custom" / "tfprof_log")
+    return tfprof.Model(str(folder / "graph.pb"), steps, log, log_first=True)
+
+
+def test_the_prompt_answers_as_tensorflow(resnet: tfprof.Model) -> None:
+    from stepscope.cli.console import Console
+    from stepscope.cli.tfprof_prompt import Conversation
+
+    kept = compared = 0
+    out, err = io.StringIO(), io.StringIO()
+    console = Console(out, err, False, False, False, False, 100, None)
+    talk = Conversation(resnet, _core.TfprofOptions(), console)
+    for line, wanted in answers():
+        out.seek(0), out.truncate()
+        err.seek(0), err.truncate()
+        assert talk.answer(line)
+        if line.startswith("set") and wanted.startswith("OK"):
+            kept += 1
+            continue
+        if "-output file" in line or "tensor_value" in line or "_checkpoint" in line or line == "advise":
+            continue
+        compared += 1
+        said = out.getvalue() + err.getvalue() if wanted.startswith("E:") else out.getvalue()
+        assert said.rstrip("\n") == wanted.rstrip("\n"), line
+    if answers():
+        assert kept >= 3
+        assert compared >= 25
+
+
+def test_text_graphs_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = tmp_path / "graph.pbtxt"
+    shape = 'attr { key: "shape" value { shape { dim { size: 3 } dim { size: 4 } } } }'
+    nodes = (
+        f'name: "a/w" op: "VariableV2" {shape}',
+        'name: "a/x" op: "Mul" input: "a/w" input: "^b"',
+        'name: "b" op: "NoOp"',
+    )
+    graph.write_text("".join(f"node {{ {node} }}\n" for node in nodes))
+    line = ["tfprof", "scope", "-graph_path", str(graph), "-select", "params,op_types"]
+    assert main(line) == 0
+    out = capsys.readouterr().out
+    assert "_TFProfRoot (--/12 params, _kTFScopeParent)\n" in out
+    assert "  a (0/12 params, _kTFScopeParent)\n    a/w (3x4, 12/12 params, VariableV2)\n" in out
+    assert main(["tfprof", "graph", f"--graph_path={graph}", "-select", "params"]) == 0
+    out = capsys.readouterr().out
+    assert "\n  a/x (0/12 params)\n    a/w (3x4, 12/12 params)\n    b (0/0 params)\n" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        ([], "no file is named"),
+        (["scope", "-max_dept", "3"], "did you mean -max_depth?"),
+        (["scopes"], "scopes is no view"),
+        (["scope", "-graph_path", "nowhere.pb"], "No such file"),
+        (["scope", "-graph_path", "nowhere.pb", "-max_depth", "x"], "Invalid option"),
+        (["scope", "-graph_path"], "needs a value"),
+    ],
+)
+def test_mistakes_are_told(line: Sequence[str], seen: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tfprof", *line]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert seen in captured.err
+
+
+def test_damaged_files_end_in_an_error(tmp_path: Path) -> None:
+    data = corpus.path("tf1/resnet14_ref/graph.pb").read_bytes()
+    for cut in (0, 1, 100, len(data) // 2, len(data) - 1):
+        damaged = tmp_path / "graph.pb"
+        damaged.write_bytes(data[:cut])
+        with pytest.raises(StepscopeError) as raised:
+            tfprof.Model(str(damaged))
+        assert raised.value.path == str(damaged)
+
+
+def test_what_tensorflow_is_silent_about_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = tmp_path / "graph.pbtxt"
+    graph.write_text('node { name: "w" op: "VariableV2" }\n')
+    line = ["tfprof", "scope", "-graph_path", str(graph), "-account_type_regexes", "Variable", "-select"]
+    assert main([*line, "params"]) == 0
+    assert "VarHandleOp" in capsys.readouterr().err
+    assert main([*line, "params", "-order_by", "depth", "-show_name_regexes", "((", "--strict"]) == 2
+    err = capsys.readouterr().err
+    assert "no such order" in err
+    assert "'((' is no regular expression" in err
+
+
+def test_files_are_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, out = tmp_path / "graph.pbtxt", tmp_path / "out.txt"
+    graph.write_text('node { name: "w" op: "VariableV2" }\n')
+    line = ["tfprof", "scope", "-graph_path", str(graph), "-output", f"file:outfile={out}"]
+    assert main(line) == 0
+    assert "_TFProfRoot" in out.read_text()
+    assert main(line) == 2
+    assert main([*line, "--force"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_words_are_completed() -> None:
+    from stepscope.cli.tfprof_prompt import candidates
+
+    assert list(candidates("sc")) == ["scope"]
+    assert list(candidates("scope -max")) == ["-max_depth"]
+    assert list(candidates("scope -select bytes,par")) == ["bytes,params"]
+    assert list(candidates("scope -order_by peak")) == ["peak_bytes"]
