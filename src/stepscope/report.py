@@ -119,6 +119,7 @@ _SECTIONS: tuple[
     ("busy_by_device", "Devices", 12, True),
     ("busy_by_track", "Rows", 40, False),
     ("waits", "Waits", 8, True),
+    ("pipeline_stages", "Stages", 12, True),
     ("concurrency", "At once", 0, True),
     ("idle_gaps", "Idle gaps", 20, False),
     ("transfers", "Copies", 12, False),
@@ -338,6 +339,23 @@ def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
         )
 
 
+def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
+    stages = told["pipeline_stages"]
+    if not stages:
+        return
+    verdict = stages[0]["verdict"]
+    yield {
+        "input_bound": "The input is the bottleneck.",
+        "partly_input_bound": "The input is a part of the bottleneck.",
+        "not_input_bound": "The input is not the bottleneck.",
+    }.get(verdict, "Whether the input is the bottleneck cannot be told.")
+    first = stages[0]
+    if verdict in ("input_bound", "partly_input_bound") and first["in_waits_ps"]:
+        written = f", written as {first['user_stage']}," if first["user_stage"] else ""
+        name = first["name"].rpartition("::")[2]
+        yield f"{name}{written} limits it: it needs {_ps(first['service_ps'])} a step."
+
+
 def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
     sources = {row["path"]: row for row in told["completeness"]}.values()
     seen, stored = sum(r["events_seen"] for r in sources), sum(r["events_stored"] for r in sources)
@@ -352,6 +370,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
     "runs_and_hosts": _recorded,
     "step_list": _steps,
     "waits": _waits,
+    "pipeline_stages": _pipeline,
     "concurrency": _at_once,
     "completeness": _complete,
 }
@@ -455,6 +474,9 @@ def _next(trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows]) -
     if not any(row["sources"] for row in told["runs_and_hosts"]):
         sql = "SELECT op_type, count(*) AS nodes FROM node GROUP BY op_type ORDER BY nodes DESC LIMIT 20"
         return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
+    slugs = {finding.slug for finding in findings}
+    if "input-wait" in slugs and told["pipeline_stages"]:
+        return (f"stepscope pipeline {where}", f"stepscope report {where} -o report.html")
     further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
     return (f"stepscope query {where} @{further}", f"stepscope report {where} -o report.html")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,6 +32,10 @@ Progress = Callable[[str, int, int], None]
 
 SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
+
+
+DERIVED = ("iterator", "iterator_call")
+"""Tables that instruments make from others when a query first reads them."""
 
 
 class Tables(Protocol):
@@ -102,8 +107,10 @@ class DecodedTables:
         """Makes the tables known; streams are registered when a query first reads a table."""
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
-            make = self._small(engine, table) if table.name in SMALL else self._large(engine, table)
-            engine.source(table.name, columns, make)
+            if table.name not in DERIVED:
+                make = self._small(engine, table) if table.name in SMALL else self._large(engine, table)
+                engine.source(table.name, columns, make)
+        _derive(engine)
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """The error itself: what stores hold was compared with its hashes before it was read."""
@@ -233,6 +240,29 @@ def _of_store(source: Source, store: Store) -> Decoded:
     return Decoded(source, store, {**store.facts, "decoder_version": _core.DECODER_VERSION}, None)
 
 
+def _derive(engine: DuckDB) -> None:
+    """Makes the derived tables known: they are computed once, from what the engine has."""
+    made: set[str] = set()
+
+    def make(name: str, wanted: frozenset[str] | None) -> list[str]:
+        from stepscope.instruments.pipeline import gather
+
+        if not made:
+            found = gather.gather(engine.query)
+            for table, rows in (
+                ("iterator", gather.iterator_rows(found)),
+                ("iterator_call", gather.call_rows(found)),
+            ):
+                columns = [(column.name, column.type) for column in schema().table(table).columns]
+                engine.table(f"derived_{table}", columns, [[row[c] for c, _ in columns] for row in rows])
+            made.update(DERIVED)
+        return [f"SELECT * FROM derived_{name}"]
+
+    for name in DERIVED:
+        columns = [(column.name, column.type) for column in schema().table(name).columns]
+        engine.source(name, columns, partial(make, name))
+
+
 class LakeTables:
     """The tables of a lake, as they were when it was opened."""
 
@@ -251,8 +281,11 @@ class LakeTables:
         """Makes the tables known as views over their Parquet files."""
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
+            if table.name in DERIVED:
+                continue
             paths = self._files.get(table.name, [])
             engine.source(table.name, columns, self._selects([reader.select(table, paths)] if paths else []))
+        _derive(engine)
 
     def _selects(self, statements: list[str]) -> Selects:
         return lambda wanted: statements

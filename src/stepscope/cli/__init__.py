@@ -20,7 +20,7 @@ from stepscope.cli.console import Console
 from stepscope.cli.failure import tell, tell_unexpected
 from stepscope.errors import NothingFound, StepscopeError
 
-VERBS = ("summary", "query", "ingest", "export", "report", "tfprof", "docs")
+VERBS = ("summary", "pipeline", "query", "ingest", "export", "report", "tfprof", "docs")
 """In the order of a first day with stepscope; summary is the verb of a bare PATH."""
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -78,7 +78,7 @@ def module_of(verb: str) -> ModuleType:
 
 def help_text() -> str:
     """What `stepscope --help` prints."""
-    verbs = "\n".join(f"  {verb:<9}{module_of(verb).ABOUT}" for verb in VERBS)
+    verbs = "\n".join(f"  {verb:<10}{module_of(verb).ABOUT}" for verb in VERBS)
     return f"""usage: stepscope PATH…            where the time went, why, and what to do
        stepscope VERB … [--help]
 

@@ -1,9 +1,10 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 1
+-- SCHEMA_VERSION 2
 -- history
 --   1  first version
+--   2  iterator and iterator_call
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -256,4 +257,55 @@ CREATE TABLE edge (
   producer_slot INTEGER NOT NULL,   -- output number; -1 for a control edge
   consumer VARCHAR NOT NULL,        -- name of the node that consumes
   consumer_slot INTEGER NOT NULL    -- input number
+);
+
+-- A stage of a tf.data pipeline: all iterators of one place in it. Made from slices when first asked for.
+CREATE TABLE iterator (
+  id BIGINT NOT NULL,               -- number of the stage
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  pipeline INTEGER NOT NULL,        -- number of its pipeline; 0 is the one the program waits for most
+  name VARCHAR NOT NULL,            -- name as TensorFlow ran it, without indices: Iterator::Root::Prefetch::BatchV2
+  branch_name VARCHAR NOT NULL,     -- the same with the branches of zip, mixtures and concatenations: Zip[1]::Map
+  user_stage VARCHAR,               -- as the user wrote it: MapDataset:2 is transformation 2; NULL when TensorFlow added it
+  user_position INTEGER,            -- place of that transformation in the user's chain, from 0 at the source
+  consumer_id BIGINT,               -- iterator that takes its elements; NULL for the root
+  works_ahead BOOLEAN NOT NULL,     -- it has threads of its own, so that its calls are waiting, not work
+  calls BIGINT NOT NULL,            -- calls of GetNext
+  total_ps BIGINT NOT NULL,         -- their durations
+  own_ps BIGINT NOT NULL,           -- their durations without the calls of its inputs
+  function_ps BIGINT NOT NULL,      -- executors running its function, all threads added up
+  queue_ps BIGINT NOT NULL,         -- its function waiting for a thread of the pool, at least
+  busy_ps BIGINT NOT NULL,          -- when at least one of its threads was at work
+  parallelism INTEGER,              -- calls of its function that may run at once, where told
+  width INTEGER NOT NULL,           -- threads its work is divided by
+  threads INTEGER NOT NULL,         -- threads it was seen on
+  lane VARCHAR NOT NULL,            -- what runs one after the other has the same lane
+  work_ps BIGINT NOT NULL,          -- work for a step, all threads added up
+  service_ps BIGINT NOT NULL,       -- time it needs for a step: work_ps / width
+  in_waits_ps BIGINT NOT NULL,      -- its work, divided by its width, while the program waited
+  limits INTEGER,                   -- 1 for the stage that holds the program up most; NULL when unknown
+  runs_python BOOLEAN NOT NULL,     -- it runs a py_function
+  verdict VARCHAR NOT NULL,         -- input_bound, partly_input_bound, not_input_bound or unknown: of the source
+  wait_share DOUBLE,                -- waiting for input as part of the step time: of the source
+  share_seen DOUBLE NOT NULL,       -- part of the pipeline's events that was looked at; 1 but for huge recordings
+  args_json VARCHAR                 -- what its last call tells of it, as a JSON object
+);
+
+-- A call of GetNext of an iterator. Made from slices when first asked for.
+CREATE TABLE iterator_call (
+  id BIGINT NOT NULL,               -- number of the call
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  iterator_id BIGINT NOT NULL,      -- iterator it belongs to
+  slice_id BIGINT NOT NULL,         -- the same call as a slice
+  track_id BIGINT NOT NULL,         -- thread it ran on
+  instance VARCHAR,                 -- TensorFlow's id of the iterator, an unsigned number of 64 bits
+  consumer VARCHAR,                 -- id of the iterator that called
+  ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
+  dur_ps BIGINT NOT NULL,           -- duration
+  own_ps BIGINT NOT NULL,           -- duration without the calls of its inputs
+  program_waits BOOLEAN NOT NULL    -- the program itself takes a batch and waits for it
 );

@@ -1,7 +1,7 @@
 -- Steps wait for input
 --
 -- question: How much of the steps do hosts spend waiting for the next batch?
--- reads: step, step_wait, device_sum, source
+-- reads: step, step_wait, device_sum, source, iterator
 -- severity: high from 30 % of the steps, medium from 10 %; low where a device is recorded and is idle less
 --   than that, because the wait then hides behind the device's work
 -- impact: {wait_share} of the step time on {host_id} is waiting for input: {mean_wait_ps} of each step on
@@ -18,6 +18,9 @@
 --   steps | int | Steps | steps that averages include
 --   wait_share | ratio | Share of steps | waiting as part of the steps
 --   mean_wait_ps | ps | Mean wait | waiting in a step, on average
+--   stage | text | Stage | stage that limits, as TensorFlow ran it; NULL without tf.data events
+--   user_stage | text | Written as | the same as the user wrote it
+--   service_ps | ps | It needs | time that stage needs for a step
 --   idle_share | ratio | Device idle | idle part of its least busy device; NULL where none is recorded
 --   advice | text | Advice | what to do, for the library that feeds the steps
 WITH waited AS (
@@ -41,6 +44,13 @@ idle AS (
   FROM device_sum AS d
   WHERE d.place = 'device'
   GROUP BY d.run_id, d.host_id
+),
+
+slowest AS (
+  SELECT i.run_id, i.host_id, MIN(i.id) AS iterator_id
+  FROM iterator AS i
+  WHERE i.limits = 1 AND i.in_waits_ps > 0
+  GROUP BY i.run_id, i.host_id
 ),
 
 shares AS (
@@ -69,8 +79,16 @@ SELECT
   s.steps,
   s.wait_share,
   CAST(FLOOR(CAST(s.wait_ps AS DOUBLE) / s.steps) AS BIGINT) AS mean_wait_ps,
+  n.name AS stage,
+  n.user_stage,
+  n.service_ps,
   s.most_idle AS idle_share,
   CASE
+    WHEN n.id IS NOT NULL
+      THEN CONCAT(
+        'Make ', n.name, ' faster (written as ', COALESCE(n.user_stage, 'a stage that TensorFlow added'),
+        '): it limits the input. `stepscope pipeline` shows all stages and what each change would gain.'
+      )
     WHEN s.by_torch = 1
       THEN CONCAT(
         'Make the DataLoader faster than the step: more workers (num_workers, persistent_workers=True), a larger ',
@@ -89,5 +107,7 @@ SELECT
     )
   END AS advice
 FROM shares AS s
+LEFT JOIN slowest AS f ON f.run_id = s.run_id AND f.host_id = s.host_id
+LEFT JOIN iterator AS n ON n.id = f.iterator_id
 WHERE s.wait_share >= 0.1
 ORDER BY s.wait_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST

@@ -1,0 +1,151 @@
+"""Calls of a tf.data pipeline: which slice is whose call, and whose work is done where.
+
+TensorFlow records each GetNext of each iterator as a slice `Iterator::Root::…`, with the iterator's id and
+the id of the iterator that consumes it. A stage that works ahead (prefetch, parallel map) calls its input
+on a thread of its own, inside a `…Produce` slice. The function of a map may run on further threads: the
+call of the function (`InstantiatedCapturedFunction::…`) and the executor's slices share an id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Interval = tuple[int, int]
+"""From and to, in picoseconds."""
+
+Kind = Literal["next", "ahead", "function", "make", "execute", "python", "fetch"]
+"""next: GetNext of an iterator; ahead: a stage fetching its input on its own thread; function: a stage calls
+the user's function; make: an iterator is made; execute: an executor runs a function; python: a py_function;
+fetch: the consumer takes a batch."""
+
+EVENTS = """
+SELECT s.source_id, s.id, s.track_id, k.name, s.ts_ps, s.dur_ps, s.name, s.args_json
+FROM slice AS s INNER JOIN track AS k ON k.id = s.track_id
+WHERE s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
+  OR s.name LIKE 'MakeIterator::%' OR s.name IN ('ExecutorState::Process', 'EagerPyFunc:EagerPyFunc',
+  'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless') OR s.name LIKE 'IteratorGetNext%::DoCompute'
+  OR s.name LIKE '%/EagerPyFunc:EagerPyFunc' OR s.name LIKE '%/PyFunc:PyFunc'
+"""
+"""The slices that tell of a pipeline, without an order."""
+
+ORDER = " ORDER BY s.source_id, s.track_id, s.ts_ps, s.dur_ps DESC, s.id"
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A slice of interest on its thread."""
+
+    slice_id: int
+    track_id: int
+    track: str
+    ts_ps: int
+    end_ps: int
+    name: str
+    kind: Kind
+    args: dict[str, Any]
+    above: Call | None = None
+    stage: str | None = None
+    """Id of the iterator at work in it; of `execute` that of the iterator whose function runs."""
+    inside: list[Interval] = field(default_factory=list)
+    """What calls right below it take."""
+
+    @property
+    def own(self) -> Iterator[Interval]:
+        """Its time without the calls below it."""
+        at = self.ts_ps
+        for begin, end in self.inside:
+            if begin > at:
+                yield at, begin
+            at = max(at, end)
+        if self.end_ps > at:
+            yield at, self.end_ps
+
+    @property
+    def iterator(self) -> str | None:
+        """The iterator's id as text; ids are unsigned and take 64 bits."""
+        return _id(self.args.get("id"))
+
+    @property
+    def consumer(self) -> str | None:
+        """Id of the iterator that consumes this one; None at the root."""
+        return _id(self.args.get("parent_id"))
+
+
+def kind_of(name: str) -> Kind:
+    """What a slice of `EVENTS` is, by its name."""
+    if name.startswith("Iterator::"):
+        return "next"
+    if name.endswith("Produce"):
+        return "ahead"
+    if name.startswith("InstantiatedCapturedFunction::"):
+        return "function"
+    if name.startswith("MakeIterator::"):
+        return "make"
+    if name.startswith("IteratorGetNext"):
+        return "fetch"
+    return "execute" if name == "ExecutorState::Process" else "python"
+
+
+def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
+    """Calls of one source, nested, from rows of EVENTS (without source_id) in ORDER.
+
+    A slice that reaches out of the one above it is cut at its end: threads cannot do that, clocks can.
+    """
+    calls: list[Call] = []
+    stack: list[Call] = []
+    for slice_id, track_id, track, ts_ps, dur_ps, name, text in rows:
+        while stack and (stack[-1].track_id != track_id or stack[-1].end_ps <= ts_ps):
+            stack.pop()
+        above = stack[-1] if stack else None
+        end_ps = ts_ps + dur_ps if above is None else min(ts_ps + dur_ps, above.end_ps)
+        call = Call(slice_id, track_id, track, ts_ps, end_ps, name, kind_of(name), _args(text), above)
+        if above is not None:
+            above.inside.append((ts_ps, end_ps))
+        calls.append(call)
+        stack.append(call)
+    _attribute(calls)
+    return calls
+
+
+def _attribute(calls: Sequence[Call]) -> None:
+    """Finds the iterator each call works for."""
+    functions: dict[str, str] = {}
+    for call in calls:
+        if call.kind == "next":
+            call.stage = call.iterator
+            # A thread that works ahead works for the consumer of what it calls.
+            if call.above is not None and call.above.kind == "ahead" and call.above.stage is None:
+                call.above.stage = call.consumer
+    for call in calls:
+        if call.kind in ("ahead", "function", "make") and call.stage is None:
+            call.stage = call.above.stage if call.above is not None else None
+        ran = _id(call.args.get("id"))
+        if call.kind == "function" and call.stage is not None and ran is not None:
+            functions[ran] = call.stage
+    for call in calls:
+        if call.kind == "execute":
+            call.stage = functions.get(_id(call.args.get("id")) or "")
+        elif call.kind == "python" and call.above is not None:
+            call.stage = call.above.stage
+
+
+def _args(text: str | None) -> dict[str, Any]:
+    if not text:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:  # args of other producers may be anything; without them the call has no id
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _id(value: Any) -> str | None:
+    """An id as text of an unsigned number: files write large ones as negative or unsigned ones."""
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        return None
+    if isinstance(value, int):
+        return str(value % 2**64)
+    return value or None

@@ -1,0 +1,119 @@
+"""What could be changed, and what each change would gain.
+
+A change is tried in the rate model; those that leave the step as it is are told as well, because they are
+what people try first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stepscope.instruments.pipeline.model import Model, Part, Prediction, predict
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.stages import PROGRAM
+
+HELPS = 0.05
+"""A change helps when it takes at least this part off the step."""
+_SOURCES = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change with the duration of a step after it."""
+
+    name: str
+    stage: str
+    what: str
+    """In a sentence, with the code to write."""
+    prediction: Prediction
+    helps: bool
+
+
+def propose(loads: Sequence[Load], ranked: Sequence[Load], now: Model, measured_ps: int) -> list[Change]:
+    """Changes for the stage that limits. Those that help come first, and of them those that fit the stage
+    before those that fit all. measured_ps: duration of a step now."""
+    if not ranked:
+        return []
+    made = []
+    for name, load, what, then in _candidates(loads, ranked[0], now, measured_ps):
+        prediction = predict(now, then, measured_ps)
+        if load.python and name in ("parallelise_map", "raise_parallelism", "more_cores"):
+            # Python that computes holds the lock, Python that waits does not: the trace cannot tell.
+            prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
+        helps = prediction.step_ps <= (1 - HELPS) * measured_ps
+        made.append(Change(name, load.stage.name, what, prediction, helps))
+    return sorted(made, key=lambda change: not change.helps)
+
+
+def _candidates(
+    loads: Sequence[Load], worst: Load, now: Model, measured_ps: int
+) -> Iterator[tuple[str, Load, str, Model]]:
+    stage, place = worst.stage, worst.stage.spoken
+    number = [stage.number]
+    upstream = [load.stage.number for load in loads if _is_below(load, worst)]
+    short = stage.short
+
+    def own_lane(part: Part, width: int) -> Part:
+        return replace(part, lane=f"changed:{part.number}", width=width)
+
+    if short == "Map":
+        what = f"give {place} num_parallel_calls=tf.data.AUTOTUNE"
+        yield "parallelise_map", worst, what, now.changed(number, lambda p: own_lane(p, now.cores))
+    elif stage.ahead and not short.startswith(("Prefetch", "ParallelInterleave")):
+        if worst.width < now.cores:
+            what = f"raise the parallelism of {place} from {worst.width} to tf.data.AUTOTUNE"
+            yield "raise_parallelism", worst, what, now.changed(number, lambda p: replace(p, width=now.cores))
+        double = replace(now, cores=2 * now.cores)
+        what = f"give the host {2 * now.cores} cores instead of {now.cores} and leave parallelism to autotune"
+        wide = double.changed(number, lambda p: replace(p, width=max(p.width, double.cores)))
+        yield "more_cores", worst, what, wide
+    if short == "BatchV2" or short == "PaddedBatch":
+        what = (
+            f"give {place} num_parallel_calls=tf.data.AUTOTUNE, or batch smaller elements (uint8, not float)"
+        )
+        yield "parallelise_batch", worst, what, now.changed(number, lambda p: own_lane(p, now.cores))
+    if short in _SOURCES or short in ("Interleave", "FlatMap"):
+        what = "read several files at once: interleave(…, num_parallel_calls=tf.data.AUTOTUNE)"
+        yield (
+            "parallelise_reading",
+            worst,
+            what,
+            now.changed([*number, *upstream], lambda p: own_lane(p, now.cores)),
+        )
+    if short == "MatchingFiles":
+        what = f"list the files once, before training, and give the list to from_tensor_slices ({place})"
+        yield "list_files_once", worst, what, now.changed(number, lambda p: None)
+    if worst.python or short == "Generator":
+        what = f"write the Python of {place} as TensorFlow ops: it holds the interpreter's lock"
+        yield "drop_python", worst, what, now.changed(number, lambda p: None)
+    if short == "Shuffle":
+        what = f"shuffle names of files instead of elements, or make the buffer of {place} smaller"
+        yield "smaller_shuffle", worst, what, now.changed([*number, *upstream], lambda p: None)
+    if "Cache" not in short and short not in ("Generator",):
+        what = f"cache() behind {place}, if it gives the same in each epoch and fits memory"
+        yield "cache_here", worst, what, now.changed([*number, *upstream], lambda p: None)
+    half = now.changed(number, lambda p: replace(p, work_ps=p.work_ps // 2))
+    yield "halve_work", worst, f"make the work of {place} half as much", half
+    in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
+    if in_program >= HELPS * measured_ps:
+        what = "end the pipeline with prefetch(tf.data.AUTOTUNE)"
+        moved = tuple(replace(p, lane="changed:end") if p.lane == PROGRAM else p for p in now.parts)
+    else:
+        what, moved = "prefetch more: the pipeline ends with a prefetch already", now.parts
+    yield "prefetch", worst, what, replace(now, parts=moved)
+    yield (
+        "tf_data_service",
+        worst,
+        "run the pipeline on other hosts with tf.data service",
+        replace(now, parts=()),
+    )
+
+
+def _is_below(load: Load, worst: Load) -> bool:
+    above = load.stage.above
+    while above is not None:
+        if above is worst.stage:
+            return True
+        above = above.above
+    return False

@@ -1,0 +1,163 @@
+"""From the tables of a trace to diagnoses, and back to tables: `iterator` and `iterator_call`.
+
+These two tables are made when a query first reads them, from slice, track and step: no decoder writes
+them and no lake keeps them, so that nobody pays for them who does not ask.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stepscope.instruments.pipeline.calls import EVENTS, ORDER, Call, read
+from stepscope.instruments.pipeline.spans import length
+from stepscope.instruments.pipeline.stages import is_taken
+from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.instruments.pipeline.waits import StepTime
+
+MOST_EVENTS = 500_000
+"""Events of one source that are read; the first ones in time. They take half a GB."""
+ID_BITS = 36
+"""Rows are numbered below this bit, with the number of the source above it, as everywhere."""
+
+
+class Answer(Protocol):
+    """What a query gives."""
+
+    def rows(self) -> Sequence[Sequence[Any]]:
+        """All rows."""
+
+
+Query = Callable[[str], Answer]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The pipelines of one source."""
+
+    source_id: int
+    run_id: str
+    host_id: str
+    path: str
+    calls: list[Call]
+    diagnosis: Diagnosis
+
+
+def gather(query: Query) -> list[Found]:
+    """The diagnosis of each source that has tf.data events, in the order of the sources."""
+    # One prefix is quickly looked for, even in recordings of many events that have none of it.
+    there = query("SELECT DISTINCT source_id FROM slice WHERE name LIKE 'Iterator%::%'").rows()
+    counted = (
+        query(f"SELECT e.source_id, count(*) FROM ({EVENTS}) AS e GROUP BY e.source_id").rows()
+        if there
+        else []
+    )
+    numbers = {int(source_id): int(number) for source_id, number in counted}
+    found = []
+    for source_id, run_id, host_id, path in query(
+        "SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id"
+    ).rows():
+        number = numbers.get(source_id, 0)
+        if not number:
+            continue
+        calls, steps, seen = _source(query, source_id, number)
+        if not any(call.kind in ("next", "fetch") for call in calls):
+            continue
+        device = query(
+            f"SELECT count(*) FROM device WHERE source_id = {source_id} AND kind IN ('gpu', 'tpu')"
+        ).rows()
+        diagnosis = diagnose(calls, steps, device=bool(device[0][0]), share_seen=seen)
+        found.append(Found(source_id, run_id, host_id, path, calls, diagnosis))
+    return found
+
+
+def _source(query: Query, source_id: int, number: int) -> tuple[list[Call], list[StepTime], float]:
+    """Calls and steps of a source, and the part of its events that was read."""
+    events = f"{EVENTS.replace('WHERE', 'WHERE s.source_id = ' + str(source_id) + ' AND (', 1)})"
+    seen, until = 1.0, ""
+    if number > MOST_EVENTS:
+        cut = query(
+            f"SELECT max(f.ts_ps) FROM (SELECT e.ts_ps FROM ({events}) AS e "
+            f"ORDER BY e.ts_ps LIMIT {MOST_EVENTS}) AS f"
+        ).rows()[0][0]
+        until, seen = f" AND ts_ps + dur_ps <= {cut}", MOST_EVENTS / number
+    rows = query(f"{events}{until.replace('ts_ps', 's.ts_ps').replace('dur_ps', 's.dur_ps')}{ORDER}").rows()
+    steps = query(
+        "SELECT ts_ps, ts_ps + dur_ps, averaged, recovered_from FROM step "
+        f"WHERE source_id = {source_id} AND kind <> 'compile'{until} ORDER BY ts_ps"
+    ).rows()
+    return read(row[1:] for row in rows), [StepTime(*row) for row in steps], seen
+
+
+def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
+    """Rows of the table iterator."""
+    rows = []
+    for one in found:
+        base = one.source_id << ID_BITS
+        rank = {load.stage.number: i for i, load in enumerate(one.diagnosis.ranked, 1)}
+        for load in one.diagnosis.loads:
+            stage = load.stage
+            rows.append(
+                {
+                    "id": base + stage.number,
+                    "run_id": one.run_id,
+                    "host_id": one.host_id,
+                    "source_id": one.source_id,
+                    "pipeline": stage.pipeline,
+                    "name": stage.name,
+                    "branch_name": stage.branch_name,
+                    "user_stage": stage.user_stage,
+                    "user_position": stage.position,
+                    "consumer_id": None if stage.above is None else base + stage.above.number,
+                    "works_ahead": stage.ahead,
+                    "calls": load.calls,
+                    "total_ps": load.total_ps,
+                    "own_ps": load.own_ps,
+                    "function_ps": load.function_ps,
+                    "queue_ps": load.queue_ps,
+                    "busy_ps": load.busy_ps,
+                    "parallelism": stage.parallelism,
+                    "width": load.width,
+                    "threads": load.threads,
+                    "lane": load.stage.lane,
+                    "work_ps": load.work_ps,
+                    "service_ps": load.service_ps,
+                    "in_waits_ps": load.in_waits_ps,
+                    "limits": rank.get(stage.number),
+                    "runs_python": load.python,
+                    "verdict": one.diagnosis.verdict,
+                    "wait_share": None if one.diagnosis.waits is None else one.diagnosis.waits.ratio,
+                    "share_seen": one.diagnosis.share_seen,
+                    "args_json": json.dumps(stage.args),
+                }
+            )
+    return rows
+
+
+def call_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
+    """Rows of the table iterator_call."""
+    rows: list[dict[str, Any]] = []
+    for one in found:
+        base = one.source_id << ID_BITS
+        for load in one.diagnosis.loads:
+            for call in load.stage.calls:
+                rows.append(
+                    {
+                        "id": base + len(rows),
+                        "run_id": one.run_id,
+                        "host_id": one.host_id,
+                        "source_id": one.source_id,
+                        "iterator_id": base + load.stage.number,
+                        "slice_id": call.slice_id,
+                        "track_id": call.track_id,
+                        "instance": call.iterator,
+                        "consumer": call.consumer,
+                        "ts_ps": call.ts_ps,
+                        "dur_ps": call.end_ps - call.ts_ps,
+                        "own_ps": length(call.own),
+                        "program_waits": is_taken(call),
+                    }
+                )
+    return rows

@@ -1,0 +1,315 @@
+"""Stages: iterators of the same place in the pipeline, as one, and where the user wrote them.
+
+An iterator is one instance; repeat and flat_map make thousands of them. Their slices are named alike but
+for indices, so a stage is what has the same long name in the same pipeline. Names alone are no keys: a
+distribution strategy runs a pipeline for each device and one on the host, and all begin with
+`Iterator::Root::Prefetch`. They are told apart by following parent ids to the root.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from stepscope.instruments.pipeline.calls import Call
+
+_INDEX = re.compile(r"\[\d+\]")
+_RUN_INDEX = re.compile(r"(?<!Zip)(?<!DirectedInterleave)(?<!Concatenate)\[\d+\]")
+_PLACED = re.compile(r"(\w+?)Dataset(V\d+)?:(\d+)")
+_WORKS_AHEAD = re.compile(r"(Legacy)?(Prefetch|Parallel\w+|MapAndBatch|MapAndBatchV2|DataService)(V\d+)?$")
+
+_MAKES = re.compile(r"(FlatMap|(Legacy)?(Parallel)?Interleave)(V\d+)?$")
+_WORDS = {
+    "Tensor": "from_tensors",
+    "TensorSlice": "from_tensor_slices",
+    "MatchingFiles": "list_files",
+    "TFRecord": "TFRecordDataset",
+    "TextLine": "TextLineDataset",
+    "FixedLengthRecord": "FixedLengthRecordDataset",
+}
+
+
+PROGRAM = "program"
+"""The lane of stages that run when the program asks for a batch, and not before."""
+
+
+@dataclass(eq=False)
+class Stage:
+    """A stage as TensorFlow ran it. Times are not here: see rates."""
+
+    number: int
+    pipeline: int
+    """Number of its pipeline; 0 is the one the program takes batches from."""
+    branch_name: str
+    """Long name with the branch of a zip, a mixture or a concatenation."""
+    user_stage: str | None
+    """As in the stat `name`: MapDataset:2 is the third transformation; None when TensorFlow added it."""
+    above: Stage | None = None
+    ahead: bool = False
+    """It works on threads of its own, ahead of its consumer."""
+    taken: bool = False
+    """The program itself takes batches from its pipeline."""
+    fed_by: Stage | None = None
+    """Root of the host's pipeline that it hands over to a device, under a distribution strategy."""
+    nested_in: Stage | None = None
+    """The stage whose function made it, as interleave does; None when it stands in the user's chain."""
+    position: int | None = None
+    """Place of its (first) transformation in the user's chain, counted from 0 at the source; that of the
+    transformation it is inside of, for a stage inside of a function. None when TensorFlow put it in."""
+    lane: str = ""
+    """What it runs on: program, function:N (of stage N), thread:N (in which stage N works ahead)."""
+    args: dict[str, object] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Long name without any index."""
+        return _INDEX.sub("", self.branch_name)
+
+    @property
+    def short(self) -> str:
+        """The last part of the name, as ParallelMapV2."""
+        return self.name.rpartition("::")[2]
+
+    @property
+    def spoken(self) -> str:
+        """The user's transformation as a person says it: map (transformation 2)."""
+        return self.told("{} (transformation {})")
+
+    def told(self, form: str) -> str:
+        """The same in another form, for a word and a number."""
+        outer = self.nested_in
+        if outer is not None:
+            return f"{' with '.join(words(self.user_stage))} inside {outer.told(form)}"
+        if self.position is None:
+            return " with ".join(words(self.user_stage)) or "added by TensorFlow"
+        numbers = [place for _, _, place in _PLACED.findall(self.user_stage or "")]
+        if len(numbers) == 1:
+            numbers = [str(self.position)]
+        return " with ".join(map(form.format, words(self.user_stage), numbers))
+
+    @property
+    def parallelism(self) -> int | None:
+        """Calls of its function that may run at once; None when it is not told."""
+        value = str(self.args.get("parallelism"))
+        return int(value) if value.isdigit() and int(value) > 0 else None
+
+
+def written(name: str) -> str | None:
+    """The user's transformation of the stat `name`, None when TensorFlow put it in."""
+    return None if not name or name.startswith("inject/") or not _PLACED.search(name) else name
+
+
+def _number(user_stage: str | None) -> int | None:
+    found = _PLACED.search(user_stage or "")
+    return int(found[3]) if found else None
+
+
+def words(user_stage: str | None) -> list[str]:
+    """The transformations of `fused(MapDataset:2,BatchDatasetV2:3)` as one writes them: map, batch."""
+    return [
+        _WORDS.get(kind, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower().removeprefix("parallel_"))
+        for kind, _, _ in _PLACED.findall(user_stage or "")
+    ]
+
+
+def build(calls: Sequence[Call]) -> tuple[list[Stage], dict[str, Stage]]:
+    """The stages of a source, consumers first, and the stage of each iterator id.
+
+    Ids that collide, parents that form a circle and parents that were never recorded end in stages without
+    a consumer, never in a loop."""
+    names: dict[str, str] = {}
+    parents: dict[str, str | None] = {}
+    for call in calls:
+        if call.kind == "next" and call.stage is not None:
+            names.setdefault(call.stage, _RUN_INDEX.sub("", call.name))
+            parents.setdefault(call.stage, call.consumer)
+    pipelines = _pipelines(calls, names, parents)
+    stages: dict[tuple[int, str], Stage] = {}
+    for call in calls:
+        if call.kind != "next" or call.stage is None:
+            continue
+        key = (pipelines[call.stage], _RUN_INDEX.sub("", call.name))
+        stage = stages.get(key)
+        if stage is None:
+            told = str(call.args.get("name", ""))
+            root = call.name == "Iterator::Root"
+            stage = stages[key] = Stage(0, key[0], key[1], None if root else written(told))
+        stage.args.update(call.args)
+        stage.calls.append(call)
+    of = {i: stages[pipelines[i], names[i]] for i in names if (pipelines[i], names[i]) in stages}
+    _link(of, parents)
+    _find_ahead(stages.values(), of)
+    taken = {stage.pipeline for stage in stages.values() if any(map(is_taken, stage.calls))}
+    for stage in stages.values():
+        stage.taken = stage.pipeline in taken
+    ordered = _ordered(stages.values())
+    for number, stage in enumerate(ordered):
+        stage.number = number
+    _feed(ordered)
+    for stage in ordered:
+        _place(stage)
+        stage.lane = _lane(stage)
+    return ordered, of
+
+
+def _roots(parents: dict[str, str | None]) -> dict[str, str]:
+    """The root that each iterator belongs to; of a circle, one of its members."""
+    roots: dict[str, str] = {}
+    for iterator in parents:
+        way: list[str] = []
+        seen: set[str] = set()
+        at = iterator
+        while at not in roots and at not in seen:
+            seen.add(at)
+            way.append(at)
+            above = parents.get(at)
+            if above is None or above not in parents:
+                break
+            at = above
+        root = roots.get(at, at)
+        for one in way:
+            roots[one] = root
+    return roots
+
+
+def _pipelines(
+    calls: Sequence[Call], names: dict[str, str], parents: dict[str, str | None]
+) -> dict[str, int]:
+    """The number of each iterator's pipeline: roots with the same stages are replicas or epochs of one."""
+    roots = _roots(parents)
+    shape: defaultdict[str, set[str]] = defaultdict(set)
+    for iterator, root in roots.items():
+        shape[root].add(names[iterator])
+    taken: Counter[str] = Counter()
+    for call in calls:
+        if call.kind == "next" and call.stage is not None and is_taken(call):
+            taken[roots[call.stage]] += call.end_ps - call.ts_ps + 1
+    # Those that the program takes from come first, the one it waits for longest before the others.
+    order = sorted(shape, key=lambda root: (-taken[root], -len(shape[root]), root))
+    number: dict[str, int] = {}
+    heads: list[str] = []
+    for root in order:
+        for i, head in enumerate(heads):
+            if shape[root] <= shape[head] and bool(taken[root]) == bool(taken[head]):
+                number[root] = i
+                break
+        else:
+            number[root] = len(heads)
+            heads.append(root)
+    return {iterator: number[root] for iterator, root in roots.items()}
+
+
+def is_taken(call: Call) -> bool:
+    """Whether the program itself makes this call of a root: it fetches a batch, and waits for it."""
+    if call.kind != "next" or "::" in call.name.removeprefix("Iterator::"):
+        return False
+    if call.above is not None:
+        return call.above.kind == "fetch"
+    return not call.track.startswith("tf_data_")
+
+
+def _link(of: dict[str, Stage], parents: dict[str, str | None]) -> None:
+    votes: defaultdict[Stage, Counter[Stage]] = defaultdict(Counter)
+    for iterator, stage in of.items():
+        above = parents.get(iterator)
+        if above in of and of[above] is not stage:
+            votes[stage][of[above]] += 1
+    for stage, counted in votes.items():
+        stage.above = max(counted, key=lambda s: (counted[s], s.branch_name))
+    sound: set[int] = set()
+    for stage in votes:
+        way: list[Stage] = []
+        inside: set[int] = set()
+        at: Stage | None = stage
+        while at is not None and id(at) not in sound:
+            if id(at) in inside:  # parents in a circle: it is opened where it closes
+                way[-1].above = None
+                break
+            inside.add(id(at))
+            way.append(at)
+            at = at.above
+        sound |= inside
+
+
+def _feed(stages: Collection[Stage]) -> None:
+    """Links the pipelines of devices with the host's: a Generator of theirs takes what a MultiDeviceIterator
+    drew from the host's root on a thread of its own."""
+    roots = [
+        stage
+        for stage in stages
+        if stage.above is None
+        and not stage.taken
+        and any(call.track.startswith("tf_data_multi_device_iterator") for call in stage.calls)
+    ]
+    generators = [stage for stage in stages if stage.taken and stage.short == "Generator"]
+    if len(roots) == 1:
+        for generator in generators:
+            generator.fed_by = roots[0]
+            generator.user_stage = None
+
+
+def _ordered(stages: Collection[Stage]) -> list[Stage]:
+    """By pipeline, consumers before what they consume."""
+    below: defaultdict[int, list[Stage]] = defaultdict(list)
+    level = []
+    for stage in stages:
+        if stage.above is None:
+            level.append(stage)
+        else:
+            below[id(stage.above)].append(stage)
+    found: list[Stage] = []
+    while level:
+        found += sorted(level, key=lambda s: s.branch_name)
+        level = [one for stage in level for one in below[id(stage)]]
+    return sorted(found, key=lambda s: s.pipeline)
+
+
+def _place(stage: Stage) -> None:
+    """Finds where in the user's chain a stage stands; its consumer's place is known.
+
+    Transformations are numbered from the source on, those inside of functions after all others, so what a
+    flat_map or interleave takes from is made by its function when it has the higher number.
+    """
+    above, own = stage.above, _number(stage.user_stage)
+    while above is not None and above.position is None:
+        above = above.above
+    if above is None or above.position is None:
+        stage.position = own
+    elif above.nested_in is not None:
+        stage.nested_in, stage.position = above.nested_in, above.position
+    elif own is None or own < above.position:
+        stage.position = own
+    elif _MAKES.match(above.short):
+        stage.nested_in, stage.position = above, above.position
+    elif above is stage.above and above.position == 1:
+        # A rewrite numbered it anew: what feeds the first transformation is the source all the same.
+        stage.position = 0
+
+
+def _lane(stage: Stage) -> str:
+    above = stage.above
+    if stage.ahead:
+        return f"function:{stage.number}"
+    if above is None:
+        return PROGRAM if stage.taken else f"pipeline:{stage.pipeline}"
+    return f"thread:{above.number}" if above.ahead else above.lane
+
+
+def _find_ahead(stages: Collection[Stage], of: dict[str, Stage]) -> None:
+    """A stage works ahead when its input is called outside of its own calls, or when its kind always does."""
+    inside: Counter[tuple[Stage, bool]] = Counter()
+    for stage in stages:
+        for call in stage.calls:
+            consumer = of.get(call.consumer or "")
+            if consumer is None:
+                continue
+            above = call.above
+            while above is not None and above.kind != "next":
+                above = above.above
+            inside[consumer, above is not None and above.iterator == call.consumer] += 1
+    for stage in stages:
+        outside = inside[stage, False] > inside[stage, True]
+        stage.ahead = outside or bool(_WORKS_AHEAD.match(stage.short))

@@ -1,0 +1,101 @@
+"""How long the program waits for its next batch, step by step.
+
+A wait is a call that fetches a batch: the op IteratorGetNext, or the pipeline's root called from the
+program's own thread (an eager loop over a Dataset). Several replicas that wait at once count once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median_low
+
+from stepscope.instruments.pipeline.calls import Call
+from stepscope.instruments.pipeline.spans import Interval, length, shared, union
+from stepscope.instruments.pipeline.stages import is_taken
+
+LONG_WAIT = 0.5
+"""A step waits long when at least this part of it is waiting."""
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """A step of the table step."""
+
+    ts_ps: int
+    end_ps: int
+    averaged: bool
+    recovered_from: str
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Waiting for input, and its distribution over steps."""
+
+    intervals: list[Interval]
+    """When the program waited, a union."""
+    basis: list[Interval]
+    """The steps the shares are of, a union."""
+    batches: int
+    """Batches taken during the basis; replicas that take theirs together count once."""
+    ratio: float
+    """Waiting as part of the basis."""
+    ratio_all: float
+    """The same with the steps that averages leave out: filling a buffer is seen here only."""
+    shares: list[float]
+    """Waiting as part of each step, in order of time."""
+    has_steps: bool
+
+    @property
+    def step_ps(self) -> int:
+        """Mean duration of a step of the basis; the time per batch where there are no steps."""
+        return length(self.basis) // max(len(self.basis) if self.has_steps else self.batches, 1)
+
+    @property
+    def wait_ps(self) -> int:
+        """Mean wait in such a step."""
+        return round(self.ratio * self.step_ps)
+
+    @property
+    def median(self) -> float:
+        """The share in the middle of all steps."""
+        return median_low(self.shares) if self.shares else self.ratio
+
+    @property
+    def long_waits(self) -> int:
+        """Steps of which at least half is waiting."""
+        return sum(share >= LONG_WAIT for share in self.shares)
+
+
+def find(calls: Sequence[Call], steps: Sequence[StepTime]) -> Waits | None:
+    """The waits of a source; None when no call that takes a batch was recorded.
+
+    Shares are of the averaged steps. Where the program hardly waits in them but long in the others, shares
+    are of all: the pipeline then held it up while it started.
+    """
+    taken = [call for call in calls if call.kind == "fetch"] or [call for call in calls if is_taken(call)]
+    if not taken:
+        return None
+    intervals = union((call.ts_ps, max(call.end_ps, call.ts_ps + 1)) for call in taken)
+    has_steps = any(step.recovered_from != "whole_capture" for step in steps)
+    all_steps = [(step.ts_ps, step.end_ps) for step in steps if step.end_ps > step.ts_ps]
+    averaged = [(s.ts_ps, s.end_ps) for s in steps if s.averaged and s.end_ps > s.ts_ps]
+    if not has_steps or not all_steps:
+        # From the first batch to the last: what lies around them is no part of the loop.
+        all_steps = averaged = [(intervals[0][0], intervals[-1][1])]
+        has_steps = False
+    ratio = _ratio(intervals, averaged)
+    ratio_all = _ratio(intervals, all_steps)
+    starts = ratio < STARTS_BELOW and ratio_all >= STARTS_FROM
+    basis = sorted(averaged if averaged and not starts else all_steps)
+    shares = [_ratio(intervals, [step]) for step in sorted(all_steps)] if has_steps else []
+    batches = sum(1 for begin, _ in intervals if any(b <= begin < e for b, e in basis))
+    return Waits(intervals, basis, batches, _ratio(intervals, basis), ratio_all, shares, has_steps)
+
+
+STARTS_BELOW, STARTS_FROM = 0.1, 0.2
+
+
+def _ratio(intervals: Sequence[Interval], steps: Sequence[Interval]) -> float:
+    whole = length(steps)
+    return shared(intervals, union(steps)) / whole if whole else 0.0

@@ -1,0 +1,39 @@
+-- Stages of the input pipeline
+--
+-- question: Which stages does the tf.data pipeline have, and which of them holds the program up?
+-- reads: iterator
+-- notes: Stages in the order in which they hold the program up. A stage that works ahead has threads of its
+--   own; its calls are waiting, its work is its function. Work is per step; what it needs is its work divided
+--   by its threads. Estimated from the events of the trace: see `stepscope pipeline`.
+-- weakened_by: lost, capped, truncated, no-steps
+-- chart: bar x=name y=service_ps
+-- columns:
+--   limits | int | Rank | 1 for the stage that holds the program up most
+--   name | text | Stage | as TensorFlow ran it
+--   user_stage | text | Written as | as the user wrote it, with its place in the chain; NULL when TensorFlow added it
+--   calls | int | Calls | calls of GetNext
+--   service_ps | ps | It needs | time it needs for a step: its work divided by its threads
+--   work_ps | ps | Work | its work for a step, all threads added up
+--   width | int | Threads | threads its work is divided by
+--   works_ahead | bool | Ahead | it works ahead of its consumer, on threads of its own
+--   in_waits_ps | ps | In waits | its work, divided by its threads, while the program waited
+--   queue_ps | ps | Queued | its function waiting for a thread of the pool
+--   pipeline | int | Pipeline | number of its pipeline; 0 is the one the program waits for most
+--   host_id | text | Host | host of the source
+--   verdict | text | Verdict | input_bound, partly_input_bound, not_input_bound or unknown
+SELECT
+  i.limits,
+  i.name,
+  i.user_stage,
+  i.calls,
+  i.service_ps,
+  i.work_ps,
+  i.width,
+  i.works_ahead,
+  i.in_waits_ps,
+  i.queue_ps,
+  i.pipeline,
+  i.host_id,
+  i.verdict
+FROM iterator AS i
+ORDER BY i.limits NULLS LAST, i.host_id NULLS LAST, i.id NULLS LAST

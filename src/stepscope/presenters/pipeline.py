@@ -1,0 +1,232 @@
+"""A diagnosed tf.data pipeline as a diagram for the terminal, and as JSON for programs.
+
+The diagram stands as data flows back: the program that takes the batches first, then each stage with what
+it takes from below it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from stepscope import units
+from stepscope.instruments.pipeline.gather import Found
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.stages import Stage
+from stepscope.instruments.pipeline.verdict import Diagnosis
+from stepscope.presenters.plain import plain
+from stepscope.presenters.rows import cells, shorten_cells
+
+FORMAT = 1
+"""Version of the JSON form; it is raised when a key changes its meaning or goes away."""
+
+NOTHING = (
+    "There is nothing to say about an input pipeline: no tf.data events and no waiting for a batch "
+    "were recorded.",
+    "  to do: record with tf.profiler.experimental.start(…) around some steps of the loop, in the process "
+    "that makes the batches; RunMetadata and timelines of a session do not hold these events",
+)
+
+_TITLES = {
+    "input_bound": "The input is the bottleneck",
+    "partly_input_bound": "The input is a part of the bottleneck",
+    "not_input_bound": "The input is not the bottleneck",
+    "unknown": "Whether the input is the bottleneck cannot be told",
+}
+_MARK = "◀ bottleneck"
+_MOST_CHANGES = 6
+
+
+def render(found: Sequence[Found], *, width: int, color: bool) -> str:
+    """The diagnoses, one below the other, the one that waits most first."""
+    out = io.StringIO()
+    for number, one in enumerate(_ordered(found)):
+        out.write("\n" if number else "")
+        _write(one, out, max(width, 40), color)
+    return out.getvalue()
+
+
+def _write(one: Found, out: io.StringIO, width: int, color: bool) -> None:
+    def paint(code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if color else text
+
+    diagnosis = one.diagnosis
+    out.write(paint("2", plain(one.path, width)) + "\n")
+    title = f"{_TITLES[diagnosis.verdict]} (confidence {diagnosis.confidence})."
+    out.write(paint("1;31" if diagnosis.verdict == "input_bound" else "1", title) + "\n")
+    for sentence in diagnosis.evidence:
+        _wrap(sentence, out, width, "  ")
+    if diagnosis.loads:
+        out.write("\n")
+        _diagram(diagnosis, out, width, paint)
+        out.write(
+            paint("2", "  in brackets: the place in your chain of transformations; the source is 0") + "\n"
+        )
+    if diagnosis.changes:
+        out.write("\n" + paint("1", "What a change would gain") + " (predicted duration of a step)\n")
+        for change in diagnosis.changes[:_MOST_CHANGES]:
+            p = change.prediction
+            steps = f"{_ps(p.step_ps)} ({_ps(p.low_ps)} to {_ps(p.high_ps)})"
+            helps = f"then {_short(p.limits_next)} limits" if change.helps else "would not help"
+            _wrap(
+                f"{steps}: {change.what}; {helps}.",
+                out,
+                width,
+                "  ",
+                paint("2", "-") if not change.helps else "+",
+            )
+
+
+def _diagram(diagnosis: Diagnosis, out: io.StringIO, width: int, paint: Any) -> None:
+    loads = diagnosis.loads
+    worst = diagnosis.bottleneck
+    lines: list[tuple[str, Load | None]] = []
+    if diagnosis.waits is not None:
+        lines.append((f"program  a step takes {_ps(diagnosis.waits.step_ps)}", None))
+    below: dict[int, list[Load]] = {}
+    for load in loads:
+        above = load.stage.above or next((o.stage for o in loads if o.stage.fed_by is load.stage), None)
+        below.setdefault(-1 if above is None else above.number, []).append(load)
+    todo = [(load, "", True) for load in reversed(below.get(-1, []))]
+    while todo:
+        load, indent, last = todo.pop()
+        lines.append((f"{indent}{'└─' if last else '├─'} {_label(load.stage)}", load))
+        inner = indent + ("   " if last else "│  ")
+        rest = below.get(load.stage.number, [])
+        todo += [(one, inner, one is rest[-1]) for one in reversed(rest)]
+    names = [plain(text) for text, _ in lines]
+    facts = ["" if load is None else _facts(load, load is worst) for _, load in lines]
+    widest = min(max(map(cells, names)), max(width - 2 - max(map(cells, facts)), 16))
+    for name, fact, (_, drawn) in zip(names, facts, lines, strict=True):
+        text = shorten_cells(name, widest)
+        line = f"{text}{' ' * (widest - cells(text))}  {fact}" if fact else name
+        line = shorten_cells(line, width)
+        out.write((paint("1;31", line) if drawn is not None and drawn is worst else line) + "\n")
+
+
+def _facts(load: Load, is_worst: bool) -> str:
+    fact = f"{_ps(load.service_ps)} a step"
+    fact += f" on {units.count(load.width, 'thread')}" if load.width > 1 else ""
+    return fact + (", ahead" if load.stage.ahead else "") + (f"  {_MARK}" if is_worst else "")
+
+
+def _label(stage: Stage) -> str:
+    last = stage.branch_name.rpartition("::")[2]
+    branch = stage.branch_name.split("::")[-2] if "[" in stage.branch_name.rpartition("::")[0][-8:] else ""
+    label = f"{branch} {last}" if branch.endswith("]") else last
+    return f"{label} · {stage.told('{} ({})')}" if stage.user_stage else label
+
+
+def _wrap(text: str, out: io.StringIO, width: int, indent: str, bullet: str = "") -> None:
+    line = indent + (f"{bullet} " if bullet else "")
+    lead, used = line, len(indent) + (2 if bullet else 0)
+    fresh = True
+    for word in plain(text).split(" "):
+        if not fresh and used + 1 + cells(word) > width:
+            out.write(lead + "\n")
+            lead = indent + "  "
+            used, fresh = len(lead), True
+        lead += word if fresh else f" {word}"
+        used += cells(word) + (0 if fresh else 1)
+        fresh = False
+    out.write(lead + "\n")
+
+
+def to_json(found: Sequence[Found]) -> str:
+    """The diagnosis that waits most as the document, the others below `others`. Times are integer
+    picoseconds, shares 0 to 1."""
+    ordered = _ordered(found)
+    if not ordered:
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "verdict": "unknown",
+            "confidence": "low",
+            "wait_ratio": None,
+            "bottleneck": None,
+            "changes": [],
+            "evidence": list(NOTHING[:1]),
+            "stages": [],
+            "others": [],
+        }
+    else:
+        document = {"format": FORMAT, **_document(ordered[0])}
+        document["others"] = [_document(one) for one in ordered[1:]]
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _document(one: Found) -> dict[str, Any]:
+    diagnosis, waits = one.diagnosis, one.diagnosis.waits
+    worst = diagnosis.bottleneck
+    return {
+        "path": one.path,
+        "run_id": one.run_id,
+        "host_id": one.host_id,
+        "verdict": diagnosis.verdict,
+        "confidence": diagnosis.confidence,
+        "wait_ratio": None if waits is None else waits.ratio,
+        "wait_ratio_with_first_steps": None if waits is None else waits.ratio_all,
+        "step_ps": None if waits is None else waits.step_ps,
+        "wait_ps": None if waits is None else waits.wait_ps,
+        "wait_shares": [] if waits is None else waits.shares,
+        "steps_found": waits is not None and waits.has_steps,
+        "bottleneck": None if worst is None else _stage(worst),
+        "changes": [
+            {
+                "name": change.name,
+                "stage": change.stage,
+                "what": change.what,
+                "helps": change.helps,
+                "predicted_step_ps": change.prediction.step_ps,
+                "low": change.prediction.low_ps,
+                "high": change.prediction.high_ps,
+                "limits_next": change.prediction.limits_next,
+            }
+            for change in diagnosis.changes
+        ],
+        "evidence": list(diagnosis.evidence),
+        "cores": diagnosis.cores,
+        "share_seen": diagnosis.share_seen,
+        "stages": [_stage(load) for load in diagnosis.loads],
+    }
+
+
+def _stage(load: Load) -> dict[str, Any]:
+    stage = load.stage
+    return {
+        "stage": stage.name,
+        "branch_name": stage.branch_name,
+        "user_stage": stage.user_stage,
+        "user_position": stage.position,
+        "pipeline": stage.pipeline,
+        "number": stage.number,
+        "consumer": None if stage.above is None else stage.above.number,
+        "fed_by": None if stage.fed_by is None else stage.fed_by.number,
+        "works_ahead": stage.ahead,
+        "calls": load.calls,
+        "total_ps": load.total_ps,
+        "work_ps": load.work_ps,
+        "service_ps": load.service_ps,
+        "in_waits_ps": load.in_waits_ps,
+        "queue_ps": load.queue_ps,
+        "width": load.width,
+        "parallelism": stage.parallelism,
+        "threads": load.threads,
+        "runs_python": load.python,
+    }
+
+
+def _ordered(found: Iterable[Found]) -> list[Found]:
+    def waits(one: Found) -> float:
+        return -1.0 if one.diagnosis.waits is None else one.diagnosis.waits.ratio
+
+    return sorted(found, key=lambda one: (-waits(one), one.source_id))
+
+
+def _short(name: str) -> str:
+    return {"program": "the program itself", "cpu": "the CPU"}.get(name, name.rpartition("::")[2])
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")

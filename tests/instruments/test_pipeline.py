@@ -1,0 +1,252 @@
+"""The diagnosis of tf.data pipelines: known truths, drawn pipelines, and trees that cannot be."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepscope import trace
+from stepscope.instruments.pipeline import gather, spans
+from stepscope.instruments.pipeline.stages import build, words
+from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from tests import corpus
+from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
+
+CASES = sorted(path.parent.name for path in corpus.files("tfdata/*/truth.json"))
+STAGES_RIGHT = 0.95
+
+
+def truth_and_diagnosis(case: str) -> tuple[dict[str, object], Diagnosis]:
+    truth = json.loads((corpus.path("tfdata") / case / "truth.json").read_text())
+    with trace.open(corpus.path("tfdata") / case, cache=False) as recording:
+        (found,) = gather.gather(recording.query)
+    return truth, found.diagnosis
+
+
+def test_known_truths(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every verdict is right, and the stage in at least 95 % of the input-bound cases."""
+    if not CASES:
+        pytest.skip("no corpus beside the clone: ../shared/corpus/tfdata")
+    wrong_verdicts, wrong_stages, bound = [], [], 0
+    for case in CASES:
+        truth, diagnosis = truth_and_diagnosis(case)
+        is_bound = diagnosis.verdict in ("input_bound", "partly_input_bound")
+        if is_bound != truth["expected_bound"]:
+            wrong_verdicts.append(f"{case}: {diagnosis.verdict}")
+        if truth["expected_bound"]:
+            bound += 1
+            name = "" if diagnosis.bottleneck is None else diagnosis.bottleneck.stage.name
+            if not re.search(str(truth["expected_stage_regex"]), name):
+                wrong_stages.append(f"{case}: {name}")
+    right = bound - len(wrong_stages)
+    with capsys.disabled():
+        print(
+            f"\ntf.data: verdict right in {len(CASES) - len(wrong_verdicts)} of {len(CASES)}, "
+            f"stage in {right} of {bound}; missed: {wrong_stages}"
+        )
+    assert not wrong_verdicts
+    assert right >= STAGES_RIGHT * bound, wrong_stages
+
+
+def worst(diagnosis: Diagnosis) -> str:
+    assert diagnosis.bottleneck is not None
+    return diagnosis.bottleneck.stage.name
+
+
+def test_a_loop_without_prefetch_waits_for_its_map() -> None:
+    drawn, times = sequential()
+    diagnosis = diagnose(drawn.calls(), times)
+    assert (diagnosis.verdict, diagnosis.confidence) == ("input_bound", "high")
+    assert diagnosis.waits is not None
+    assert diagnosis.waits.ratio == pytest.approx(0.8)
+    assert worst(diagnosis) == "Iterator::Root::BatchV2::Map"
+    assert diagnosis.bottleneck is not None
+    assert diagnosis.bottleneck.stage.spoken == "map (transformation 1)"
+    # 8 ms of work of which 7.2 are the map's own and its input's; 2 ms are the program's.
+    prefetch = next(change for change in diagnosis.changes if change.name == "prefetch")
+    assert prefetch.helps
+    assert prefetch.prediction.step_ps == pytest.approx(8 * MS, rel=0.1)
+    assert prefetch.prediction.low_ps <= prefetch.prediction.step_ps <= prefetch.prediction.high_ps
+
+
+def test_a_program_that_hardly_waits_is_not_bound_and_gets_no_advice() -> None:
+    drawn, times = sequential(work=0.5, program=20)
+    diagnosis = diagnose(drawn.calls(), times)
+    assert (diagnosis.verdict, diagnosis.bottleneck, diagnosis.changes) == ("not_input_bound", None, ())
+    assert any("keeps up" in sentence for sentence in diagnosis.evidence)
+
+
+def test_bursts_count_where_medians_hide_them() -> None:
+    """One step of ten waits as long as all others together take."""
+    drawn = Drawn()
+    times = []
+    at = 0.0
+    for i in range(10):
+        wait = 40 if i == 5 else 0.05
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, wait)
+        drawn.call(LOOP, "Root", at, wait, 1)
+        drawn.call(LOOP, "Root::Shuffle", at, wait, 2, 1, "ShuffleDatasetV3:1")
+        times.append(replace(steps(1, wait + 4)[0], ts_ps=round(at * MS), end_ps=round((at + wait + 4) * MS)))
+        at += wait + 4
+    diagnosis = diagnose(drawn.calls(), times)
+    assert diagnosis.verdict == "input_bound"
+    assert diagnosis.waits is not None
+    assert diagnosis.waits.median < 0.05
+    assert diagnosis.waits.long_waits == 1
+    assert worst(diagnosis) == "Iterator::Root::Shuffle"
+
+
+def with_functions() -> Drawn:
+    """prefetch(map(slow) over map(cheap)): the cheap map's function waits for a thread of the pool."""
+    drawn = Drawn()
+    for i in range(10):
+        at = 10 * i
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 9)
+        drawn.call(LOOP, "Root", at, 9, 1)
+        drawn.call(LOOP, "Root::Prefetch", at, 9, 2, 1)
+        drawn.add(RUNNER, "PrefetchProduce", at, 10)
+        drawn.call(RUNNER, "Root::Prefetch::Map", at, 10, 3, 2, "MapDataset:2")
+        drawn.call(RUNNER, "Root::Prefetch::Map::Map", at, 6, 4, 3, "MapDataset:1")
+        drawn.add(RUNNER, "InstantiatedCapturedFunction::Run", at, 6, id=-100 - i)
+        drawn.add(POOL, "ExecutorState::Process", at + 5.9, 0.1, id=-100 - i)
+        drawn.add(RUNNER, "InstantiatedCapturedFunction::Run", at + 6, 4, id=-200 - i)
+        drawn.add(POOL, "ExecutorState::Process", at + 6, 3.9, id=-200 - i)
+    return drawn
+
+
+def test_waiting_for_a_thread_is_not_work() -> None:
+    diagnosis = diagnose(with_functions().calls(), steps(10, 10))
+    assert worst(diagnosis) == "Iterator::Root::Prefetch::Map"
+    cheap = next(load for load in diagnosis.loads if load.stage.name.endswith("Map::Map"))
+    assert cheap.queue_ps == pytest.approx(59 * MS, rel=0.01)
+    assert cheap.service_ps == pytest.approx(0.1 * MS, rel=0.01)
+    assert any("looks slow and is not" in sentence for sentence in diagnosis.evidence)
+
+
+def test_pipelines_of_devices_are_told_from_the_hosts() -> None:
+    """Both begin with Root::Prefetch; the work is the host's."""
+    host = "tf_data_multi_device_iterator_resource/4"
+    drawn = Drawn()
+    for i in range(6):
+        at = 10 * i
+        drawn.add(LOOP, "IteratorGetNextAsOptionalOp::DoCompute", at, 8)
+        drawn.call(LOOP, "Root", at, 8, 11)
+        drawn.call(LOOP, "Root::Prefetch", at, 8, 12, 11, "device_prefetch")
+        drawn.add(RUNNER, "PrefetchProduce", at, 8)
+        drawn.call(RUNNER, "Root::Prefetch::Generator", at, 8, 13, 12, "GeneratorDataset:9")
+        drawn.add(RUNNER, "InstantiatedCapturedFunction::RunWithBorrowedArgs", at, 8, id=i + 1)
+        drawn.add(POOL, "ExecutorState::Process", at, 0.1, id=i + 1)
+        drawn.call(host, "Root", at, 8, 21)
+        drawn.call(host, "Root::Prefetch", at, 8, 22, 21, "PrefetchDataset:2")
+        drawn.add(host + "1", "PrefetchProduce", at, 8)
+        drawn.call(host + "1", "Root::Prefetch::Map", at, 8, 23, 22, "MapDataset:1")
+    diagnosis = diagnose(drawn.calls(), steps(6, 10))
+    assert worst(diagnosis) == "Iterator::Root::Prefetch::Map"
+    generator = next(load.stage for load in diagnosis.loads if load.stage.short == "Generator")
+    assert generator.fed_by is not None
+    assert generator.fed_by.pipeline != generator.pipeline
+    assert [load.stage.name for load in diagnosis.loads].count("Iterator::Root::Prefetch") == 2
+
+
+def test_what_the_user_wrote() -> None:
+    assert words("fused(MapDataset:2,BatchDatasetV2:3)") == ["map", "batch"]
+    assert words("ParallelMapDatasetV2:2") == ["map"]
+    assert words("inject/prefetch_RepeatDataset/_8") == []
+    drawn = Drawn()
+    chain = (
+        ("Root", "inject/prefetch_X/_8"),
+        ("Root::Prefetch", "inject/prefetch_X/_8"),
+        ("Root::Prefetch::MapAndBatch", "fused(MapDataset:2,BatchDatasetV2:3)"),
+        ("Root::Prefetch::MapAndBatch::FlatMap[0]", "FlatMapDataset:1"),
+        ("Root::Prefetch::MapAndBatch::FlatMap[0]::TFRecord", "TFRecordDataset:19"),
+    )
+    for i, (name, user) in enumerate(chain):
+        drawn.call(LOOP, name, 0, 10 - i, i + 1, i or None, user)
+    found, _ = build(drawn.calls())
+    assert [stage.position for stage in found] == [None, None, 2, 1, 1]
+    assert found[4].spoken == "TFRecordDataset inside flat_map (transformation 1)"
+    assert found[4].name == "Iterator::Root::Prefetch::MapAndBatch::FlatMap::TFRecord"
+
+
+def test_nothing_recorded_is_said_plainly() -> None:
+    """Calls of stages but none that takes a batch: the root never returned."""
+    drawn = Drawn()
+    drawn.call(RUNNER, "Root::Prefetch::Map", 0, 5, 3, 2, "MapDataset:1")
+    diagnosis = diagnose(drawn.calls(), steps(3, 5))
+    assert (diagnosis.verdict, diagnosis.bottleneck, diagnosis.waits) == ("unknown", None, None)
+    assert "cannot be told" in diagnosis.evidence[0]
+    assert diagnose([], []).verdict == "unknown"
+
+
+NAMES = st.lists(
+    st.sampled_from(["Root", "Prefetch", "Map", "Zip[0]", "FlatMap[3]", "X"]), min_size=1, max_size=5
+)
+SLICE = st.tuples(
+    st.sampled_from([LOOP, POOL, RUNNER, "python"]),
+    st.one_of(
+        NAMES.map(lambda parts: "Iterator::" + "::".join(parts)),
+        st.sampled_from(
+            [
+                "PrefetchProduce",
+                "InstantiatedCapturedFunction::Run",
+                "ExecutorState::Process",
+                "IteratorGetNextOp::DoCompute",
+                "MakeIterator::MapDataset",
+                "EagerPyFunc:EagerPyFunc",
+            ]
+        ),
+    ),
+    st.integers(0, 40),
+    st.integers(0, 20),
+    st.dictionaries(
+        st.sampled_from(["id", "parent_id", "parallelism", "name"]),
+        st.one_of(st.integers(0, 5), st.just(2**64 - 1), st.just(-1), st.none(), st.text(max_size=4)),
+    ),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(SLICE, max_size=40), st.integers(0, 4))
+def test_any_tree_ends_in_a_diagnosis(
+    slices: list[tuple[str, str, int, int, dict[str, object]]], n: int
+) -> None:
+    """Ids that collide, parents in circles, parents never seen, ids that are no numbers."""
+    drawn = Drawn()
+    for track, name, begin, length, args in slices:
+        drawn.add(track, name, begin, length, **args)
+    diagnosis = diagnose(drawn.calls(), steps(n, 15))
+    assert sum(name.startswith("Iterator::") for _, name, *_ in slices) >= len(diagnosis.loads)
+    numbers = [load.stage.number for load in diagnosis.loads]
+    assert numbers == list(range(len(numbers)))
+    for load in diagnosis.loads:
+        assert load.own_ps <= load.total_ps
+        assert load.own_ps >= 0
+        assert load.stage.above is None or load.stage.above.number < load.stage.number
+        assert min(load.work_ps, load.in_waits_ps, load.queue_ps, load.busy_ps) >= 0
+    if diagnosis.waits is not None:
+        assert 0 <= diagnosis.waits.ratio <= 1
+    for change in diagnosis.changes:
+        assert 0 <= change.prediction.low_ps <= change.prediction.step_ps <= change.prediction.high_ps
+
+
+def test_a_deep_chain_takes_no_deep_stack() -> None:
+    drawn = Drawn()
+    for i in range(3000):
+        drawn.call(LOOP, "Root" + f"::Map{i}" * (i > 0), 0, 10, i + 1, i or None, f"MapDataset:{i}")
+    assert len(build(drawn.calls())[0]) == 3000
+
+
+INTERVALS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)).map(sorted).map(tuple), max_size=8)
+
+
+@given(INTERVALS, INTERVALS)
+def test_spans_agree_with_counting_moments(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
+    within = spans.union(other)
+    moments = {m for begin, end in other for m in range(begin, end)}
+    assert spans.length(within) == len(moments)
+    assert spans.shared(one, within) == sum(m in moments for begin, end in one for m in range(begin, end))
