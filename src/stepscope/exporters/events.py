@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stepscope.trace import Trace
 
 COLUMNS = {
-    "index": "number of the row in this file",
+    "index": "number of the event: slices first, by track and time",
     "kind": "slice, instant, counter or flow",
     "ph": "phase, as in a Chrome trace",
     "cat": "category",
@@ -56,12 +56,16 @@ def sql(trace: Trace) -> str:
         "flow": _flows,
         "instant": _instants,
     }
+    numbers, begin = {}, 1
     for table in tables:
-        count(trace, table)
+        numbers[table] = _number(trace, table, begin)
+        begin += count(trace, table)
     one = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in tables}
     others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in tables}
     parts = [
-        select(spots.of(table), where[table]) for where in (one, others) for table, select in tables.items()
+        select(spots.of(table), where[table], numbers[table])
+        for where in (one, others)
+        for table, select in tables.items()
     ]
     return f"""
 WITH {spots.ctes()},
@@ -71,8 +75,22 @@ first AS (
     (SELECT min(id) FROM instant) AS instant, (SELECT min(id) FROM flow) AS flow,
     (SELECT min(id) FROM counter WHERE value IS NOT NULL) AS counter
 )
-SELECT row_number() OVER () AS index, * FROM ({" UNION ALL ".join(parts)}) AS event
+{" UNION ALL ".join(parts)}
 """
+
+
+def _number(trace: Trace, table: str, begin: int) -> str:
+    """SQL that numbers the rows of a table from `begin`. Counting them as they pass would hold them all."""
+    rows = trace.query(
+        f"SELECT source_id, min(id), max(id) FROM {table} GROUP BY source_id ORDER BY source_id"
+    ).rows()
+    shifts = {}
+    for source_id, first, last in rows:
+        shifts[source_id] = begin - first
+        begin += last - first + 1
+    if len(shifts) < 2:
+        return f"{table}.id + {next(iter(shifts.values()), 0)}"
+    return f"{table}.id + {list(shifts.values())}[list_position({list(shifts)}, {table}.source_id)]"
 
 
 def _sources(trace: Trace) -> dict[int, dict[str, str]]:
@@ -97,8 +115,9 @@ def _us(ps: str) -> str:
     return f"(({ps})::DECIMAL(31, 0) * 0.000001::DECIMAL(7, 6))"
 
 
-def _select(table: str, rows: str, where: str, **values: str) -> str:
+def _select(table: str, rows: str, where: str, number: str, **values: str) -> str:
     given = {
+        "index": number,
         "cat": f"{table}.category",
         "name": f"{table}.name",
         "pid": "spot.pid",
@@ -125,15 +144,16 @@ def _select(table: str, rows: str, where: str, **values: str) -> str:
         "kind": f"'{table}'",
         **values,
     }
-    columns = ", ".join(f"{given[name]} AS {name}" for name in COLUMNS if name != "index")
+    columns = ", ".join(f"{given[name]} AS {name}" for name in COLUMNS)
     return f"SELECT {columns} FROM {rows} AS {table} WHERE {where}"
 
 
-def _slices(rows: str, where: str) -> str:
+def _slices(rows: str, where: str, number: str) -> str:
     return _select(
         "slice",
         rows,
         where,
+        number,
         ph="'X'",
         dur=_us("slice.dur_ps"),
         arg_name="slice.op_name",
@@ -145,11 +165,12 @@ def _slices(rows: str, where: str) -> str:
     )
 
 
-def _counters(rows: str, where: str) -> str:
+def _counters(rows: str, where: str, number: str) -> str:
     return _select(
         "counter",
         rows,
         where,
+        number,
         ph="'C'",
         cat="NULL::VARCHAR",
         name="CASE WHEN counter.series = counter.name THEN counter.name"
@@ -159,18 +180,19 @@ def _counters(rows: str, where: str) -> str:
     )
 
 
-def _flows(rows: str, where: str) -> str:
+def _flows(rows: str, where: str, number: str) -> str:
     return _select(
         "flow",
         rows,
         where,
+        number,
         ph="CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END",
         id="flow.flow_id::VARCHAR",
     )
 
 
-def _instants(rows: str, where: str) -> str:
-    return _select("instant", rows, where, ph=PHASES, id="instant.object_id")
+def _instants(rows: str, where: str, number: str) -> str:
+    return _select("instant", rows, where, number, ph=PHASES, id="instant.object_id")
 
 
 PHASES = """CASE instant.kind
