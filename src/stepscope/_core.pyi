@@ -88,6 +88,16 @@ def build(folder: str | None = None) -> Store:
 def open(folder: str) -> Store:
     """A store that decode() wrote."""
 
+def tf_timeline(
+    input: Input, *, dataflow: bool, memory: bool, op_time: str
+) -> tuple[str, int, int, tuple[int, str] | None]:
+    """The Chrome trace that TensorFlow's Timeline makes of a RunMetadata or StepStats, as text.
+
+    op_time: schedule, gpu or all. Also: the number of events, of executions that could not be read, and
+    the first damage (offset, what is wrong). CoreError when the file is no RunMetadata with step
+    statistics.
+    """
+
 def hash_file(path: str) -> str:
     """The content hash decode() reports, of a whole file as stored."""
 

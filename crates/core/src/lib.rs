@@ -40,6 +40,7 @@ pub mod table;
 pub mod text_proto;
 mod text_token;
 pub mod tfprof;
+pub mod timeline;
 mod unpack;
 pub mod walk;
 pub mod wire;

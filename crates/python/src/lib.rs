@@ -3,6 +3,7 @@
 mod input;
 mod store;
 mod tfprof;
+mod timeline;
 mod values;
 
 use input::Input;
@@ -157,5 +158,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(open, module)?)?;
+    module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)
 }

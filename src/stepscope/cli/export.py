@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.cli.arguments import Parser, add_output, add_paths, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
+if TYPE_CHECKING:
+    from stepscope.exporters import Written
+
 ABOUT = "several recordings in one Chrome trace; or as NDJSON, CSV, Parquet, DuckDB"
 EPILOG = """FILE's ending says what is written: .json and .json.gz (Chrome trace; opens in Perfetto and
 chrome://tracing), .ndjson, .csv, .parquet, .duckdb. A FILE that ends in / takes one Parquet file a table.
-In a merged trace the rows, arrows and objects of one source are never tied to those of another."""
+In a merged trace the rows, arrows and objects of one source are never tied to those of another.
+
+--style tf-timeline writes one RunMetadata as TensorFlow's Timeline would, event by event, for tools that were
+built on it; lanes are no threads there, and its ids are not made for merging."""
+STYLES = ("stepscope", "tf-timeline")
 
 
 def parser() -> Parser:
@@ -22,6 +30,17 @@ def parser() -> Parser:
     add_output(parser, "what to write; - for stdout, with --to")
     parser.add_argument("--table", metavar="NAME", help="this table instead of all that the form can hold")
     parser.add_argument("--to", metavar="FORM", help="form to write, when FILE's ending does not say")
+    style = parser.add_argument_group("the style of TensorFlow's Timeline")
+    style.add_argument(
+        "--style", choices=STYLES, default=STYLES[0], help="stepscope (default) or tf-timeline"
+    )
+    style.add_argument("--show-dataflow", action="store_true", help="arrows from producers to consumers")
+    style.add_argument("--show-memory", action="store_true", help="tensors, and a counter per allocator")
+    style.add_argument(
+        "--op-time",
+        choices=("schedule", "gpu", "all"),
+        help="show scheduling (default), kernels on a GPU, or both from first to last",
+    )
     add_reading(parser)
     add_showing(parser, ())
     return parser
@@ -34,14 +53,49 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "Nothing says where the export goes", seen="no -o", todo="-o merged.json writes one Chrome trace"
         )
+    _check_style(options)
     from stepscope import exporters
     from stepscope.cli.reading import opened
+    from stepscope.exporters import tf_timeline
 
     with opened(options, console) as (trace, bar):
+        if options.style == "tf-timeline":
+            written = tf_timeline.write(
+                trace,
+                options.output,
+                dataflow=options.show_dataflow,
+                memory=options.show_memory,
+                op_time=options.op_time or "schedule",
+                force=options.force,
+            )
+            bar.stop()
+            return _tell(written, options, console)
         written = exporters.write(
             trace, options.output, table=options.table, force=options.force, format=options.to
         )
         bar.stop()
+    return _tell(written, options, console)
+
+
+def _check_style(options: argparse.Namespace) -> None:
+    """UsageError for options of one style with the other."""
+    if options.style == "tf-timeline":
+        if options.table or options.to:
+            raise UsageError(
+                "A Timeline is one kind of file",
+                seen="--style tf-timeline with --table or --to",
+                todo="leave these out",
+            )
+        return
+    if given := [name for name in ("show_dataflow", "show_memory", "op_time") if getattr(options, name)]:
+        raise UsageError(
+            "Only one style knows this option",
+            seen=", ".join("--" + name.replace("_", "-") for name in given),
+            todo="add --style tf-timeline; stepscope's own style always shows dataflow and memory",
+        )
+
+
+def _tell(written: Written, options: argparse.Namespace, console: Console) -> int:
     if options.output != "-":
         total = sum(written.rows.values())
         console.say(f"wrote {units.count(total, 'row')} to {written.path}")

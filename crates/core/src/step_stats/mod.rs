@@ -26,6 +26,7 @@ use crate::store::{Options, Writer};
 use crate::text_proto::walk_text;
 use crate::walk::walk;
 use collect::Collector;
+pub(crate) use node::{Allocation, allocation};
 
 /// Decodes a RunMetadata or a bare StepStats, binary or text.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
