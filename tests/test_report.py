@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from stepscope import library
 from stepscope.report import Report, build
 from tests.draw import UNIT_PS, Tables, draw
 
@@ -29,6 +30,9 @@ class FakeTrace:
     def query(self, sql: str) -> FakeTrace:
         self._result = self._connection.execute(sql)
         return self
+
+    def answer(self, entry: library.Entry) -> FakeTrace:
+        return self.query(entry.sql)
 
     def rows(self) -> list[tuple]:
         return self._result.fetchall()

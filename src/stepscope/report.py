@@ -105,8 +105,21 @@ class Report:
 
 # Building one.
 
-_KEPT = ("track_place", "observed", "step_window", "op_sum", "device_sum", "track_sum", "step_wait")
-"""Views that several analyses and findings read: computed once."""
+_KEPT_SMALL = ("op_slice", "work_slice", "wait_slice")
+_KEPT = (
+    "track_place",
+    "observed",
+    *_KEPT_SMALL,
+    "step_window",
+    "op_sum",
+    "device_sum",
+    "track_sum",
+    "step_wait",
+)
+"""Views that several analyses and findings read: computed once, each after those it builds on."""
+_FEW_EVENTS = 500_000
+"""Up to so many events, those with a row for each slice are kept as well: a few hundred bytes each, and
+planning the statements that read them costs more than the rows do."""
 
 _SECTIONS: tuple[
     tuple[str, str, int, bool], ...
@@ -144,7 +157,8 @@ def build(trace: Trace, all: bool = False) -> Report:
     """
     from stepscope import library
 
-    trace.keep(_KEPT)
+    events = trace.query("SELECT sum(events_stored) FROM source").rows()[0][0] or 0
+    trace.keep([name for name in _KEPT if events <= _FEW_EVENTS or name not in _KEPT_SMALL])
     answers = {name: _ask(trace, library.entry(name)) for name, _, _, always in _SECTIONS if always or all}
     told = {name: _dicts(table) for name, (table, _) in answers.items()}
     told.setdefault("step_times", _dicts(_ask(trace, library.entry("step_times"))[0]))
@@ -171,7 +185,7 @@ def build(trace: Trace, all: bool = False) -> Report:
 
 
 def _ask(trace: Trace, entry: library.Entry) -> tuple[Table, str]:
-    rows = tuple(trace.query(entry.sql).rows())
+    rows = tuple(trace.answer(entry).rows())
     columns = tuple(Column(f.name, cast("Unit", f.unit), f.title, f.about) for f in entry.columns)
     return Table(columns, rows, len(rows)), entry.sql
 

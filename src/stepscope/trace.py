@@ -16,6 +16,7 @@ from stepscope.lake.schema import Schema, schema
 from stepscope.tables import Damaged, DecodedTables, LakeTables, Progress, Tables
 
 if TYPE_CHECKING:
+    from stepscope import library
     from stepscope.engines import Params, Result
     from stepscope.engines.duckdb import DuckDB
     from stepscope.lake.cache import Cache
@@ -55,7 +56,14 @@ class Trace:
         QueryError when it is refused; UnreadableSource when nothing can be decoded; LakeError when a file
         of a lake is damaged. The base views of the library can be used by name.
         """
-        return self._ask(sql, lambda engine: engine.query(sql, params), locked=True)
+        return self._ask((sql,), lambda engine: engine.query(sql, params), locked=True)
+
+    def answer(self, entry: library.Entry) -> Result:
+        """Runs an analysis or a finding of the library; errors as those of query()."""
+        from stepscope.engines.reads import tell
+
+        tell(entry.sql, entry.reads)
+        return self.query(entry.sql)
 
     def define(self, views: Mapping[str, str]) -> None:
         """Makes SELECT statements usable by name in query()."""
@@ -66,7 +74,7 @@ class Trace:
     def keep(self, names: Sequence[str]) -> None:
         """Computes defined views once, because several queries will read them."""
         self._kept += [name for name in names if name not in self._kept]
-        every = " UNION ALL ".join(f"SELECT count(*) FROM {name}" for name in names)
+        every = [f"SELECT count(*) FROM {name}" for name in names]
         self._ask(every, lambda engine: engine.keep(names), locked=True)
 
     def copy(self, sql: str, path: str, options: str) -> int:
@@ -74,7 +82,7 @@ class Trace:
 
         OutputError when the file cannot be written.
         """
-        return self._ask(sql, lambda engine: engine.copy(sql, path, options), locked=False)
+        return self._ask((sql,), lambda engine: engine.copy(sql, path, options), locked=False)
 
     def interrupt(self) -> None:
         """Stops the query that runs, from another thread."""
@@ -93,13 +101,13 @@ class Trace:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _ask(self, sql: str, work: Callable[[DuckDB], T], *, locked: bool) -> T:
+    def _ask(self, statements: Sequence[str], work: Callable[[DuckDB], T], *, locked: bool) -> T:
         if self._closed:
             raise UsageError(
                 "The trace is closed.", seen="a query after close()", todo="ask within the `with` block"
             )
         engine = self._engine(locked)
-        if not self._tables.ready(engine.reads(sql)):
+        if not self._tables.ready(engine.reads(*statements)):
             self._drop_engines()
             engine = self._engine(locked)
         try:
@@ -115,12 +123,16 @@ class Trace:
         if engine is None:
             from stepscope import library
             from stepscope.engines.duckdb import DuckDB
+            from stepscope.engines.reads import tell
 
             engine = DuckDB()
             self._engines[locked] = engine
             engine.doubt = self._tables.doubt
             self._tables.attach(engine)
-            engine.define({**{view.name: view.sql for view in library.views()}, **self._views})
+            views = library.views()
+            for view in views:
+                tell(view.sql, view.reads)
+            engine.define({**{view.name: view.sql for view in views}, **self._views})
             if locked:
                 engine.lock(self._tables.paths)
         return engine

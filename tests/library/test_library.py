@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepscope import library, messages
+from stepscope.engines import reads
 from stepscope.lake.schema import schema
 from tests.draw import Tables
 from tests.library import lint
@@ -52,6 +53,18 @@ def test_columns_are_those_of_the_header(entry, empty):
 @every
 def test_quiet_without_data(entry, empty):
     assert empty.execute(entry.sql).fetchall() == []
+
+
+@every
+def test_the_header_and_the_words_tell_what_it_reads(entry, empty):
+    """The engine takes the library at its word: what its own parser finds must be among the words."""
+    parsed = reads._parse(empty, entry.sql)
+    reads.tell(entry.sql, entry.reads)
+    said = reads.parse(empty, entry.sql)
+    assert parsed is not None
+    assert not parsed.star
+    assert parsed.tables & COLUMNS.keys() == said.tables == set(entry.reads)
+    assert parsed.columns <= said.columns
 
 
 @every

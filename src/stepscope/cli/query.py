@@ -120,7 +120,7 @@ def answer(
     """Runs a statement and writes its rows while they arrive. @NAME is an analysis of the library; as a table
     it is shown with units, in every other form raw."""
     entry = named(statement)
-    result = trace.query(entry.sql if entry else statement)
+    result = trace.answer(entry) if entry else trace.query(statement)
     bar.stop()
     if entry is None or form != "table":
         rows = (row for batch in result.batches() for row in batch)

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import duckdb
-
 from stepscope import config
 from stepscope.engines import Params
-from stepscope.engines.reads import Reads, parse
+from stepscope.engines.native import duckdb
+from stepscope.engines.reads import Reads, parse, told
 from stepscope.engines.refusal import refusal
 from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
 
@@ -27,6 +26,9 @@ Selects = Callable[[frozenset[str] | None], list[str]]
 
 _PATIENCE_SECONDS = 2.0
 """How long an interrupted query may take to stop; some functions of DuckDB never look."""
+
+_MOST_READS = 500
+"""Statements of which it is remembered what they read."""
 
 _WHILE_READING = (
     duckdb.IOException,
@@ -41,6 +43,7 @@ _WHILE_READING = (
 class _Lazy:
     columns: tuple[tuple[str, str], ...]
     selects: Selects
+    whole: bool
     loaded: frozenset[str] | None = None
 
 
@@ -65,6 +68,7 @@ class DuckDB:
         self._names: dict[str, tuple[str, ...]] = {}
         self._views: dict[str, str] = {}
         self._made: set[str] = set()
+        self._reads: dict[tuple[str, ...], Reads] = {}
         self._open: Rows | None = None
         self._stuck = False
         self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
@@ -99,14 +103,14 @@ class DuckDB:
             by_column = [list(column) for column in zip(*rows, strict=True)]
             self._con.execute(f"INSERT INTO {name} SELECT {picks}", by_column)
 
-    def source(self, name: str, columns: Columns, selects: Selects) -> None:
+    def source(self, name: str, columns: Columns, selects: Selects, *, whole: bool = False) -> None:
         """A table that is attached when a query first reads it, with no more columns than are read.
 
         `selects` is asked for SELECT statements with exactly `columns`, whose rows together are the table;
         it may put NULLs of the right type for all columns but the wanted ones (None wants all). Without
-        any statement the table is empty.
+        any statement the table is empty. whole: it gives all columns whatever is wanted.
         """
-        self._sources[name] = _Lazy(tuple(columns), selects)
+        self._sources[name] = _Lazy(tuple(columns), selects, whole)
         self._names[name] = tuple(column for column, _ in columns)
 
     def _attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
@@ -115,7 +119,9 @@ class DuckDB:
             if lazy is None:
                 continue
             every = frozenset(column for column, _ in lazy.columns)
-            loaded = (every if wanted is None else every & wanted) | (lazy.loaded or frozenset())
+            loaded = (every if wanted is None or lazy.whole else every & wanted) | (
+                lazy.loaded or frozenset()
+            )
             if lazy.loaded is not None and loaded == lazy.loaded:
                 continue
             selects = lazy.selects(None if loaded == every else loaded)
@@ -140,6 +146,7 @@ class DuckDB:
         """Makes SELECT statements usable by name. A view is made when a query first names it."""
         self._views.update(views)
         self._made -= views.keys()
+        self._reads.clear()
 
     def query(self, sql: str, params: Params = ()) -> Rows:
         """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
@@ -169,17 +176,20 @@ class DuckDB:
     def keep(self, names: Sequence[str]) -> None:
         """Computes views once, because several queries will read them."""
         for name in names:
-            self._prepare(f"SELECT * FROM {quote(name)}")
+            self._bring(self._views[name])
+            self._make_view(name)
             try:
                 self._con.execute(f"CREATE OR REPLACE TABLE {quote('kept ' + name)} AS FROM {quote(name)}")
                 self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {quote('kept ' + name)}")
             except duckdb.Error as error:
                 raise self.refused(error, name) from error
 
-    def reads(self, sql: str) -> Reads | None:
-        """What a SELECT reads, views followed to their tables; None when that cannot be told."""
+    def reads(self, *statements: str) -> Reads | None:
+        """What SELECTs read, views followed to their tables; None when that cannot be told."""
+        if statements in self._reads:
+            return self._reads[statements]
         found = Reads(frozenset(), frozenset(), False)
-        todo, done = [sql], set[str]()
+        todo, done = list(statements), set[str]()
         while todo:
             parsed = parse(self._con, todo.pop())
             if parsed is None:
@@ -189,6 +199,8 @@ class DuckDB:
             # A star over nothing but views asks for no more than the views name.
             star = parsed.star and not (parsed.tables and parsed.tables <= self._views.keys())
             found = found.joined(replace(parsed, star=star))
+        if len(self._reads) < _MOST_READS:
+            self._reads[statements] = found
         return found
 
     def interrupt(self) -> None:
@@ -209,6 +221,8 @@ class DuckDB:
         self._con.close()
 
     def _check(self, sql: str) -> None:
+        if told(sql):
+            return
         try:
             statements = self._con.extract_statements(sql)
         except duckdb.Error as error:
@@ -237,12 +251,16 @@ class DuckDB:
     def _prepare(self, sql: str) -> None:
         """Checks a statement, and attaches the tables and makes the views it reads."""
         self._check(sql)
+        self._bring(sql)
+        self._make_views(sql)
+
+    def _bring(self, sql: str) -> None:
+        """Attaches the tables that a statement reads."""
         found = self.reads(sql)
         if found is None:
             self._attach(self._sources, None)
         else:
             self._attach(sorted(found.tables & self._sources.keys()), None if found.star else found.columns)
-        self._make_views(sql)
 
     def _make_views(self, sql: str) -> None:
         """Creates the views that a statement needs, each after those it builds on."""
@@ -251,17 +269,18 @@ class DuckDB:
             return
         parsed = parse(self._con, sql)
         for name in sorted(waiting if parsed is None else parsed.tables & waiting):
-            if name in self._made:
-                continue
-            self._made.add(name)
-            inner = self._views[name]
-            self._make_views(inner)
-            try:
-                self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS {inner}")
-                described = self._con.execute(f"DESCRIBE {quote(name)}").fetchall()
-            except duckdb.Error as error:
-                raise self.refused(error, inner) from error
-            self._names[name] = tuple(row[0] for row in described)
+            self._make_view(name)
+
+    def _make_view(self, name: str) -> None:
+        if name in self._made:
+            return
+        self._made.add(name)
+        inner = self._views[name]
+        self._make_views(inner)
+        try:
+            self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS {inner}")
+        except duckdb.Error as error:
+            raise self.refused(error, inner) from error
 
     def _run(self, sql: str, params: Params) -> Rows:
         if self._open is not None:
@@ -280,6 +299,11 @@ class DuckDB:
         return self.doubt(told) if isinstance(error, _WHILE_READING) else told
 
     def _known(self) -> dict[str, tuple[str, ...]]:
+        """Tables and views with their columns, for advice."""
+        for name in self._made - self._names.keys():
+            with contextlib.suppress(duckdb.Error):  # a view that does not work has nothing to advise
+                described = self._con.execute(f"DESCRIBE {quote(name)}").fetchall()
+                self._names[name] = tuple(row[0] for row in described)
         return {**dict.fromkeys(self._views, ()), **self._names}
 
     def patiently(self, work: Callable[[], T]) -> T:

@@ -6,8 +6,7 @@ import difflib
 import re
 from collections.abc import Mapping
 
-import duckdb
-
+from stepscope.engines.native import duckdb
 from stepscope.errors import LimitReached, QueryError, StepscopeError
 
 _TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')

@@ -1,0 +1,61 @@
+"""DuckDB's native module, without the package around it where that can be spared.
+
+`import duckdb` takes longer than DuckDB needs to start: most of it goes into data frames, typed expressions
+and the reading of package metadata, none of which are used here. The native module is the same either way;
+all that the package adds for us is how it reads Arrow streams, which `_Streams` says for the releases
+where that is known. Any other release, and a process that has imported the package already, gets the package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import _duckdb as duckdb
+
+__all__ = ["duckdb"]
+
+_KNOWN = "2.0."
+
+
+class _Stream:
+    """An object with __arrow_c_stream__ as the scan wants to see it: all columns, and nothing filtered."""
+
+    one_shot = False
+    schema_is_stable = False
+    pull_under_gil = False
+
+    def __init__(self, arrow: Any) -> None:
+        self.obj = arrow
+
+    def rows(self) -> int | None:
+        return None
+
+    def accepts(self, predicate: object) -> bool:
+        return False
+
+    def stream(self, columns: object, filters: object) -> tuple[object, bool]:
+        return self.obj.__arrow_c_stream__(), False
+
+
+class _Predicates:
+    """The predicates that a scan offers to a source. None is ever accepted, so they need say nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *parts, **named: None
+
+
+class _Streams:
+    nodes = _Predicates()
+    adapt = _Stream
+
+
+def _prepare() -> None:
+    if "duckdb" not in sys.modules and duckdb.__version__.startswith(_KNOWN):
+        duckdb._set_arrow_sources(_Streams)
+    else:
+        importlib.import_module("duckdb")
+
+
+_prepare()

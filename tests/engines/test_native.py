@@ -1,0 +1,53 @@
+"""DuckDB's native module without its package: the same answers, and the package where it is not known."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "tf_data" / "map_py_function.xplane.pb"
+ASK = """
+import json, sys
+{before}
+import stepscope
+with stepscope.open({path!r}, cache=False) as trace:
+    rows = [trace.query(sql).rows() for sql in {statements!r}]
+{after}
+print(json.dumps([rows, "duckdb" in sys.modules]))
+"""
+STATEMENTS = (
+    "SELECT name, count(*), sum(dur_ps) FROM slice GROUP BY name ORDER BY name",
+    "SELECT count(*) FROM slice WHERE name LIKE 'Iterator%' AND dur_ps > 1000 AND id IN (1, 5, 8)"
+    " AND (op_name IS NULL OR depth BETWEEN 1 AND 3)",
+    "SELECT s.name, t.name FROM slice AS s JOIN track AS t ON s.track_id = t.id WHERE t.name = 'python'"
+    " ORDER BY s.id LIMIT 5",
+)
+
+
+def ask(before: str = "", after: str = "") -> tuple[list, bool]:
+    """The rows of each statement, and whether the package was imported, in a process of its own."""
+    code = ASK.format(before=before, after=after, path=str(SAMPLE), statements=STATEMENTS)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    rows, packaged = json.loads(done.stdout)
+    return rows, packaged
+
+
+def test_the_same_answers_without_the_package():
+    alone, packaged = ask()
+    assert not packaged
+    assert all(alone)
+    assert ask("import duckdb") == (alone, True)
+
+
+def test_the_package_may_come_later():
+    assert ask(after="import duckdb; duckdb.sql('SELECT 1')")[0] == ask()[0]
+
+
+@pytest.mark.parametrize("version", ["2.1.0", "3.0.0-dev"])
+def test_an_unknown_release_gets_the_package(version):
+    assert ask(f"import _duckdb; _duckdb.__version__ = {version!r}")[1]
