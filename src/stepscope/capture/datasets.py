@@ -1,0 +1,147 @@
+"""Where in the program each transformation of a dataset was written.
+
+Every dataset of TensorFlow passes through DatasetV2.__init__; the stack at that moment tells the method and
+the line of the program that called it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import re
+import sys
+import weakref
+from types import FrameType
+from typing import Any
+
+from .environment import relative
+from .patches import Patches
+from .places import is_framework
+
+_DATA = ("/tensorflow/python/data/", "\\tensorflow\\python\\data\\")
+_TEXT = 200
+
+
+class Sites:
+    """The sites of the datasets that are alive, by identity: a dataset may not be comparable or hashable."""
+
+    def __init__(self) -> None:
+        self._sites: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._made = 0
+
+    def watch(self, patches: Patches) -> None:
+        """Notes the site of every dataset from now on."""
+        from tensorflow.python.data.ops import dataset_ops
+
+        def make(init: Any) -> Any:
+            def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
+                init(self_, *args, **kwargs)
+                self.note(self_, sys._getframe(1))
+
+            return __init__
+
+        patches.wrap(dataset_ops.DatasetV2, "__init__", make)
+
+    def note(self, dataset: Any, frame: FrameType | None) -> None:
+        """Keeps the site of a new dataset."""
+        self._made += 1
+        key = id(dataset)
+
+        def forget(_: Any, key: int = key) -> None:
+            self._sites.pop(key, None)
+
+        try:
+            self._sites[key] = (weakref.ref(dataset, forget), {"made": self._made, **site(frame)})
+        except Exception as error:  # noqa: BLE001  an odd stack or argument must not keep a dataset from being
+            self._sites[key] = (weakref.ref(dataset, forget), {"made": self._made, "unknown": str(error)})
+
+    def chain(self, dataset: Any) -> list[dict[str, Any]]:
+        """The dataset and what it draws from, sources first; position 0 is the first source."""
+        rows: list[dict[str, Any]] = []
+        positions: dict[int, int] = {}
+        todo: list[tuple[Any, bool]] = [(dataset, False)]
+        while todo:
+            one, visited = todo.pop()
+            if id(one) in positions:
+                continue
+            inputs = list(one._inputs())
+            if not visited:
+                todo.append((one, True))
+                todo.extend((each, False) for each in reversed(inputs))
+                continue
+            positions[id(one)] = len(rows)
+            known = self._sites.get(id(one))
+            rows.append(
+                {
+                    "position": len(rows),
+                    "transformation": "",
+                    "dataset": op_name(one),
+                    "inputs": [positions[id(each)] for each in inputs],
+                    **(known[1] if known and known[0]() is one else {}),
+                }
+            )
+        return rows
+
+
+def op_name(dataset: Any) -> str:
+    """ParallelMapDataset for _ParallelMapDataset: TensorFlow's op, without its version."""
+    if type(dataset).__name__ == "DatasetV1Adapter":
+        dataset = dataset._dataset
+    return re.sub(r"V\d+$", "", type(dataset).__name__.lstrip("_"))
+
+
+def site(frame: FrameType | None) -> dict[str, Any]:
+    """Transformation, file, line, function and arguments, from the stack within DatasetV2.__init__."""
+    method: FrameType | None = None
+    while frame is not None and is_framework(frame.f_code.co_filename):
+        path = frame.f_code.co_filename
+        if any(part in path for part in _DATA) and (method is None or method.f_back is frame):
+            method = frame
+        frame = frame.f_back
+    told: dict[str, Any] = {}
+    if method is not None:
+        told["transformation"] = _name(method)
+        told["arguments"] = _arguments(method)
+    if frame is not None:
+        path = frame.f_code.co_filename
+        told.update(file=relative(path), line=frame.f_lineno, function=frame.f_code.co_name)
+        text = linecache.getline(path, frame.f_lineno, frame.f_globals).strip()
+        if text:
+            told["text"] = text[:_TEXT]
+    return told
+
+
+def _name(method: FrameType) -> str:
+    name = method.f_code.co_name
+    if name == "__init__":
+        return re.sub(r"V\d+$", "", type(method.f_locals.get("self")).__name__.lstrip("_"))
+    # An experimental transformation hands `apply` a function of its own: the outer one has the name.
+    return method.f_code.co_qualname.split(".")[0] if name == "_apply_fn" and _has_qualname else name
+
+
+_has_qualname = hasattr(compile("", "", "exec"), "co_qualname")
+
+
+def _is_small(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _TEXT)
+
+
+def _arguments(method: FrameType) -> dict[str, Any]:
+    """The arguments that are small: numbers, truth values, short text, and functions by name and place."""
+    code, values = method.f_code, method.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    found: dict[str, Any] = {}
+    for name in names:
+        value = values.get(name)
+        if name in ("self", "name", "cls") or value is None:
+            continue
+        if _is_small(value):
+            found[name] = value
+        elif inspect.isfunction(value) or inspect.ismethod(value):
+            place = value.__code__
+            found[name] = f"{value.__qualname__} ({relative(place.co_filename)}:{place.co_firstlineno})"
+        elif callable(value):
+            found[name] = type(value).__name__
+        elif isinstance(value, (list, tuple)) and len(value) <= 8 and all(map(_is_small, value)):
+            found[name] = list(value)
+    return found

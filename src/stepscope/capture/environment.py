@@ -1,0 +1,95 @@
+"""What a capture says of the program and its machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("tensorflow", "jax", "jaxlib", "keras", "tf_keras", "numpy")
+_FLAGS = ("TF_", "XLA_", "JAX_", "KERAS_", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TPU_")
+# Terraform's variables begin with TF_, too; and nothing that is called a secret is written down.
+_NO_FLAG = re.compile(
+    r"^TF_(VAR|CLI|TOKEN|LOG|DATA_DIR|REATTACH|PLUGIN|REGISTRY|WORKSPACE)|TOKEN|SECRET|PASSW|_KEY"
+)
+
+
+def facts() -> dict[str, Any]:
+    """Command, host, cores, memory and the flags that were set."""
+    argv = list(getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv])
+    return {
+        "argv": argv,
+        "cwd_name": Path(_cwd()).name,
+        "flags": _flags(),
+        "cores": _cores(),
+        "memory_bytes": _memory_bytes(),
+        "host": platform.node(),
+        "pid": os.getpid(),
+        "versions": versions(),
+    }
+
+
+def _flags() -> dict[str, str]:
+    names = [name for name in os.environ if name.startswith(_FLAGS) and not _NO_FLAG.search(name)]
+    return {name: os.environ[name] for name in sorted(names)}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the frameworks that the program has imported."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str):
+            found[name] = version
+    return found
+
+
+def devices() -> list[dict[str, str]]:
+    """The devices of the frameworks in use. Only asked for once the program has run steps, so that nothing is
+    initialised earlier than the program would."""
+    found = []
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is not None:
+        for device in tensorflow.config.list_physical_devices():
+            found.append({"name": device.name, "kind": device.device_type})
+    jax = sys.modules.get("jax")
+    if jax is not None and jax_is_used():
+        for device in jax.local_devices():
+            found.append({"name": f"jax:{device.platform}:{device.id}", "kind": device.device_kind})
+    return found
+
+
+def relative(path: str) -> str:
+    """A path as seen from the working directory, if it is below."""
+    below = _cwd() + os.sep
+    return path[len(below) :] if path.startswith(below) else path
+
+
+def jax_is_used() -> bool:
+    """True once JAX has opened a device."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bool(getattr(bridge, "_backends", None))
+
+
+def _cwd() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # the folder has been removed
+        return ""
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
+def _memory_bytes() -> int | None:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return None

@@ -1,0 +1,103 @@
+"""The ends of a program while a recording runs: what was recorded is saved, and it ends as it would."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any, Callable
+
+_SIGNALS = ("SIGTERM", "SIGHUP")
+
+
+class Exits:
+    """Calls `finish` before the process is gone: at the end of the interpreter, on a signal that would end it
+    at once, and at os._exit."""
+
+    def __init__(self, finish: Callable[..., None]) -> None:
+        self._finish = finish
+        self._pid = os.getpid()
+        self._handled: list[int] = []
+        self._exit: Any = None
+        self._guarding = False
+
+    def guard(self) -> None:
+        """Begins to watch. Signals that the program handles or ignores are its own affair."""
+        if self._guarding:
+            return
+        self._guarding = True
+        # After the framework's own, so that it runs before them.
+        atexit.register(self._finish)
+        if threading.current_thread() is threading.main_thread():
+            for name in _SIGNALS:
+                number = getattr(signal, name, None)
+                if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                    signal.signal(number, self._on_signal)
+                    self._handled.append(number)
+        self._exit = os._exit
+        os._exit = self._watched_exit  # type: ignore[assignment]
+
+    def release(self) -> None:
+        """Puts everything back."""
+        if not self._guarding:
+            return
+        self._guarding = False
+        atexit.unregister(self._finish)
+        if os._exit == self._watched_exit:
+            os._exit = self._exit
+        # Only the main thread may; another leaves the handlers, which then pass the signal on.
+        if threading.current_thread() is threading.main_thread():
+            while self._handled:
+                number = self._handled.pop()
+                if signal.getsignal(number) == self._on_signal:
+                    signal.signal(number, signal.SIG_DFL)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._finish(f"signal {number}")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _watched_exit(self, status: int) -> None:
+        if os.getpid() == self._pid:
+            self._finish("os._exit")
+        self._exit(status)
+
+
+def uncaught() -> str | None:
+    """The exception that ends the program, as far as Python has noted it; None when there is none."""
+    error: BaseException | None = getattr(sys, "last_value", None)
+    return f"{type(error).__name__}: {error}"[:2000] if error is not None else None
+
+
+def hide_own_frames(is_ours: Callable[[str], bool]) -> None:
+    """Takes the frames of wrappers out of the traceback of an uncaught exception before it is printed."""
+    original = sys.excepthook
+
+    def excepthook(kind: Any, error: Any, traceback: Any) -> None:
+        seen: dict[int, bool] = {}
+        _strip(error, is_ours, seen)
+        if error is not None and getattr(error, "__traceback__", None) is not None:
+            traceback = error.__traceback__
+        original(kind, error, traceback)
+
+    sys.excepthook = excepthook
+
+
+def _strip(error: BaseException | None, is_ours: Callable[[str], bool], seen: dict[int, bool]) -> None:
+    while error is not None and id(error) not in seen:
+        seen[id(error)] = True
+        links = []
+        link = error.__traceback__
+        while link is not None:
+            links.append(link)
+            link = link.tb_next
+        kept = [one for one in links if not is_ours(one.tb_frame.f_code.co_filename)]
+        if kept and len(kept) < len(links):
+            for one, after in zip(kept, [*kept[1:], None]):
+                one.tb_next = after
+            error.__traceback__ = kept[0]
+        _strip(error.__cause__, is_ours, seen)
+        error = error.__context__

@@ -1,0 +1,92 @@
+"""The capture folder: capture.json, replaced as a whole whenever a piece is complete, and what it lists.
+
+The layout is described in docs/reference/capture-format.md. A program that dies leaves the state of the last
+complete piece; lines of .ndjson files go out one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any, BinaryIO
+
+FORMAT = 1
+
+
+class Folder:
+    """Writes a capture folder. facts: what capture.json says, changed in place and written by save()."""
+
+    def __init__(self, path: str, facts: dict[str, Any]) -> None:
+        self.path = Path(path).absolute()
+        self.facts: dict[str, Any] = {"format": FORMAT, **facts}
+        self.facts.setdefault("files", [])
+        self.facts.setdefault("problems", [])
+        self._open: dict[str, BinaryIO] = {}
+        self._lock = threading.RLock()
+
+    def save(self) -> None:
+        """Replaces capture.json."""
+        with self._lock:
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path / "capture.json", _text(self.facts, indent=1).encode("utf-8") + b"\n")
+
+    def close(self) -> None:
+        """Closes the .ndjson files."""
+        with self._lock:
+            while self._open:
+                self._open.popitem()[1].close()
+
+    def add(self, name: str, kind: str, data: bytes, **more: Any) -> None:
+        """Writes a file and lists it."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+        self.list(name, kind, **more)
+
+    def add_json(self, name: str, kind: str, value: Any) -> None:
+        """Writes a JSON file and lists it."""
+        self.add(name, kind, _text(value, indent=1).encode("utf-8") + b"\n")
+
+    def line(self, name: str, kind: str, value: dict[str, Any]) -> None:
+        """Adds a line to an .ndjson file, on disk at once."""
+        with self._lock:
+            file = self._open.get(name)
+            if file is None:
+                path = self.path / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = self._open[name] = path.open("ab", buffering=0)
+                self.list(name, kind)
+            file.write(_text(value).encode("utf-8") + b"\n")
+
+    def list(self, name: str, kind: str, **more: Any) -> None:
+        """Lists a file that is there; a file that is listed stays as it was listed."""
+        with self._lock:
+            files: list[dict[str, Any]] = self.facts["files"]
+            if all(one["path"] != name for one in files):
+                files.append({"path": name, "kind": kind, **more})
+
+    def problem(self, what: str, seen: str, todo: str) -> None:
+        """States what is missing and why, once."""
+        told = {"what": what, "seen": seen, "todo": todo}
+        if told not in self.facts["problems"]:
+            self.facts["problems"].append(told)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file under another name and renames it, so that nobody sees a half of it."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_bytes(data)
+        new.replace(path)
+    except BaseException:
+        if new.exists():
+            new.unlink()
+        raise
+
+
+def _text(value: Any, indent: Any = None) -> str:
+    # Text from the program, such as an argument, may hold halves of characters that UTF-8 cannot say.
+    text = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,196 @@
+"""The iterators that are alive, their chains of datasets, and the model TensorFlow keeps of each.
+
+The model proto (tensorflow.data.model.ModelProto) says for each stage, as rewritten, how many elements it
+made and what they cost. It is read with the op IteratorGetModelProto, of eager iterators only: to ask an iterator
+within a graph, the program's graph would have to be changed.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from typing import Any
+
+from .datasets import Sites
+from .folder import Folder
+from .patches import Patches
+from .recorder import Recorder
+
+
+class Tracked:
+    """An iterator with its number and its chain, which outlives the dataset."""
+
+    def __init__(self, number: int, iterator: Any, chain: list[dict[str, Any]]) -> None:
+        self.number = number
+        self.iterator = weakref.ref(iterator)
+        self.chain = chain
+        self.samples = 0
+        self.last_begin_ns: int | None = None
+
+
+class Iterators:
+    """Follows the iterators of a program."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._sites = Sites()
+        self._tracked: list[Tracked] = []
+        self._by_id: dict[int, Tracked] = {}
+        self._written = 0
+        self._made = 0
+
+    def watch(self, patches: Patches) -> None:
+        """Notes every dataset and iterator from now on, and counts the elements drawn from Python."""
+        from tensorflow.python.data.ops import iterator_ops
+
+        self._sites.watch(patches)
+        patches.wrap(iterator_ops.OwnedIterator, "__init__", self._watched_init)
+        patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
+        patches.wrap(iterator_ops.Iterator, "__init__", self._watched_graph_init)
+        self._watch_graph_datasets(patches)
+
+    def live(self) -> list[Any]:
+        """The iterators that are still there."""
+        return [one for one in (tracked.iterator() for tracked in self._tracked) if one is not None]
+
+    def _watched_init(self, init: Any) -> Any:
+        from tensorflow.python.eager import context
+
+        def __init__(self_: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
+            init(self_, dataset, *args, **kwargs)
+            if dataset is not None and context.executing_eagerly() and self._recorder.listening:
+                self._track(self_, dataset)
+
+        return __init__
+
+    def _watched_next(self, next_: Any) -> Any:
+        from tensorflow.python.eager import context
+
+        recorder = self._recorder
+
+        def __next__(self_: Any) -> Any:
+            tracked = self._by_id.get(id(self_))
+            if tracked is None or not recorder.listening or not context.executing_eagerly():
+                return next_(self_)
+            # A step of a plain loop goes from one element asked for to the next: wait, then body.
+            now = time.time_ns()
+            last, tracked.last_begin_ns = tracked.last_begin_ns, now
+            if last is not None:
+                recorder.step(
+                    "next_element",
+                    ("iterator", tracked.number),
+                    self._name(tracked),
+                    last,
+                    now,
+                    begin_ns=last,
+                )
+            return next_(self_)
+
+        return __next__
+
+    def _watched_graph_init(self, init: Any) -> Any:
+        def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
+            init(self_, *args, **kwargs)
+            self._recorder.problem(
+                "no model of a graph-mode iterator",
+                "an iterator of TensorFlow 1 lives in the program's graph, which would have to be changed to "
+                "ask it",
+                "its stages are in the XPlane; eager iterators also have a model",
+            )
+
+        return __init__
+
+    def _watch_graph_datasets(self, patches: Patches) -> None:
+        """The chains of one-shot and initializable iterators."""
+        from tensorflow.python.data.ops import dataset_ops
+
+        for name in ("_make_one_shot_iterator", "_make_initializable_iterator"):
+            if not hasattr(dataset_ops.DatasetV1, name):
+                continue
+
+            def make(original: Any) -> Any:
+                def iterator_of(self_: Any, *args: Any, **kwargs: Any) -> Any:
+                    iterator = original(self_, *args, **kwargs)
+                    if self._recorder.listening:
+                        self._track(iterator, self_)
+                    return iterator
+
+                return iterator_of
+
+            patches.wrap(dataset_ops.DatasetV1, name, make)
+
+    def _track(self, iterator: Any, dataset: Any) -> None:
+        try:
+            tracked = Tracked(self._made, iterator, self._sites.chain(dataset))
+        except Exception as error:  # noqa: BLE001  a dataset of a kind nobody foresaw is still a dataset
+            self._recorder.failed("a chain of datasets", error)
+            return
+        key = id(iterator)
+        self._made += 1
+        self._tracked.append(tracked)
+        self._by_id[key] = tracked
+        weakref.finalize(iterator, self._by_id.pop, key, None).atexit = False
+
+    @staticmethod
+    def _name(tracked: Tracked) -> str:
+        last = tracked.chain[-1] if tracked.chain else {}
+        return f"elements of the dataset of {last['file']}:{last['line']}" if "file" in last else "elements"
+
+    # --- pieces of the capture -----------------------------------------------------------------
+
+    def datasets(self, folder: Folder, now_ns: int) -> None:
+        """Writes the chains, whenever there are new ones."""
+        if self._written < self._made:
+            self._written = self._made
+            rows = [{"iterator": one.number, "chain": one.chain} for one in self._tracked]
+            folder.add_json("pipeline/datasets.json", "datasets", rows)
+
+    def models(self, folder: Folder, now_ns: int) -> None:
+        """Samples the model of every iterator that is alive."""
+        from tensorflow.python.eager import context
+        from tensorflow.python.ops import gen_experimental_dataset_ops as ops
+
+        if not self.live():
+            return
+        ask = getattr(ops, "iterator_get_model_proto", None)
+        if ask is None:
+            import tensorflow
+
+            self._recorder.problem(
+                "no model of the iterators",
+                f"TensorFlow {tensorflow.__version__} has no op IteratorGetModelProto",
+                "record with a newer TensorFlow for exact rates; the XPlane has the stages all the same",
+            )
+            return
+        if not context.executing_eagerly():
+            return
+        for tracked in list(self._tracked):
+            iterator = tracked.iterator()
+            resource = getattr(iterator, "_iterator_resource", None)
+            if resource is None or not hasattr(resource, "numpy"):
+                continue
+            try:
+                data = ask(iterator=resource).numpy()
+            except Exception as error:  # noqa: BLE001  of one iterator: those of the others are still good
+                self._recorder.problem(
+                    f"no model of iterator {tracked.number}",
+                    str(error).split("\n")[0],
+                    "TensorFlow keeps no model when options.autotune.enabled is False",
+                )
+                continue
+            name = f"model_{tracked.number}_{tracked.samples}.pb"
+            line = {"iterator": tracked.number, "sample": tracked.samples, "unix_ns": now_ns, "file": name}
+            elements = _elements(data)
+            if elements is not None:
+                line["elements"] = elements
+            tracked.samples += 1
+            folder.add(f"pipeline/{name}", "model", data)
+            folder.line("pipeline/models.ndjson", "models", line)
+
+
+def _elements(data: bytes) -> int | None:
+    """Elements that the root has handed out."""
+    from tensorflow.core.framework import model_pb2
+
+    model = model_pb2.ModelProto.FromString(data)
+    return int(model.nodes[model.output].num_elements) if model.output in model.nodes else None

@@ -1,0 +1,87 @@
+"""Steps of JAX: calls of functions that the program itself has jitted.
+
+Compiled calls run in C++ and never come by Python, unless JAX is given no fast path for a function. That is
+withheld from the program's own functions while a recording is wanted, and granted at their next call after.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from typing import Any
+
+from .places import is_framework
+from .recorder import Recorder
+
+_HELPERS = ("_run_python_pjit", "_python_pjit_helper")
+
+
+def watch(recorder: Recorder) -> None:
+    """Reports every call of a function jitted by the program."""
+    import jax
+    from jax._src import core, pjit
+
+    helper = next((name for name in _HELPERS if hasattr(pjit, name)), None)
+    if helper is None or not hasattr(pjit, "_get_fastpath_data"):
+        recorder.problem(
+            "steps of JAX cannot be seen",
+            f"JAX {jax.__version__} calls jitted functions in another way than those known",
+            "mark the steps with stepscope.capture.step(i)",
+        )
+        return
+    local = recorder.local
+    clean = getattr(core, "trace_state_clean", lambda: True)
+    parameter = list(inspect.signature(getattr(pjit, helper)).parameters).index("fun")
+
+    def watched_helper(run: Any) -> Any:
+        def helper(*args: Any, **kwargs: Any) -> Any:
+            local.jitted = None
+            function = args[parameter]
+            if not recorder.listening or not clean() or is_framework(_file(function)):
+                return run(*args, **kwargs)
+            begin_ns = time.time_ns()
+            result = run(*args, **kwargs)
+            end_ns = time.time_ns()
+            local.jitted = function
+            outputs = result[1]
+            recorder.step(
+                "jax",
+                ("jit", id(function)),
+                getattr(function, "__name__", type(function).__name__),
+                begin_ns,
+                end_ns,
+                source=None,
+                settle=lambda: jax.block_until_ready(outputs),
+            )
+            return result
+
+        return helper
+
+    def watched_path(get: Any) -> Any:
+        def get_fastpath_data(*args: Any, **kwargs: Any) -> Any:
+            function, local.jitted = getattr(local, "jitted", None), None
+            if function is not None and recorder.listening:
+                return None
+            return get(*args, **kwargs)
+
+        return get_fastpath_data
+
+    recorder.patches.wrap(pjit, helper, watched_helper)
+    recorder.patches.wrap(pjit, "_get_fastpath_data", watched_path)
+    _watch_compilation(recorder)
+
+
+def _file(function: Any) -> str:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return code.co_filename if code is not None else ""
+
+
+def _watch_compilation(recorder: Recorder) -> None:
+    """Counts compilations. JAX has no way to take a listener off; this one returns at once afterwards."""
+    from jax import monitoring
+
+    def heard(event: str, duration_secs: float, **more: Any) -> None:
+        if "compile" in event:
+            recorder.compiled += 1
+
+    monitoring.register_event_duration_secs_listener(heard)

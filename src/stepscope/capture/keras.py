@@ -1,0 +1,55 @@
+"""Steps of Keras 2 and 3: batches of fit, evaluate and predict, between the calls to its callbacks.
+
+The list of callbacks is watched, not added to: another callback could change what Keras does.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from .recorder import Recorder
+
+
+def watch(recorder: Recorder, module: Any) -> None:
+    """Reports the batches of the Keras whose module this is: keras, tf_keras."""
+    callbacks = getattr(module.callbacks, "CallbackList", None)
+    if callbacks is None:
+        callbacks = sys.modules[module.__name__ + ".src.callbacks.callback_list"].CallbackList
+    local = recorder.local
+
+    def watched_begin(original: Any) -> Any:
+        def on_batch_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if recorder.listening:
+                local.batch_begin_ns = time.time_ns()
+            return original(self, *args, **kwargs)
+
+        return on_batch_begin
+
+    def watched_end(kind: str) -> Any:
+        def make(original: Any) -> Any:
+            def on_batch_end(self: Any, *args: Any, **kwargs: Any) -> Any:
+                result = original(self, *args, **kwargs)
+                begin_ns = getattr(local, "batch_begin_ns", None)
+                if begin_ns is not None and recorder.listening:
+                    local.batch_begin_ns = None
+                    end_ns = time.time_ns()
+                    recorder.step(
+                        "keras_batch",
+                        ("keras", kind),
+                        f"{kind} batch",
+                        begin_ns,
+                        end_ns,
+                        source=getattr(local, "function", None),
+                        begin_ns=begin_ns,
+                    )
+                return result
+
+            return on_batch_end
+
+        return make
+
+    for kind in ("train", "test", "predict"):
+        recorder.patches.wrap(callbacks, f"on_{kind}_batch_begin", watched_begin)
+        recorder.patches.wrap(callbacks, f"on_{kind}_batch_end", watched_end(kind))

@@ -1,0 +1,133 @@
+"""Cores, memory and I/O of process and machine over time, from /proc, ten times a second.
+
+A value that the machine does not tell is left out of its line. Elsewhere than on Linux nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+INTERVAL_S = 0.1
+SECTOR_BYTES = 512  # the unit of /proc/diskstats, whatever the disk
+
+
+class Sampler:
+    """A thread that hands a sample to `write` every INTERVAL_S seconds until it is stopped."""
+
+    def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
+        self._write = write
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="stepscope-machine", daemon=True)
+        self.cost_ns = 0
+        self.samples = 0
+        self.failed: str | None = None
+
+    def start(self) -> None:
+        """Begins to sample."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Takes a last sample and ends the thread."""
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._stop.set()
+            self._thread.join(2.0)
+
+    def _run(self) -> None:
+        ticks: list[tuple[int, int]] | None = None
+        last = False
+        while True:
+            # thread_time: what the thread costs the program, not what it waits for the interpreter
+            begin = time.thread_time_ns()
+            try:
+                values, ticks = sample(ticks)
+                if "cores" in values:
+                    self._write(values)
+                    self.samples += 1
+            except OSError as error:  # a full disk ends the sampling, not the program
+                self.failed = str(error)
+                return
+            self.cost_ns += time.thread_time_ns() - begin
+            if last:
+                return
+            last = self._stop.wait(INTERVAL_S)
+
+
+def sample(
+    before: list[tuple[int, int]] | None,
+) -> tuple[dict[str, Any], list[tuple[int, int]] | None]:
+    """One sample, and the ticks of the cores to compare the next with."""
+    values: dict[str, Any] = {"unix_ns": time.time_ns()}
+    ticks = _ticks()
+    if before is not None and ticks is not None and len(before) == len(ticks):
+        values["cores"] = [
+            round((busy - was_busy) / (total - was_total), 3) if total > was_total else 0.0
+            for (busy, total), (was_busy, was_total) in zip(ticks, before)
+        ]
+    values["process_cpu_ns"] = time.process_time_ns()
+    _add(values, _memory)
+    _add(values, _io)
+    _add(values, _available)
+    _add(values, _disks)
+    return values, ticks
+
+
+def _add(values: dict[str, Any], read: Callable[[], dict[str, int]]) -> None:
+    try:
+        values.update(read())
+    except (OSError, ValueError, IndexError):
+        # Not told here: a container may hide it. The value is left out, as the format says.
+        return
+
+
+def _ticks() -> list[tuple[int, int]] | None:
+    """(busy, total) of each core since the machine began, in ticks."""
+    try:
+        text = _read("/proc/stat")
+    except OSError:
+        return None
+    found = []
+    for line in text.splitlines():
+        words = line.split()
+        if words and words[0].startswith("cpu") and words[0] != "cpu":
+            # user nice system idle iowait irq softirq steal; guest time is within user
+            numbers = [int(word) for word in words[1:9]]
+            idle = numbers[3] + numbers[4]
+            found.append((sum(numbers) - idle, sum(numbers)))
+    return found or None
+
+
+def _memory() -> dict[str, int]:
+    words = _read("/proc/self/statm").split()
+    threads = _read("/proc/self/stat").rpartition(")")[2].split()[17]
+    return {"rss_bytes": int(words[1]) * os.sysconf("SC_PAGE_SIZE"), "threads": int(threads)}
+
+
+def _io() -> dict[str, int]:
+    told = dict(line.split(": ") for line in _read("/proc/self/io").splitlines())
+    return {"read_bytes": int(told["rchar"]), "write_bytes": int(told["wchar"])}
+
+
+def _available() -> dict[str, int]:
+    for line in _read("/proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            return {"available_bytes": int(line.split()[1]) * 1024}
+    return {}
+
+
+def _disks() -> dict[str, int]:
+    read = written = 0
+    for line in _read("/proc/diskstats").splitlines():
+        words = line.split()
+        # Whole disks only: what a partition or a mapped device does is counted there, too.
+        if Path("/sys/block", words[2]).exists() and not words[2].startswith(("loop", "ram", "dm-", "md")):
+            read += int(words[5])
+            written += int(words[9])
+    return {"disk_read_bytes": read * SECTOR_BYTES, "disk_write_bytes": written * SECTOR_BYTES}
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text(encoding="utf-8", errors="replace")

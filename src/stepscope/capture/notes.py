@@ -1,0 +1,73 @@
+"""What processes leave for the launcher, so that it can say why nothing was recorded.
+
+Files in the launcher's own folder: `python-PID` for each process of Python that loaded the hook,
+`framework-PID` for those that imported a framework, `seen-PID` with the calls seen, `problem-*`, and `claim`,
+which the one process that records makes. Used from code there is no such folder and nothing is left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Tuple
+
+from .pace import Pace
+from .plan import Plan
+
+Problem = Tuple[str, str, str]
+
+_told: dict[str, float] = {}
+
+
+def process(plan: Plan, kind: str, value: Any = None) -> None:
+    """Leaves `kind`-PID."""
+    if plan.state is not None:
+        path = Path(plan.state) / f"{kind}-{os.getpid()}"
+        path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def seen(plan: Plan, frameworks: list[str], pace: Pace, last: bool = False) -> None:
+    """Leaves what was called so far; at most every 50 ms, for it stands in the program's way,
+    unless it is the last time."""
+    if plan.state is None:
+        return
+    now = time.monotonic()
+    calls = sum(one.count for one in pace.callers.values())
+    if calls > 4 and not last and now - _told.get(plan.state, 0) < 0.05:
+        return
+    _told[plan.state] = now
+    process(plan, "seen", {"frameworks": frameworks, "warmup": pace.warmup, "calls": pace.told()})
+
+
+def problem(plan: Plan, what: str, seen: str, todo: str) -> None:
+    """Leaves a problem."""
+    if plan.state is None:
+        return
+    text = json.dumps([what, seen, todo])
+    name = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+    (Path(plan.state) / f"problem-{os.getpid()}-{name}").write_text(text, encoding="utf-8")
+
+
+def told(plan: Plan) -> list[Problem]:
+    """The problems this process left before there was a folder."""
+    if plan.state is None:
+        return []
+    paths = sorted(Path(plan.state).glob(f"problem-{os.getpid()}-*"))
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return [(what, seen, todo) for what, seen, todo in found]
+
+
+def claim(plan: Plan) -> bool:
+    """True for the first process that asks, and for it whenever it asks again."""
+    if plan.state is None:
+        return True
+    path = Path(plan.state) / "claim"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(str(os.getpid()))
+    except FileExistsError:
+        return path.read_text(encoding="utf-8") == str(os.getpid())
+    return True

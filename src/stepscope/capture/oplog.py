@@ -1,0 +1,70 @@
+"""The op log (tensorflow.tfprof.OpLogProto): trainable variables, FLOPs and code traces of a graph.
+
+Written by hand and not by TensorFlow's writer, which prints to stdout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .places import is_ours
+
+TRAINABLE = "_trainable_variables"
+
+
+def op_log(graph: Any) -> bytes:
+    """The op log of a tf.Graph, serialised."""
+    import tensorflow
+    from tensorflow.core.profiler import tfprof_log_pb2
+    from tensorflow.python.framework import ops
+    from tensorflow.python.util import deprecation
+
+    log = tfprof_log_pb2.OpLogProto()
+    numbers: dict[str, int] = {}
+
+    def number(text: str) -> int:
+        if text not in numbers:
+            numbers[text] = len(numbers) + 1
+            log.id_to_string[numbers[text]] = text
+        return numbers[text]
+
+    trainable = _trainable(graph, tensorflow)
+    for op in graph.get_operations():
+        entry = log.log_entries.add(name=op.name)
+        if op.name in trainable:
+            entry.types.append(TRAINABLE)
+        with deprecation.silence():  # TensorFlow's formulas use what it has deprecated
+            flops = _flops(ops, graph, op)
+        if flops:
+            entry.float_ops = flops
+        for place in op.traceback or ():
+            path, line, function, text = tuple(place)[:4]
+            if is_ours(path):
+                continue
+            entry.code_def.traces.add(
+                lineno=line,
+                file_id=number(path),
+                function_id=number(function),
+                line_id=number(text or ""),
+            )
+    data: bytes = log.SerializeToString(deterministic=True)
+    return data
+
+
+def _flops(ops: Any, graph: Any, op: Any) -> int:
+    """0 when the op type has no formula or a shape is not known before it runs."""
+    if not hasattr(op, "node_def"):
+        return 0
+    try:
+        return int(ops.get_stats_for_node_def(graph, op.node_def, "flops").value or 0)
+    except (ValueError, AssertionError, KeyError, TypeError):
+        return 0
+
+
+def _trainable(graph: Any, tensorflow: Any) -> set[str]:
+    names = {one.op.name for one in graph.get_collection(tensorflow.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
+    for one in getattr(graph, "trainable_variables", ()):  # of a tf.function: captured, known by their input
+        for outer, inner in getattr(graph, "captures", ()):
+            if outer is getattr(one, "handle", None):
+                names.add(inner.op.name)
+    return names

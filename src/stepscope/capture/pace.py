@@ -1,0 +1,92 @@
+"""Which calls of a program are its steps, and when they have settled.
+
+A program makes many kinds of calls: a preprocessing function, the train step, a metric. The anchor is the
+call that marks steps: of the highest kind that repeats, the one that took the most time. It is ready after
+`warmup` settled calls, those during which nothing was traced or compiled.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Tuple
+
+LEVELS = ("own", "keras_batch", "session_run", "jax", "function_call", "next_element", "library_function")
+"""Kinds of calls, the surest mark of a step first."""
+
+_KEPT = 1000
+
+Span = Tuple[int, int, int]
+
+
+class Caller:
+    """One thing that is called again and again. name: for people; total_ns: time within its calls."""
+
+    def __init__(self, how: str, name: str) -> None:
+        self.how = how
+        self.name = name
+        self.count = 0
+        self.settled = 0
+        self.total_ns = 0
+        self.last_end_ns: int | None = None
+        self.spans: deque[Span] = deque(maxlen=_KEPT)
+
+    def saw(self, begin_ns: int, call_ns: int, end_ns: int, settled: bool) -> None:
+        """Counts a call. begin_ns: of the step, call_ns: of the call within it."""
+        self.spans.append((begin_ns, call_ns, end_ns))
+        self.count += 1
+        self.settled = self.settled + 1 if settled else 0
+        self.total_ns += end_ns - call_ns
+        self.last_end_ns = end_ns
+
+
+class Pace:
+    """Watches calls until one of them turns out to be the step."""
+
+    def __init__(self, warmup: int) -> None:
+        self.warmup = warmup
+        self.callers: dict[tuple[Any, ...], Caller] = {}
+        self.anchor: tuple[Any, ...] | None = None
+
+    def saw(
+        self,
+        how: str,
+        key: tuple[Any, ...],
+        name: str,
+        begin_ns: int,
+        call_ns: int,
+        end_ns: int,
+        settled: bool,
+    ) -> Caller:
+        """Counts a call."""
+        caller = self.callers.get(key)
+        if caller is None:
+            caller = self.callers[key] = Caller(how, name)
+        caller.saw(begin_ns, call_ns, end_ns, settled)
+        return caller
+
+    def ready(self) -> bool:
+        """True once the anchor is known and has settled."""
+        if self.anchor is None:
+            self.anchor = self._choose()
+        return self.anchor is not None
+
+    def _choose(self) -> tuple[Any, ...] | None:
+        repeated = {key: one for key, one in self.callers.items() if one.count >= min(2, self.warmup + 1)}
+        for level in LEVELS:
+            here = [(one.total_ns, key) for key, one in repeated.items() if one.how == level]
+            if not here:
+                continue
+            key = max(here, key=lambda pair: pair[0])[1]
+            # A function that ran three times before the first element was drawn is no step of that loop.
+            drawn = [one.settled for one in repeated.values() if one.how == "next_element"]
+            if self.callers[key].settled < self.warmup or (drawn and max(drawn) < min(self.warmup, 2)):
+                return None
+            return key
+        return None
+
+    def told(self) -> list[dict[str, Any]]:
+        """What was called and how often, the most called first, for the reason why nothing was recorded."""
+        most = sorted(self.callers.values(), key=lambda one: (LEVELS.index(one.how), -one.count))
+        return [
+            {"how": one.how, "name": one.name, "calls": one.count, "settled": one.settled} for one in most[:5]
+        ]

@@ -1,0 +1,34 @@
+"""Wrappers around functions of a framework, which can be taken off again."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+
+class Patches:
+    """What was replaced, and by what."""
+
+    def __init__(self) -> None:
+        self._done: list[tuple[Any, str, Any, Any]] = []
+
+    def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        """Replaces owner.name by make(what it was). AttributeError when there is no such thing."""
+        original = getattr(owner, name)
+        wrapper = functools.wraps(original)(make(original))
+        setattr(owner, name, wrapper)
+        self._done.append((owner, name, original, wrapper))
+
+    def put(self, owner: Any, name: str, value: Any) -> None:
+        """Replaces owner.name by a value."""
+        original = getattr(owner, name)
+        setattr(owner, name, value)
+        self._done.append((owner, name, original, value))
+
+    def undo(self) -> None:
+        """Puts back what was there. What others have wrapped since stays: the wrappers within only pass on
+        calls by then."""
+        while self._done:
+            owner, name, original, wrapper = self._done.pop()
+            if getattr(owner, name, None) is wrapper:
+                setattr(owner, name, original)

@@ -1,0 +1,46 @@
+"""Whose code a frame is: the program's, or a framework's."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+
+from .environment import relative
+
+_HERE = str(Path(__file__).parent) + os.sep
+_FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "jax", "jaxlib")
+
+
+def is_framework(path: str) -> bool:
+    """True for files of TensorFlow, Keras, JAX, of Python's own import machinery, and for these."""
+    return path.startswith(("<frozen", _HERE)) or path.startswith(_roots())
+
+
+def is_ours(path: str) -> bool:
+    """True for the files of this package."""
+    return path.startswith(_HERE)
+
+
+def caller() -> str:
+    """file:line of the innermost frame that is the program's; empty if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_framework(frame.f_code.co_filename):
+        frame = frame.f_back
+    return f"{relative(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else ""
+
+
+_known: tuple[int, tuple[str, ...]] = (-1, ())
+
+
+def _roots() -> tuple[str, ...]:
+    global _known
+    loaded = [sys.modules[name] for name in _FRAMEWORKS if name in sys.modules]
+    if _known[0] != len(loaded):
+        files = [getattr(module, "__file__", None) for module in loaded]
+        roots = {str(Path(file).parent) + os.sep for file in files if file}
+        # tensorflow.__file__ is .../tensorflow/__init__.py or, before 2.16, .../tensorflow/_api/v2/...
+        roots |= {root.split(os.sep + "_api" + os.sep)[0] + os.sep for root in roots if "_api" in root}
+        _known = (len(loaded), tuple(sorted(roots)))
+    return _known[1]

@@ -1,0 +1,92 @@
+"""What is to be recorded: how long to wait, how much to take, which pieces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+PIECES = ("xplane", "run_metadata", "model_proto", "datasets", "graph", "op_log", "machine")
+"""What a recording is made of; each can be left out."""
+
+WARMUP = 3
+STEPS = 10
+SECONDS = 1.0
+PATIENCE = 60.0
+METADATA_STEPS = 3
+
+
+class Plan:
+    """A recording as asked for.
+
+    warmup: settled steps to let go by first, those without tracing or compilation. steps, seconds: the length
+    of one recording; with neither it lasts at least STEPS steps and SECONDS seconds, so that bursts of the
+    input show, but after PATIENCE seconds ends with the step that runs. every: a recording each so many
+    steps. state: the launcher's folder for notes of processes; None when used from code.
+    """
+
+    def __init__(
+        self,
+        out: str,
+        warmup: int = WARMUP,
+        steps: int | None = None,
+        seconds: float | None = None,
+        every: int | None = None,
+        pieces: tuple[str, ...] = PIECES,
+        state: str | None = None,
+        version: str = "",
+    ) -> None:
+        unknown = sorted(set(pieces) - set(PIECES))
+        if unknown:
+            raise ValueError("no such piece: {} (there are {})".format(", ".join(unknown), ", ".join(PIECES)))
+        for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1), ("every", every, 1)):
+            if value is not None and (isinstance(value, bool) or int(value) != value or value < least):
+                raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
+        if seconds is not None and not 0 < seconds < float("inf"):
+            raise ValueError(f"seconds must be a number above 0, not {seconds!r}")
+        if steps is not None and seconds is not None:
+            raise ValueError("give steps or seconds, not both")
+        self.out = str(out)
+        self.warmup = warmup
+        self.steps = steps
+        self.seconds = seconds
+        self.every = every
+        self.pieces = tuple(pieces)
+        self.state = state
+        self.version = version
+
+    @property
+    def mode(self) -> str:
+        """record for the launcher, code when the program asked for it itself."""
+        return "record" if self.state else "code"
+
+    def enough(self, steps: int, seconds: float) -> bool:
+        """True when a recording of so many steps that took so long may end."""
+        if self.seconds is not None:
+            return steps >= 1 and seconds >= self.seconds
+        if self.steps is not None or self.every is not None:
+            return steps >= (self.steps or STEPS)
+        return (steps >= STEPS and seconds >= SECONDS) or (steps >= 1 and seconds >= PATIENCE)
+
+    def asked(self) -> dict[str, Any]:
+        """The plan as the capture states it: only what was asked for."""
+        told: dict[str, Any] = {"warmup": self.warmup}
+        for name in ("steps", "seconds", "every"):
+            if getattr(self, name) is not None:
+                told[name] = getattr(self, name)
+        if "steps" not in told and "seconds" not in told:
+            told["default"] = {"least_steps": STEPS}
+            if self.every is None:
+                told["default"].update(least_seconds=SECONDS, patience_seconds=PATIENCE)
+        return told
+
+    def save(self, path: Path) -> None:
+        """Writes the plan for the process that records."""
+        path.write_text(json.dumps(vars(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Plan:
+        """Reads what save wrote."""
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        fields["pieces"] = tuple(fields["pieces"])
+        return cls(**fields)

@@ -1,0 +1,157 @@
+"""The XPlane: starts and stops the profilers of TensorFlow and JAX, and makes way for the program's own.
+
+A process has one profiler a framework. If the program's runs, ours waits; if the program starts its own while
+ours runs, ours ends first.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+from .patches import Patches
+from .places import caller
+from .quiet import quiet
+
+
+class Busy(Exception):
+    """The program's own profiler runs. Its text says whose."""
+
+
+class Profilers:
+    """The profilers of this process. make_way: called before the program's own profiler starts."""
+
+    def __init__(self, state: str | None = None) -> None:
+        self._state = state
+        self.make_way: Callable[[str], None] = lambda whose: None
+        self.theirs = ""
+        self.running: list[Callable[[], None]] = []
+        self._start_jax_trace: Any = None
+
+    def watch_tensorflow(self, patches: Patches) -> None:
+        """Notes when the program starts TensorFlow's profiler, by whatever name it calls it."""
+        from tensorflow.python.profiler import profiler_v2
+
+        patches.put(profiler_v2, "_pywrap_profiler", _Watched(profiler_v2._pywrap_profiler, self))
+
+    def watch_jax(self, patches: Patches) -> None:
+        """Notes when the program starts JAX's profiler."""
+        import jax
+        from jax._src import profiler
+
+        self._start_jax_trace = profiler.start_trace
+
+        def make(start: Any) -> Any:
+            def start_trace(*args: Any, **kwargs: Any) -> Any:
+                self.program_starts()
+                return start(*args, **kwargs)
+
+            return start_trace
+
+        patches.wrap(profiler, "start_trace", make)
+        patches.put(jax.profiler, "start_trace", profiler.start_trace)
+
+    def program_starts(self) -> None:
+        """Ends our recording because the program begins its own."""
+        self.theirs = caller() or "the program"
+        self.make_way(self.theirs)
+
+    def start(self, folder: Path, tensorflow: bool, jax: bool) -> None:
+        """Starts what is asked for; Busy, with nothing started, when the program's own runs."""
+        # JAX and TensorFlow write the same file name; the second gets a folder of its own.
+        try:
+            if jax:
+                self.running.append(self._start_jax(folder))
+            if tensorflow:
+                self.running.append(self._start_tensorflow(folder / "tensorflow" if jax else folder))
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Stops what runs and writes it."""
+        while self.running:
+            self.running.pop()()
+
+    def _start_tensorflow(self, folder: Path) -> Callable[[], None]:
+        from tensorflow.python.framework import errors
+        from tensorflow.python.profiler import profiler_v2
+
+        if getattr(profiler_v2, "_profiler", None) is not None:
+            raise Busy(f"TensorFlow's profiler, started by {self.theirs or 'the program'}")
+        wrapped = profiler_v2._pywrap_profiler
+        session = getattr(wrapped, "stepscope_original", wrapped).ProfilerSession()
+        with quiet(self._state):
+            try:
+                # No options: the defaults are what is wanted (host level 2, no Python), and TensorFlow 2.21
+                # ignores options with a warning for each.
+                session.start(str(folder), {})
+            except errors.AlreadyExistsError as error:
+                raise Busy(
+                    "TensorFlow's profiler, started by a profiler server or another library"
+                ) from error
+
+        def stop() -> None:
+            with quiet(self._state):
+                session.export_to_tb()
+
+        return stop
+
+    def _start_jax(self, folder: Path) -> Callable[[], None]:
+        import jax
+        from jax._src import profiler
+
+        if getattr(profiler._profile_state, "profile_session", None) is not None:
+            raise Busy(f"JAX's profiler, started by {self.theirs or 'the program'}")
+        start = self._start_jax_trace or profiler.start_trace
+        more = {}
+        if hasattr(jax.profiler, "ProfileOptions"):
+            options = jax.profiler.ProfileOptions()
+            options.python_tracer_level = 0
+            more["profiler_options"] = options
+        with quiet(self._state):
+            start(str(folder), **more)
+
+        def stop() -> None:
+            with quiet(self._state):
+                jax.profiler.stop_trace()
+            # JAX writes the same once more as JSON, cut at a million events.
+            for path in folder.glob("plugins/profile/*/*.trace.json.gz"):
+                path.unlink()
+
+        return stop
+
+
+class _Watched:
+    """TensorFlow's profiler module, with the birth of a session seen."""
+
+    def __init__(self, original: Any, profilers: Profilers) -> None:
+        self.stepscope_original = original
+        self._profilers = profilers
+
+    def ProfilerSession(self) -> Any:
+        self._profilers.program_starts()
+        return self.stepscope_original.ProfilerSession()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stepscope_original, name)
+
+
+def settle_devices() -> None:
+    """Waits until the devices have done what was asked of them, so that a recording holds whole steps."""
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is not None and tensorflow.executing_eagerly():
+        sync: Callable[[], None] | None = getattr(
+            tensorflow.test.experimental if hasattr(tensorflow.test, "experimental") else None,
+            "sync_devices",
+            None,
+        )
+        if sync is not None and tensorflow.config.list_logical_devices("GPU"):
+            sync()
+
+
+def now_ns() -> int:
+    """Unix time, as the profilers stamp their recordings."""
+    return time.time_ns()

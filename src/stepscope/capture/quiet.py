@@ -1,0 +1,46 @@
+"""Keeps the profilers' own log lines out of the program's stderr, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Iterator
+
+_OURS = re.compile(
+    rb"(profiler_session|session_manager|save_profile|profile_saver|xplane_to_step_stats|cupti_\w+|rocm_\w+)"
+    rb"\.cc:\d+\]"
+)
+
+
+@contextlib.contextmanager
+def quiet(state: str | None) -> Iterator[None]:
+    """While it lasts, file descriptor 2 is a file; then every line that is not a profiler's goes to stderr.
+    TensorFlow's C++ writes there, where neither Python nor a setting can stop it. state: the launcher's
+    folder; should the process die meanwhile, the launcher prints what is left there."""
+    try:
+        saved = os.dup(2)
+    except OSError:  # the program closed stderr
+        yield
+        return
+    path = Path(state) / f"stderr-{os.getpid()}" if state is not None else None
+    with path.open("w+b") if path is not None else tempfile.TemporaryFile() as kept:
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            kept.seek(0)
+            write(kept.read())
+            if path is not None:
+                path.unlink()
+
+
+def write(text: bytes) -> None:
+    """Writes to stderr what is not a profiler's."""
+    for line in text.splitlines(keepends=True):
+        while line and not _OURS.search(line):
+            line = line[os.write(2, line) :]

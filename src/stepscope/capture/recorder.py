@@ -1,0 +1,385 @@
+"""The recorder of a process: it is told of every call that may be a step, and records when they have settled.
+
+It never raises into the program: what goes wrong in a piece is stated as a problem of the capture.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import Any, Callable, Optional
+
+from . import environment, notes
+from .exits import Exits
+from .folder import Folder
+from .machine import Sampler
+from .pace import Caller, Pace
+from .patches import Patches
+from .plan import METADATA_STEPS, Plan
+from .profiler import Busy, Profilers, now_ns, settle_devices
+
+WAITING, RECORDING, METADATA, DONE = "waiting", "recording", "metadata", "done"
+
+MOST_CALLERS = 10_000
+
+Settle = Optional[Callable[[], Any]]
+
+
+class Recorder:
+    """Records one program. Frameworks report to `step`; pieces are added by `at_begin` and `at_end`."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.pace = Pace(plan.warmup)
+        self.patches = Patches()
+        self.profilers = Profilers(plan.state)
+        self.profilers.make_way = self._make_way
+        self.local = threading.local()
+        self.state = WAITING
+        self.compiled = 0
+        """Goes up whenever something is traced or compiled."""
+        self.frameworks: list[str] = []
+        self.folder: Folder | None = None
+        self.sampling: list[Callable[[Folder, int], None]] = []
+        """Pieces that look at the program as a recording begins, now and then during it, and as it ends."""
+        self.closing: list[Callable[[Folder, Caller, Any], None]] = []
+        """Pieces that are written once, after the last recording, with the thing that was called."""
+        self.live_iterators: Callable[[], list[Any]] = list
+        self.cost: dict[str, int] = {}
+        self._exits = Exits(self.finish)
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._compiled_before: dict[tuple[Any, ...], int] = {}
+        self._sampler: Sampler | None = None
+        self._session: dict[str, Any] = {}
+        self._steps = 0
+        self._metadata = 0
+        self._next_at = 0
+        self._sampled_ns = 0
+        self._refused: str | None = None
+        self._source: Any = None
+
+    # --- what frameworks report ----------------------------------------------------------------
+
+    @property
+    def listening(self) -> bool:
+        """False once nothing more is wanted, and in processes that were forked from this one."""
+        return self.state != DONE and os.getpid() == self._pid
+
+    def step(
+        self,
+        how: str,
+        key: tuple[Any, ...],
+        name: str,
+        call_ns: int,
+        end_ns: int,
+        source: Any = None,
+        settle: Settle = None,
+        begin_ns: int | None = None,
+    ) -> None:
+        """A call ended. call_ns, end_ns: Unix time. begin_ns: of the step, unless it began with the end of
+        the call before. source: what was called. settle: waits until the devices are through with it."""
+        if not self.listening:
+            return
+        with self._lock:
+            if self.state == DONE:
+                return
+            try:
+                self._step(how, key, name, call_ns, end_ns, source, settle, begin_ns)
+            except Exception as error:  # noqa: BLE001  whatever it is, the program must go on
+                self.failed("recording", error)
+                self.finish()
+
+    def failed(self, piece: str, error: BaseException) -> None:
+        """States that a piece could not be had."""
+        self.problem(
+            f"{piece} could not be recorded",
+            f"{type(error).__name__}: {error}",
+            "report it, or leave the piece out if it is not needed",
+        )
+
+    def problem(self, what: str, seen: str, todo: str) -> None:
+        """States what is missing and why."""
+        if self.folder is not None:
+            self.folder.problem(what, seen, todo)
+        notes.problem(self.plan, what, seen, todo)
+
+    def wants(self, piece: str) -> bool:
+        """True when a piece was not switched off."""
+        return piece in self.plan.pieces
+
+    def metadata_wanted(self, key: tuple[Any, ...]) -> bool:
+        """True when the next run of a session with this key is to be traced."""
+        if self.state != METADATA or not self.listening:
+            return False
+        return ("session_run", *key, threading.get_ident()) == self.pace.anchor
+
+    def next_step(self) -> int:
+        """The number of the step that runs."""
+        assert self.pace.anchor is not None
+        return self.pace.callers[self.pace.anchor].count
+
+    # --- the course of a recording -------------------------------------------------------------
+
+    def _step(
+        self,
+        how: str,
+        key: tuple[Any, ...],
+        name: str,
+        call_ns: int,
+        end_ns: int,
+        source: Any,
+        settle: Settle,
+        begin_ns: int | None,
+    ) -> None:
+        key = (how, *key, threading.get_ident())
+        known = self.pace.callers.get(key)
+        if known is None and len(self.pace.callers) >= MOST_CALLERS:
+            self.problem(
+                "some calls were not looked at",
+                f"more than {MOST_CALLERS:,} different calls, as of a tf.function made anew at every step",
+                "make functions once, outside of the loop",
+            )
+            return
+        if begin_ns is None:
+            begin_ns = known.last_end_ns if known and known.last_end_ns else call_ns
+        # The first call of all is never settled: whatever is to be set up is set up in it.
+        settled = self.compiled == self._compiled_before.get(key, -1)
+        self._compiled_before[key] = self.compiled
+        caller = self.pace.saw(how, key, name, begin_ns, call_ns, end_ns, settled)
+        if self.state == WAITING:
+            if self._refused is None:
+                notes.seen(self.plan, self.frameworks, self.pace)
+            if self.pace.ready() and key == self.pace.anchor and caller.count >= self._next_at:
+                self._begin(caller, settle)
+            return
+        if key != self.pace.anchor:
+            return
+        self._source = source
+        number = caller.count - 1
+        if self.state == RECORDING:
+            self._steps += 1
+            self._write_step(number, caller, (begin_ns, call_ns, end_ns), True)
+            if self.plan.enough(self._steps, (end_ns - self._session["begin_unix_ns"]) / 1e9):
+                if settle is not None:
+                    settle()
+                self._end(caller)
+            elif end_ns - self._sampled_ns > 250_000_000:
+                self._sample()
+        elif self.state == METADATA:
+            self._write_step(number, caller, (begin_ns, call_ns, end_ns), False, run_metadata=True)
+            self._metadata += 1
+            most = self._steps if self.plan.steps is not None else METADATA_STEPS
+            if self._metadata >= min(most, METADATA_STEPS):
+                self._rest(caller)
+
+    def _begin(self, caller: Caller, settle: Settle) -> None:
+        if not notes.claim(self.plan):
+            self.finish()
+            return
+        folder = self._open()
+        self._steps = self._metadata = 0
+        if settle is not None:
+            settle()
+        settle_devices()
+        if not folder.facts["sessions"]:
+            for number, span in enumerate(caller.spans, caller.count - len(caller.spans)):
+                self._write_step(number, caller, span, False)
+            if self.wants("machine"):
+                self._sampler = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
+                self._sampler.start()
+        self._sample()
+        self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
+        begin = time.perf_counter_ns()
+        if self.wants("xplane"):
+            self._session["xplane"] = self._start_profilers(folder, caller.how)
+            if not self._session["xplane"]:
+                return
+        self._charge("profiler_start_ns", begin)
+        self._session["begin_unix_ns"] = now_ns()
+        caller.last_end_ns = self._session["begin_unix_ns"]
+        self.state = RECORDING
+        folder.facts["sessions"].append(self._session)
+        folder.save()
+        self._exits.guard()
+
+    def _start_profilers(self, folder: Folder, how: str) -> bool:
+        tensorflow = "tensorflow" in self.frameworks and (how != "jax" or bool(self.live_iterators()))
+        jax = "jax" in self.frameworks and (how == "jax" or environment.jax_is_used())
+        try:
+            self.profilers.start(
+                folder.path, tensorflow or (not jax and "tensorflow" in self.frameworks), jax
+            )
+        except Busy as busy:
+            # Tried again at every step until the program's own profiler has ended.
+            if self._refused != str(busy):
+                self._refused = str(busy)
+                self.problem(
+                    "the profiler was busy",
+                    f"{busy}; it was left alone",
+                    "switch that one off to let this recording run, or read what it wrote",
+                )
+            return False
+        return True
+
+    def _end(self, caller: Caller, cut: str = "") -> None:
+        """Stops the profilers, samples once more, and goes on to what comes next."""
+        folder = self._open()
+        self._session["end_unix_ns"] = now_ns()
+        self._session["steps"] = self._steps
+        self.state = WAITING
+        begin = time.perf_counter_ns()
+        try:
+            settle_devices()
+            self.profilers.stop()
+        except Exception as error:  # noqa: BLE001  a full disk must not end the program
+            self.failed("xplane", error)
+        self._charge("profiler_stop_ns", begin)
+        self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (
+            self._session["end_unix_ns"] - self._session["begin_unix_ns"]
+        )
+        self._sample()
+        self._list_profiles(folder)
+        folder.facts["recorded"]["steps"] += self._steps
+        folder.facts["recorded"]["sessions"] += 1
+        if cut:
+            self._session["cut"] = cut
+        folder.facts["cost"] = dict(self.cost)
+        folder.save()
+        if caller.how == "session_run" and self.wants("run_metadata") and not cut:
+            caller.last_end_ns = None
+            self.state = METADATA
+        elif not cut:
+            self._rest(caller)
+
+    def _rest(self, caller: Caller) -> None:
+        """After a recording: waits for the next, or ends."""
+        caller.last_end_ns = None
+        if self.plan.every is None:
+            self.finish()
+            return
+        self._next_at = self._session["first_step"] + self.plan.every
+        self.state = WAITING
+
+    def _make_way(self, whose: str) -> None:
+        with self._lock:
+            if self.state == RECORDING and self.listening and self.profilers.running:
+                self.problem(
+                    "the recording ended early",
+                    f"{whose} started the program's own profiler after {self._steps} recorded steps",
+                    "switch that one off to let this recording run its course",
+                )
+                self.finish("the program's own profiler")
+
+    def finish(self, cut: str = "") -> None:
+        """Ends everything that runs, writes what is written once, and takes the wrappers off."""
+        if os.getpid() != self._pid:
+            return
+        with self._lock:
+            if self.state == DONE:
+                return
+            try:
+                self._finish(cut or "the program ended")
+            except Exception as error:  # noqa: BLE001  the program must end as it would
+                self.failed("the end of the recording", error)
+            finally:
+                self.state = DONE
+                self.patches.undo()
+                self._exits.release()
+
+    def _finish(self, cut: str) -> None:
+        caller = self.pace.callers.get(self.pace.anchor) if self.pace.anchor is not None else None
+        if self.state == RECORDING and caller is not None:
+            self._end(caller, cut)
+        self.state = DONE
+        if self.folder is None:
+            return
+        if self._sampler is not None:
+            self._sampler.stop()
+            self.cost["machine_ns"] = self._sampler.cost_ns
+            if self._sampler.failed:
+                self.problem("machine.ndjson ends early", self._sampler.failed, "make room on the disk")
+        if caller is not None:
+            for piece in self.closing:
+                begin = time.perf_counter_ns()
+                try:
+                    piece(self.folder, caller, self._source)
+                except Exception as error:  # noqa: BLE001  one piece must not cost the others
+                    self.failed(piece.__name__, error)
+                self._charge(f"{piece.__name__}_ns", begin)
+        self._source = None
+        self.folder.facts["cost"] = dict(self.cost)
+        if self.plan.mode == "code" or self.folder.facts["recorded"]["sessions"]:
+            self.folder.facts["ended_unix_ns"] = now_ns()
+        self.folder.save()
+        self.folder.close()
+
+    # --- small pieces --------------------------------------------------------------------------
+
+    def _open(self) -> Folder:
+        if self.folder is None:
+            version = self.plan.version or getattr(sys.modules.get("stepscope"), "__version__", "unknown")
+            facts = {"recorder": f"stepscope {version}", "mode": self.plan.mode, **environment.facts()}
+            facts.update(
+                started_unix_ns=now_ns(),
+                ended_unix_ns=None,
+                exit={"code": None, "signal": None, "error": None},
+                framework=[],
+                devices=environment.devices(),
+                plan=self.plan.asked(),
+                recorded={"steps": 0, "sessions": 0},
+                sessions=[],
+                switched_on=list(self.plan.pieces),
+                cost={},
+            )
+            self.folder = Folder(self.plan.out, facts)
+            for what, seen, todo in notes.told(self.plan):
+                self.folder.problem(what, seen, todo)
+        self.folder.facts["framework"] = sorted({_FRAMEWORK[one.how] for one in self.pace.callers.values()})
+        return self.folder
+
+    def _write_step(
+        self, number: int, caller: Caller, span: tuple[int, int, int], recorded: bool, **more: Any
+    ) -> None:
+        begin_ns, call_ns, end_ns = span
+        line = {
+            "step": number,
+            "begin_unix_ns": begin_ns,
+            "end_unix_ns": end_ns,
+            "how": caller.how,
+            "recorded": recorded,
+            "call_unix_ns": call_ns,
+        }
+        self._open().line("steps.ndjson", "steps", {**line, **more})
+
+    def _sample(self) -> None:
+        begin = time.perf_counter_ns()
+        for piece in self.sampling:
+            try:
+                piece(self._open(), now_ns())
+            except Exception as error:  # noqa: BLE001  one piece must not cost the others
+                self.failed(piece.__name__, error)
+        self._sampled_ns = now_ns()
+        self._charge("sampling_ns", begin)
+
+    def _list_profiles(self, folder: Folder) -> None:
+        for path in sorted(folder.path.glob("**/plugins/profile/*/*")):
+            if path.is_file():
+                kind = "xplane" if path.name.endswith(".xplane.pb") else "profiler"
+                folder.list(path.relative_to(folder.path).as_posix(), kind)
+
+    def _charge(self, name: str, begin_perf_ns: int) -> None:
+        self.cost[name] = self.cost.get(name, 0) + time.perf_counter_ns() - begin_perf_ns
+
+
+_FRAMEWORK = {
+    "own": "own",
+    "keras_batch": "keras",
+    "session_run": "tf1_session",
+    "jax": "jax",
+    "function_call": "tf2_function",
+    "library_function": "tf2_function",
+    "next_element": "eager_dataset",
+}

@@ -1,0 +1,112 @@
+"""Steps of TensorFlow 1: Session.run, with RunMetadata of some of them after the XPlane.
+
+RunMetadata is taken of steps of their own, because tracing them so fully would lengthen the steps in the
+XPlane, and on a GPU both want the same tracer.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .folder import Folder
+from .quiet import quiet
+from .recorder import Recorder
+
+
+def watch(recorder: Recorder) -> None:
+    """Reports every run of a session; MonitoredSession and Keras 1 end here, too."""
+    from tensorflow.python.client import session
+
+    local = recorder.local
+    tracer = Tracer(recorder.plan.state)
+
+    def make(run: Any) -> Any:
+        def run_(
+            self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+        ) -> Any:
+            if not recorder.listening or getattr(local, "inside", False):
+                return run(self, fetches, feed_dict, options, run_metadata)
+            key = (id(self), signature(fetches))
+            traced = recorder.metadata_wanted(key) and not traces(options)
+            local.inside = True
+            begin_ns = time.time_ns()
+            try:
+                if traced:
+                    step = recorder.next_step()
+                    result = tracer.run(run, self, fetches, feed_dict, options, run_metadata)
+                else:
+                    result = run(self, fetches, feed_dict, options, run_metadata)
+            finally:
+                local.inside = False
+            end_ns = time.time_ns()
+            if traced and recorder.folder is not None:
+                tracer.save(recorder.folder, step)
+            recorder.step(
+                "session_run", key, f"run({signature(fetches)[:80]})", begin_ns, end_ns, source=self.graph
+            )
+            return result
+
+        return run_
+
+    recorder.patches.wrap(session.BaseSession, "run", make)
+
+
+def signature(fetches: Any) -> str:
+    """Names of what is fetched, the same for the same fetches."""
+    if isinstance(fetches, (list, tuple)):
+        return "[" + ",".join(map(signature, fetches)) + "]"
+    if isinstance(fetches, dict):
+        return "{" + ",".join(signature(fetches[name]) for name in fetches) + "}"
+    return str(
+        getattr(fetches, "name", None) or (fetches if isinstance(fetches, str) else type(fetches).__name__)
+    )
+
+
+def traces(options: Any) -> bool:
+    """True for RunOptions by which the program traces by itself: that is left alone."""
+    return options is not None and options.trace_level != 0
+
+
+class Tracer:
+    """Runs steps with FULL_TRACE and keeps what they left."""
+
+    def __init__(self, state: str | None = None) -> None:
+        self._state = state
+        self._taken: Any = None
+        self._partitions: list[bytes] = []
+
+    def run(
+        self, run: Any, session: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
+    ) -> Any:
+        """As Session.run. The program's own RunMetadata gets what it would have got."""
+        from tensorflow.core.protobuf import config_pb2
+
+        asked = config_pb2.RunOptions()
+        if options is not None:
+            asked.CopyFrom(options)
+        own_partitions = asked.output_partition_graphs
+        asked.trace_level = config_pb2.RunOptions.FULL_TRACE
+        asked.output_partition_graphs = True
+        taken = config_pb2.RunMetadata()
+        with quiet(self._state):  # TensorFlow before 2.13 or so traces by its profiler
+            result = run(session, fetches, feed_dict, asked, taken)
+        if run_metadata is not None:
+            run_metadata.CopyFrom(taken)
+            run_metadata.ClearField("step_stats")
+            if not own_partitions:
+                run_metadata.ClearField("partition_graphs")
+        self._taken = taken
+        return result
+
+    def save(self, folder: Folder, step: int) -> dict[str, Any]:
+        """Writes the RunMetadata, and the partition graphs when they differ from those written last."""
+        taken, self._taken = self._taken, None
+        folder.add(f"run_metadata/step_{step}.pb", "run_metadata", taken.SerializeToString(), step=step)
+        partitions = [one.SerializeToString(deterministic=True) for one in taken.partition_graphs]
+        if partitions != self._partitions:
+            self._partitions = partitions
+            for number, data in enumerate(partitions):
+                folder.add(f"graphs/partition_{step}_{number}.pb", "partition_graph", data, step=step)
+        folder.save()
+        return {"step": step}

@@ -1,0 +1,58 @@
+"""Steps of TensorFlow 2: calls of tf.function from Python."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .places import is_framework
+from .recorder import Recorder
+
+
+def watch(recorder: Recorder) -> None:
+    """Reports every call of a tf.function that is not made by another one."""
+    from tensorflow.python.eager import context
+
+    try:
+        from tensorflow.python.eager.polymorphic_function import polymorphic_function as module
+    except ImportError:  # before 2.12
+        from tensorflow.python.eager import def_function as module
+    local = recorder.local
+
+    def make(call: Any) -> Any:
+        def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
+            if not recorder.listening or getattr(local, "inside", False) or not context.executing_eagerly():
+                return call(self, *args, **kwds)
+            before = self.experimental_get_tracing_count()
+            local.inside = True
+            begin_ns = time.time_ns()
+            try:
+                result = call(self, *args, **kwds)
+            finally:
+                local.inside = False
+            end_ns = time.time_ns()
+            if self.experimental_get_tracing_count() != before:
+                recorder.compiled += 1
+            local.function = self
+            python = self.python_function
+            code = getattr(python, "__code__", None)
+            library = code is not None and is_framework(code.co_filename)
+            recorder.step(
+                "library_function" if library else "function_call",
+                ("function", id(self)),
+                getattr(python, "__name__", type(python).__name__),
+                begin_ns,
+                end_ns,
+                source=self,
+            )
+            return result
+
+        return __call__
+
+    recorder.patches.wrap(module.Function, "__call__", make)
+
+
+def graph_of(function: Any) -> Any:
+    """The graph of the last trace of a tf.function, or None."""
+    traces = function._list_all_concrete_functions()
+    return traces[-1].graph if traces else None

@@ -1,0 +1,169 @@
+"""stepscope record -- CMD…: run a program and record some of its steps, without an edit to it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope.cli.arguments import Parser
+from stepscope.cli.console import Console
+from stepscope.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.capture.launch import Outcome
+    from stepscope.capture.plan import Plan
+
+ABOUT = "run a program and record some of its steps; no edits to it"
+
+_PIECES = (
+    ("run-metadata", "run_metadata", "no RunMetadata of TensorFlow 1 sessions"),
+    ("model-proto", "model_proto", "no models of tf.data iterators"),
+    ("datasets", "datasets", "no places of tf.data transformations in the program"),
+    ("graph", "graph", "no graph"),
+    ("op-log", "op_log", "no op log"),
+    ("machine", "machine", "no cores, memory and I/O over time"),
+)
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser(
+        "record",
+        ABOUT,
+        "stepscope record [options] -- python train.py …",
+        epilog="The program keeps its output and its exit code. What was recorded is told on stderr.",
+    )
+    parser.add_argument("command", nargs="*", metavar="CMD", help="the program and its arguments, after --")
+    parser.add_argument("--out", metavar="DIR", help="where to; new or empty (stepscope-DATE-TIME)")
+    parser.add_argument(
+        "--warmup", type=_whole, default=3, metavar="N", help="settled steps to let go by first (3)"
+    )
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
+        "--steps", type=_count, metavar="N", help="steps to record (at least 10 and a second)"
+    )
+    length.add_argument("--seconds", type=_seconds, metavar="S", help="seconds to record")
+    parser.add_argument("--every", type=_count, metavar="N", help="a recording every N steps")
+    for option, _, about in _PIECES:
+        parser.add_argument(f"--no-{option}", action="store_true", help=about)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Runs the program and returns its exit code; ends by its signal if a signal ended it."""
+    if not options.command:
+        raise UsageError(
+            "There is no program to run",
+            seen="nothing after the options",
+            todo="stepscope record [options] -- python train.py …",
+        )
+    from stepscope import __version__
+    from stepscope.capture.launch import launch
+    from stepscope.capture.plan import PIECES, Plan
+
+    out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
+    _check_empty(Path(out))
+    left_out = {piece for option, piece, _ in _PIECES if getattr(options, "no_" + option.replace("-", "_"))}
+    plan = Plan(
+        out,
+        warmup=options.warmup,
+        steps=options.steps,
+        seconds=options.seconds,
+        every=options.every,
+        pieces=tuple(piece for piece in PIECES if piece not in left_out),
+        version=__version__,
+    )
+    try:
+        outcome = launch(options.command, plan)
+    except OSError as error:
+        raise UsageError(
+            f"{options.command[0]} cannot be started",
+            seen=error.strerror or str(error),
+            todo="give the command as you would type it, after --",
+        ) from error
+    for line in _told(outcome, plan, out):
+        console.say(line)
+    console.err.flush()
+    if outcome.signal is not None:
+        _end_by(outcome.signal)
+        return 128 + outcome.signal
+    return outcome.code or 0
+
+
+def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
+    from stepscope.capture.launch import why_not
+
+    if not outcome.recorded or outcome.facts is None:
+        return ["stepscope: nothing was recorded", *(f"  {line}" for line in why_not(outcome, plan))]
+    facts = outcome.facts
+    lines = [f"stepscope: recorded {_what(facts)} to {out}"]
+    lines.append(f"  kept:    {_kept(facts['files'])}")
+    lines.append(f"  cost:    {_cost(facts['cost'])}")
+    for problem in facts["problems"]:
+        lines.append(f"  missing: {problem['what']}: {problem['seen']}")
+    lines.append(f"  next:    stepscope {out}")
+    return lines
+
+
+def _what(facts: dict[str, Any]) -> str:
+    steps, sessions = facts["recorded"]["steps"], facts["recorded"]["sessions"]
+    name = facts["sessions"][0]["name"] if facts["sessions"] else "the program"
+    text = f"{steps} step{'s' * (steps != 1)} of {name}"
+    return text + (f" in {sessions} recordings" if sessions > 1 else "")
+
+
+def _kept(files: list[dict[str, Any]]) -> str:
+    counts = Counter(file["kind"] for file in files)
+    return ", ".join(f"{count} x {kind}" if count > 1 else kind for kind, count in counts.items())
+
+
+def _cost(cost: dict[str, int]) -> str:
+    # What ran beside the steps is no time they lost, and is told in capture.json.
+    stood_still = sum(ns for name, ns in cost.items() if name not in ("profiled_ns", "machine_ns"))
+    profiled = cost.get("profiled_ns", 0)
+    return f"{stood_still / 1e9:.2f} s standing still, {profiled / 1e9:.2f} s under the profiler"
+
+
+def _check_empty(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise OutputError(
+            f"{out} is there already",
+            seen="a folder that is not empty" if out.is_dir() else "a file",
+            todo="choose another --out; recordings are never mixed or replaced",
+            path=str(out),
+        )
+
+
+def _end_by(number: int) -> None:
+    """Ends this process by the signal that ended the program, so that the shell sees what it would have."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return number
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no length of time")
+    return number
