@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -108,8 +107,9 @@ class DecodedTables:
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
             if table.name not in DERIVED:
-                make = self._small(engine, table) if table.name in SMALL else self._large(engine, table)
-                engine.source(table.name, columns, make)
+                small = table.name in SMALL
+                make = self._small(engine, table) if small else self._large(engine, table)
+                engine.source(table.name, columns, make, whole=small)
         _derive(engine)
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
@@ -170,6 +170,8 @@ class DecodedTables:
             results = [self._decode(self.sources[0], 0)]
         else:
             each = 0 if count < threads else 1
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(min(threads, count)) as pool:
                 futures = [pool.submit(self._decode, source, each) for source in self.sources]
                 try:
@@ -242,25 +244,21 @@ def _of_store(source: Source, store: Store) -> Decoded:
 
 def _derive(engine: DuckDB) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has."""
-    made: set[str] = set()
+    gathered: list[Any] = []
 
     def make(name: str, wanted: frozenset[str] | None) -> list[str]:
         from stepscope.instruments.pipeline import gather
 
-        if not made:
-            found = gather.gather(engine.query)
-            for table, rows in (
-                ("iterator", gather.iterator_rows(found)),
-                ("iterator_call", gather.call_rows(found)),
-            ):
-                columns = [(column.name, column.type) for column in schema().table(table).columns]
-                engine.table(f"derived_{table}", columns, [[row[c] for c, _ in columns] for row in rows])
-            made.update(DERIVED)
+        if not gathered:
+            gathered.append(gather.gather(engine.query))
+        rows = (gather.iterator_rows if name == "iterator" else gather.call_rows)(gathered[0])
+        columns = [(column.name, column.type) for column in schema().table(name).columns]
+        engine.table(f"derived_{name}", columns, [[row[c] for c, _ in columns] for row in rows])
         return [f"SELECT * FROM derived_{name}"]
 
     for name in DERIVED:
         columns = [(column.name, column.type) for column in schema().table(name).columns]
-        engine.source(name, columns, partial(make, name))
+        engine.source(name, columns, partial(make, name), whole=True)
 
 
 class LakeTables:
@@ -284,7 +282,8 @@ class LakeTables:
             if table.name in DERIVED:
                 continue
             paths = self._files.get(table.name, [])
-            engine.source(table.name, columns, self._selects([reader.select(table, paths)] if paths else []))
+            selects = self._selects([reader.select(table, paths)] if paths else [])
+            engine.source(table.name, columns, selects, whole=True)
         _derive(engine)
 
     def _selects(self, statements: list[str]) -> Selects:

@@ -7,7 +7,6 @@ imports what it needs inside `run`, so that the help loads neither engine nor co
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import os
 import sys
@@ -123,7 +122,10 @@ def _with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
     """Adds "did you mean" when a bare path that is not there looks like a verb."""
     verb, rest = verb_of(words)
     first = next((word for word in rest if not word.startswith("-")), "")
-    near = difflib.get_close_matches(first, VERBS, 1)
-    if isinstance(error, NothingFound) and verb == "summary" and near and not Path(first).exists():
-        error.todo = f"did you mean the verb {near[0]}? Else: {error.todo}"
+    if isinstance(error, NothingFound) and verb == "summary" and not Path(first).exists():
+        import difflib
+
+        near = difflib.get_close_matches(first, VERBS, 1)
+        if near:
+            error.todo = f"did you mean the verb {near[0]}? Else: {error.todo}"
     return error

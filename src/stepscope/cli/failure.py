@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 
 from stepscope.cli.console import Console
 from stepscope.errors import StepscopeError
@@ -25,6 +24,8 @@ def tell(error: StepscopeError, console: Console) -> None:
 def tell_unexpected(error: Exception, console: Console) -> None:
     """Prints an exception that nobody foresaw as a request for a report; its traceback when asked for."""
     if os.environ.get("STEPSCOPE_TRACEBACK"):
+        import traceback
+
         console.err.write("".join(traceback.format_exception(error)))
         return
     tell(

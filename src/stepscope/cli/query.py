@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -145,6 +144,8 @@ def named(statement: str) -> library.Entry | None:
         return library.entry(name)
     except KeyError:
         known = library.names("analysis") + library.names("finding")
+        import difflib
+
         near = difflib.get_close_matches(name, known, 3)
         raise QueryError(
             f"The library has no analysis called {name}",

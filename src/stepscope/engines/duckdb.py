@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import threading
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -51,7 +51,7 @@ class DuckDB:
     """An in-memory database. Not for use by several threads at once, except interrupt()."""
 
     def __init__(self) -> None:
-        spill = Path(tempfile.gettempdir(), f"stepscope-spill-{uuid.uuid4().hex}")
+        spill = Path(tempfile.gettempdir(), f"stepscope-spill-{os.urandom(16).hex()}")
         settings: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,

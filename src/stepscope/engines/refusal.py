@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 
@@ -60,6 +59,8 @@ def _advice(text: str, known: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _near(wanted: str, names: Mapping[str, object]) -> str:
+    import difflib
+
     lower = wanted.lower()
     names = {name: None for name in names if name.lower() != lower}
     found = [name for name in names if name.lower().startswith(lower) or lower in name.lower().split("_")]

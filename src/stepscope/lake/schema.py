@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -92,4 +92,4 @@ def _prose(comment: str) -> str:
 @cache
 def schema() -> Schema:
     """The schema of this version of stepscope."""
-    return read(resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8"))
+    return read(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
