@@ -109,6 +109,9 @@ class DecodedTables:
             if table.name not in DERIVED:
                 small = table.name in SMALL
                 make = self._small(engine, table) if small else self._large(engine, table)
+                if table.name == "step" and len(self.sources) > 1:
+                    engine.source("step", columns, _judged(make), whole=True)
+                    continue
                 engine.source(table.name, columns, make, whole=small)
         _derive(engine)
 
@@ -242,6 +245,18 @@ def _of_store(source: Source, store: Store) -> Decoded:
     return Decoded(source, store, {**store.facts, "decoder_version": _core.DECODER_VERSION}, None)
 
 
+def _judged(stored: Selects) -> Selects:
+    """The table step, with what can only be told of the steps of several sources."""
+
+    def make(wanted: frozenset[str] | None) -> list[str]:
+        from stepscope.instruments.warm_up import judged
+
+        selects = stored(None)
+        return [judged(" UNION ALL ".join(selects))] if selects else []
+
+    return make
+
+
 def _derive(engine: DuckDB) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has."""
     gathered: list[Any] = []
@@ -283,6 +298,8 @@ class LakeTables:
                 continue
             paths = self._files.get(table.name, [])
             selects = self._selects([reader.select(table, paths)] if paths else [])
+            if table.name == "step":
+                selects = _judged(selects)
             engine.source(table.name, columns, selects, whole=True)
         _derive(engine)
 

@@ -65,9 +65,17 @@ class World:
 
     def _window(self, source: int) -> list[tuple[int, int]]:
         own = [s for s in self.steps if s["source_id"] == source]
-        judged = [s for s in own if s["averaged"]] or own
+        apart = own[0]["recovered_from"] == "file"
+        together = [
+            s
+            for s in self.steps
+            if (s["run_id"], s["host_id"]) == (own[0]["run_id"], own[0]["host_id"])
+            and s["recovered_from"] == "file"
+        ]
+        kept = any(s["averaged"] for s in (together if apart else own))
+        judged = [s for s in own if s["averaged"] or not kept]
         spans = [(s["ts_ps"], s["ts_ps"] + s["dur_ps"]) for s in judged]
-        if judged[0]["recovered_from"] == "file":
+        if apart:
             return spans
         return [(min(begin for begin, _ in spans), max(end for _, end in spans))]
 

@@ -5,7 +5,8 @@
 -- notes: One stretch from the first to the last step that averages include; where there is none, over all
 --   steps or the whole capture. Where each step is a recording of its own (files of ProfilerHook, run
 --   metadata in an event file), one stretch for each of these steps: what happened between two of them
---   was never recorded, so it is neither busy nor idle.
+--   was never recorded, so it is neither busy nor idle. Such a step that averages leave out has a stretch
+--   only where its run and host have no other.
 -- columns:
 --   piece_id | int | Stretch | number of the stretch: row of its first step
 --   run_id | text | Run | run of the source
@@ -25,7 +26,9 @@ WITH chosen AS (
     s.recovered_from = 'file' AS apart,
     CASE WHEN s.recovered_from = 'file' THEN s.id END AS own_id,
     s.averaged,
-    MAX(CASE WHEN s.averaged THEN 1 ELSE 0 END) OVER (PARTITION BY s.source_id) AS any_averaged
+    MAX(CASE WHEN s.averaged THEN 1 ELSE 0 END) OVER (
+      PARTITION BY s.run_id, s.host_id, CASE WHEN s.recovered_from = 'file' THEN -1 ELSE s.source_id END
+    ) AS any_averaged
   FROM step AS s
 )
 
