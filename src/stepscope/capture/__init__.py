@@ -13,3 +13,29 @@ stepscope and none of its dependencies, and runs on Python 3.8.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .recording import record, step, step_function, steps
+    from .sessions import Session
+
+__all__ = ["KerasCallback", "Session", "SessionHook", "record", "step", "step_function", "steps"]
+
+
+def __getattr__(name: str) -> Any:
+    # Made on first use: the hook at Python's start loads this file, and frameworks are loaded by none of it.
+    from importlib import import_module
+
+    if name in ("record", "step", "step_function", "steps"):
+        value = getattr(import_module(".recording", __name__), name)
+    elif name == "Session":
+        value = import_module(".sessions", __name__).Session
+    elif name == "SessionHook":
+        value = import_module(".sessions", __name__).session_hook()
+    elif name == "KerasCallback":
+        value = import_module(".sessions", __name__).keras_callback()
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value

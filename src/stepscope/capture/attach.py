@@ -23,23 +23,48 @@ from .recorder import Recorder
 FRAMEWORKS = ("tensorflow", "jax", "keras", "tf_keras")
 
 
+current: list[Recorder] = []
+"""The recorders at work, for marks that the program makes itself."""
+
+
 def start(path: str) -> None:
     """Reads the launcher's plan and waits for a framework to be imported."""
     plan = Plan.load(Path(path))
     notes.process(plan, "python", sys.argv)
     recorder = Recorder(plan)
+    current.append(recorder)
     exits.hide_own_frames(is_ours)
     sys.meta_path.insert(0, Watcher(lambda name, module: _imported(recorder, name, module)))
 
 
-def attach(recorder: Recorder) -> None:
-    """Attaches to what is imported already and to what will be."""
+def begin(plan: Plan) -> Recorder:
+    """Attaches a recorder to the frameworks that are imported already and to those that will be."""
+    recorder = Recorder(plan)
     for name in FRAMEWORKS:
         module = sys.modules.get(name)
         if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
             _attach(recorder, name, module)
     missing = [name for name in FRAMEWORKS if name not in recorder.frameworks]
-    sys.meta_path.insert(0, Watcher(lambda name, module: _attach(recorder, name, module), missing))
+    recorder.watcher = Watcher(lambda name, module: _attach(recorder, name, module), missing)
+    sys.meta_path.insert(0, recorder.watcher)
+    current.append(recorder)
+    return recorder
+
+
+def end(recorder: Recorder, error: BaseException | None) -> None:
+    """Detaches what begin attached."""
+    if recorder.watcher in sys.meta_path:
+        sys.meta_path.remove(recorder.watcher)
+    if recorder in current:
+        current.remove(recorder)
+    recorder.finish("" if error is None else f"{type(error).__name__}: {error}")
+
+
+def check_empty(out: str) -> None:
+    """ValueError unless a recording can go there: recordings are never mixed or replaced."""
+    path = Path(out)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise ValueError(f"{out} is there already and not an empty folder")
 
 
 class Watcher(importlib.abc.MetaPathFinder):
@@ -163,7 +188,7 @@ _WATCH: dict[str, Callable[[Recorder, Any], None]] = {
 }
 
 
-def graph(folder: Folder, caller: Caller, source: Any) -> None:
+def graph(folder: Folder, caller: Caller | None, source: Any) -> None:
     """Writes graphs/graph.pb: the session's graph, or that of the function called last."""
     found = _graph_of(source)
     if found is not None:
@@ -171,7 +196,7 @@ def graph(folder: Folder, caller: Caller, source: Any) -> None:
         folder.add("graphs/graph.pb", "graph", data)
 
 
-def op_log(folder: Folder, caller: Caller, source: Any) -> None:
+def op_log(folder: Folder, caller: Caller | None, source: Any) -> None:
     """Writes op_log.pb of the same graph."""
     from . import oplog
 

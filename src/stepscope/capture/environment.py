@@ -6,8 +6,11 @@ import os
 import platform
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
+
+from .plan import Plan
 
 _PACKAGES = ("tensorflow", "jax", "jaxlib", "keras", "tf_keras", "numpy")
 _FLAGS = ("TF_", "XLA_", "JAX_", "KERAS_", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TPU_")
@@ -35,6 +38,26 @@ def facts() -> dict[str, Any]:
 def _flags() -> dict[str, str]:
     names = [name for name in os.environ if name.startswith(_FLAGS) and not _NO_FLAG.search(name)]
     return {name: os.environ[name] for name in sorted(names)}
+
+
+def start_facts(plan: Plan) -> dict[str, Any]:
+    """What capture.json says at the start."""
+    version = plan.version or getattr(sys.modules.get("stepscope"), "__version__", "unknown")
+    return {
+        "recorder": f"stepscope {version}",
+        "mode": plan.mode,
+        **facts(),
+        "started_unix_ns": time.time_ns(),
+        "ended_unix_ns": None,
+        "exit": {"code": None, "signal": None, "error": None},
+        "framework": [],
+        "devices": devices(),
+        "plan": plan.asked(),
+        "recorded": {"steps": 0, "sessions": 0},
+        "sessions": [],
+        "switched_on": list(plan.pieces),
+        "cost": {},
+    }
 
 
 def versions() -> dict[str, str]:

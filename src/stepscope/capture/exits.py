@@ -56,7 +56,7 @@ class Exits:
                     signal.signal(number, signal.SIG_DFL)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._finish(f"signal {number}")
+        self._finish(signal.Signals(number).name)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

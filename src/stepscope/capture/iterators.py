@@ -1,12 +1,13 @@
 """The iterators that are alive, their chains of datasets, and the model TensorFlow keeps of each.
 
 The model proto (tensorflow.data.model.ModelProto) says for each stage, as rewritten, how many elements it
-made and what they cost. It is read with the op IteratorGetModelProto, of eager iterators only: to ask an iterator
-within a graph, the program's graph would have to be changed.
+made and what they cost. It is read with the op IteratorGetModelProto, of eager iterators only: to ask an
+iterator within a graph, the program's graph would have to be changed.
 """
 
 from __future__ import annotations
 
+import gc
 import time
 import weakref
 from typing import Any
@@ -48,6 +49,11 @@ class Iterators:
         patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
         patches.wrap(iterator_ops.Iterator, "__init__", self._watched_graph_init)
         self._watch_graph_datasets(patches)
+        if self._recorder.plan.state is None:
+            # Asked for in the middle of a program: there may be iterators already.
+            for one in gc.get_objects():
+                if type(one) is iterator_ops.OwnedIterator and getattr(one, "_dataset", None) is not None:
+                    self._track(one, one._dataset)
 
     def live(self) -> list[Any]:
         """The iterators that are still there."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 from .folder import write_whole
+from .pace import why_no_steps
 from .plan import Plan
 from .quiet import write
 
@@ -126,6 +127,10 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
             }
         )
         facts["recorded"]["steps"] = max(facts["recorded"]["steps"], _steps(outcome.out))
+        listed = {file["path"] for file in facts["files"]}
+        for name, kind in (("steps.ndjson", "steps"), ("machine.ndjson", "machine")):
+            if name not in listed and (outcome.out / name).exists():
+                facts["files"].append({"path": name, "kind": kind})
     write_whole(
         outcome.out / "capture.json", json.dumps(facts, indent=1, ensure_ascii=False).encode("utf-8") + b"\n"
     )
@@ -150,7 +155,8 @@ def why_not(outcome: Outcome, plan: Plan) -> list[str]:
     if not outcome.pythons:
         return [
             "no Python was started that reads PYTHONPATH.",
-            "python -I and -E do not; a container or another machine gets no environment from here.",
+            "python -I and -E do not, a script may set PYTHONPATH anew, and a container or another machine gets "
+            "no environment from here.",
         ]
     ended = "" if outcome.code == 0 else f"; it ended with {ending(outcome)}"
     if not outcome.frameworks:
@@ -158,18 +164,10 @@ def why_not(outcome: Outcome, plan: Plan) -> list[str]:
     calls = [call for seen in outcome.seen for call in seen["calls"]]
     names = ", ".join(sorted({name for names in outcome.frameworks for name in names}))
     if not calls:
-        return [
-            f"no step was seen: {names} was imported, but no session was run, no tf.function or jitted "
-            f"function called, no Keras batch trained, no dataset iterated from Python{ended}.",
-            "Mark the steps of a loop of its own with stepscope.capture.step(i).",
-        ]
-    best = max(calls, key=lambda call: (call["settled"], call["calls"]))
-    return [
-        f"it never got past the warm-up of {plan.warmup} settled steps{ended}.",
-        f"Seen: {best['calls']} x {best['name']} ({best['how']}), the last {best['settled']} of them without "
-        "tracing or compilation.",
-        "Let it run longer, or wait less: --warmup 0.",
-    ]
+        todo = "Mark the steps of a loop of its own with stepscope.capture.step(i)."
+    else:
+        todo = "Let it run longer, or wait less: --warmup 0."
+    return [f"{why_no_steps(calls, plan.warmup)}{ended} ({names} was imported).", todo]
 
 
 def _steps(out: Path) -> int:

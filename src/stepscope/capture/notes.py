@@ -12,12 +12,10 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any, Tuple
+from typing import Any
 
 from .pace import Pace
 from .plan import Plan
-
-Problem = Tuple[str, str, str]
 
 _told: dict[str, float] = {}
 
@@ -49,15 +47,6 @@ def problem(plan: Plan, what: str, seen: str, todo: str) -> None:
     text = json.dumps([what, seen, todo])
     name = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
     (Path(plan.state) / f"problem-{os.getpid()}-{name}").write_text(text, encoding="utf-8")
-
-
-def told(plan: Plan) -> list[Problem]:
-    """The problems this process left before there was a folder."""
-    if plan.state is None:
-        return []
-    paths = sorted(Path(plan.state).glob(f"problem-{os.getpid()}-*"))
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    return [(what, seen, todo) for what, seen, todo in found]
 
 
 def claim(plan: Plan) -> bool:

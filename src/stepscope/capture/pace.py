@@ -90,3 +90,17 @@ class Pace:
         return [
             {"how": one.how, "name": one.name, "calls": one.count, "settled": one.settled} for one in most[:5]
         ]
+
+
+def why_no_steps(calls: list[dict[str, Any]], warmup: int) -> str:
+    """Why there was no recording, of what `told` tells."""
+    if not calls:
+        return (
+            "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "
+            "trained, no dataset iterated from Python"
+        )
+    best = max(calls, key=lambda call: (call["settled"], call["calls"]))
+    return (
+        f"it never got past the warm-up of {warmup} settled steps; seen: {best['calls']} x {best['name']} "
+        f"({best['how']}), the last {best['settled']} of them without tracing or compilation"
+    )

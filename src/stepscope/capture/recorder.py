@@ -6,7 +6,6 @@ It never raises into the program: what goes wrong in a piece is stated as a prob
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from typing import Any, Callable, Optional
@@ -15,7 +14,7 @@ from . import environment, notes
 from .exits import Exits
 from .folder import Folder
 from .machine import Sampler
-from .pace import Caller, Pace
+from .pace import Caller, Pace, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
@@ -41,6 +40,9 @@ class Recorder:
         self.compiled = 0
         """Goes up whenever something is traced or compiled."""
         self.frameworks: list[str] = []
+        self.problems: list[tuple[str, str, str]] = []
+        self.stopped = False
+        self.watcher: Any = None
         self.folder: Folder | None = None
         self.sampling: list[Callable[[Folder, int], None]] = []
         """Pieces that look at the program as a recording begins, now and then during it, and as it ends."""
@@ -78,19 +80,36 @@ class Recorder:
         source: Any = None,
         settle: Settle = None,
         begin_ns: int | None = None,
+        number: int | None = None,
     ) -> None:
         """A call ended. call_ns, end_ns: Unix time. begin_ns: of the step, unless it began with the end of
-        the call before. source: what was called. settle: waits until the devices are through with it."""
+        the call before. source: what was called. settle: waits until the devices are through with it. number:
+        of the step, as the program counts."""
         if not self.listening:
             return
         with self._lock:
             if self.state == DONE:
                 return
             try:
-                self._step(how, key, name, call_ns, end_ns, source, settle, begin_ns)
+                self._step(how, key, name, call_ns, end_ns, source, settle, begin_ns, number)
             except Exception as error:  # noqa: BLE001  whatever it is, the program must go on
                 self.failed("recording", error)
                 self.finish()
+
+    def own_step(self, number: int, now: int) -> None:
+        """The program says that a step begins."""
+        last = getattr(self.local, "own", None)
+        self.local.own = (number, now)
+        if last is not None:
+            self.step("own", ("own",), "step", last[1], now, begin_ns=last[1], number=last[0])
+
+    def why(self) -> str:
+        """Why nothing was recorded, in code mode."""
+        if self.problems:
+            return "; ".join(f"{what}: {seen}" for what, seen, _ in self.problems)
+        if not self.frameworks:
+            return "none of TensorFlow, JAX and Keras was imported"
+        return why_no_steps(self.pace.told(), self.plan.warmup)
 
     def failed(self, piece: str, error: BaseException) -> None:
         """States that a piece could not be had."""
@@ -102,6 +121,8 @@ class Recorder:
 
     def problem(self, what: str, seen: str, todo: str) -> None:
         """States what is missing and why."""
+        if (what, seen, todo) not in self.problems:
+            self.problems.append((what, seen, todo))
         if self.folder is not None:
             self.folder.problem(what, seen, todo)
         notes.problem(self.plan, what, seen, todo)
@@ -133,6 +154,7 @@ class Recorder:
         source: Any,
         settle: Settle,
         begin_ns: int | None,
+        number: int | None,
     ) -> None:
         key = (how, *key, threading.get_ident())
         known = self.pace.callers.get(key)
@@ -158,7 +180,7 @@ class Recorder:
         if key != self.pace.anchor:
             return
         self._source = source
-        number = caller.count - 1
+        number = caller.count - 1 if number is None else number
         if self.state == RECORDING:
             self._steps += 1
             self._write_step(number, caller, (begin_ns, call_ns, end_ns), True)
@@ -246,6 +268,11 @@ class Recorder:
         folder.facts["recorded"]["sessions"] += 1
         if cut:
             self._session["cut"] = cut
+            self.problem(
+                "fewer steps than asked for",
+                f"{self._steps} recorded when {cut} ended it",
+                "let the program run longer, or ask for less with --steps or --seconds",
+            )
         folder.facts["cost"] = dict(self.cost)
         folder.save()
         if caller.how == "session_run" and self.wants("run_metadata") and not cut:
@@ -266,12 +293,7 @@ class Recorder:
     def _make_way(self, whose: str) -> None:
         with self._lock:
             if self.state == RECORDING and self.listening and self.profilers.running:
-                self.problem(
-                    "the recording ended early",
-                    f"{whose} started the program's own profiler after {self._steps} recorded steps",
-                    "switch that one off to let this recording run its course",
-                )
-                self.finish("the program's own profiler")
+                self.finish(f"the program's own profiler, started by {whose},")
 
     def finish(self, cut: str = "") -> None:
         """Ends everything that runs, writes what is written once, and takes the wrappers off."""
@@ -281,7 +303,7 @@ class Recorder:
             if self.state == DONE:
                 return
             try:
-                self._finish(cut or "the program ended")
+                self._finish(cut or "the end of the program")
             except Exception as error:  # noqa: BLE001  the program must end as it would
                 self.failed("the end of the recording", error)
             finally:
@@ -320,22 +342,8 @@ class Recorder:
 
     def _open(self) -> Folder:
         if self.folder is None:
-            version = self.plan.version or getattr(sys.modules.get("stepscope"), "__version__", "unknown")
-            facts = {"recorder": f"stepscope {version}", "mode": self.plan.mode, **environment.facts()}
-            facts.update(
-                started_unix_ns=now_ns(),
-                ended_unix_ns=None,
-                exit={"code": None, "signal": None, "error": None},
-                framework=[],
-                devices=environment.devices(),
-                plan=self.plan.asked(),
-                recorded={"steps": 0, "sessions": 0},
-                sessions=[],
-                switched_on=list(self.plan.pieces),
-                cost={},
-            )
-            self.folder = Folder(self.plan.out, facts)
-            for what, seen, todo in notes.told(self.plan):
+            self.folder = Folder(self.plan.out, environment.start_facts(self.plan))
+            for what, seen, todo in self.problems:
                 self.folder.problem(what, seen, todo)
         self.folder.facts["framework"] = sorted({_FRAMEWORK[one.how] for one in self.pace.callers.values()})
         return self.folder
@@ -365,6 +373,14 @@ class Recorder:
         self._charge("sampling_ns", begin)
 
     def _list_profiles(self, folder: Folder) -> None:
+        known = {file["path"] for file in folder.facts["files"]}
+        if self.plan.every is not None:
+            # The profilers name a folder by the second: the next recording could replace it.
+            suffix = f"_{len(folder.facts['sessions'])}"
+            for path in folder.path.glob("**/plugins/profile/*"):
+                inside = [one.relative_to(folder.path).as_posix() for one in path.iterdir()]
+                if not known.intersection(inside):
+                    path.rename(path.with_name(path.name + suffix))
         for path in sorted(folder.path.glob("**/plugins/profile/*/*")):
             if path.is_file():
                 kind = "xplane" if path.name.endswith(".xplane.pb") else "profiler"

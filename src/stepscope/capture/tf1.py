@@ -41,7 +41,7 @@ def watch(recorder: Recorder) -> None:
                 local.inside = False
             end_ns = time.time_ns()
             if traced and recorder.folder is not None:
-                tracer.save(recorder.folder, step)
+                tracer.save(recorder.folder, step, tracer.taken())
             recorder.step(
                 "session_run", key, f"run({signature(fetches)[:80]})", begin_ns, end_ns, source=self.graph
             )
@@ -99,9 +99,13 @@ class Tracer:
         self._taken = taken
         return result
 
-    def save(self, folder: Folder, step: int) -> dict[str, Any]:
-        """Writes the RunMetadata, and the partition graphs when they differ from those written last."""
+    def taken(self) -> Any:
+        """The RunMetadata of the last run."""
         taken, self._taken = self._taken, None
+        return taken
+
+    def save(self, folder: Folder, step: int, taken: Any) -> None:
+        """Writes the RunMetadata, and the partition graphs when they differ from those written last."""
         folder.add(f"run_metadata/step_{step}.pb", "run_metadata", taken.SerializeToString(), step=step)
         partitions = [one.SerializeToString(deterministic=True) for one in taken.partition_graphs]
         if partitions != self._partitions:
@@ -109,4 +113,3 @@ class Tracer:
             for number, data in enumerate(partitions):
                 folder.add(f"graphs/partition_{step}_{number}.pb", "partition_graph", data, step=step)
         folder.save()
-        return {"step": step}

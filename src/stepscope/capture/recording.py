@@ -1,0 +1,115 @@
+"""Recording asked for by the program itself: a context manager, and marks for steps that nothing shows."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+import warnings
+from types import TracebackType
+from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar
+
+from . import attach
+from .plan import PIECES, WARMUP, Plan
+from .recorder import Recorder
+
+T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class record:
+    """`with record(out):` watches the frameworks while it lasts and records as `stepscope record` does.
+
+    out: a folder, new or empty. warmup, steps, seconds, every: see `stepscope record --help`. pieces: what to
+    record, of plan.PIECES. Iterators that are alive already are followed; lines are known of datasets made
+    within. A RuntimeWarning says why, if nothing was recorded. ValueError for options that make no sense.
+    """
+
+    def __init__(
+        self,
+        out: str,
+        warmup: int = WARMUP,
+        steps: int | None = None,
+        seconds: float | None = None,
+        every: int | None = None,
+        pieces: Sequence[str] = PIECES,
+    ) -> None:
+        self.plan = Plan(str(out), warmup, steps, seconds, every, tuple(pieces))
+        attach.check_empty(self.plan.out)
+        self._recorder: Recorder | None = None
+
+    @property
+    def recorded_steps(self) -> int:
+        """How many steps have been recorded so far."""
+        folder = self._recorder.folder if self._recorder is not None else None
+        return int(folder.facts["recorded"]["steps"]) if folder is not None else 0
+
+    def __enter__(self) -> record:
+        self._recorder = attach.begin(self.plan)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop(error)
+
+    def stop(self, error: BaseException | None = None) -> None:
+        """Ends the recording before its time. error: what ended the program, for the capture."""
+        recorder, self._recorder = self._recorder, self._recorder
+        if recorder is None or recorder.stopped:
+            return
+        recorder.stopped = True
+        attach.end(recorder, error)
+        if not self.recorded_steps:
+            warnings.warn(f"nothing was recorded: {recorder.why()}", RuntimeWarning, stacklevel=3)
+
+
+def step(number: int) -> None:
+    """Says that step `number` of the program begins, and the one before ends. Costs about a microsecond when
+    nothing is recorded; `stepscope record` sees it, too."""
+    for recorder in _listening():
+        recorder.own_step(number, time.time_ns())
+
+
+def steps(elements: Iterable[T]) -> Iterator[T]:
+    """The elements, with a step from one to the next."""
+    number = -1
+    for number, element in enumerate(elements):
+        step(number)
+        yield element
+    if number >= 0:
+        step(number + 1)
+
+
+def step_function(function: Function) -> Function:
+    """A function every call of which is a step; for functions that JAX had jitted and called before anything
+    watched, whose calls go unseen. A result of JAX is waited for where a recording begins and ends."""
+    count = [0]
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        recorders = _listening()
+        begin_ns = time.time_ns()
+        result = function(*args, **kwargs)
+        end_ns = time.time_ns()
+        for recorder in recorders:
+            name = getattr(function, "__name__", type(function).__name__)
+            key = ("own", id(function))
+            recorder.step("own", key, name, begin_ns, end_ns, settle=lambda: _wait(result), number=count[0])
+        count[0] += 1
+        return result
+
+    return called  # type: ignore[return-value]
+
+
+def _wait(result: Any) -> None:
+    jax = sys.modules.get("jax")
+    if jax is not None:
+        jax.block_until_ready(result)
+
+
+def _listening() -> list[Recorder]:
+    """The recorders that listen: of this copy of the package, and of the one that the hook loaded."""
+    hook = sys.modules.get("_stepscope_capture.attach")
+    places = [attach] if hook is None or hook is attach else [attach, hook]
+    return [one for place in places for one in place.current if one.listening]

@@ -1,0 +1,39 @@
+"""Runs programs with and without `stepscope record`, and opens what was recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command in a folder."""
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def record(*words: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`stepscope record` with these words."""
+    return run(sys.executable, "-m", "stepscope.cli", "record", *words, cwd=cwd, **environment)
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """What capture.json says."""
+    return json.loads((folder / "capture.json").read_text(encoding="utf-8"))
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of an .ndjson file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

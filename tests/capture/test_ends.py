@@ -1,0 +1,136 @@
+"""However a program ends, it ends as it would, and what was recorded until then is readable."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.capture.launching import PROGRAMS, facts, lines, record, run
+
+PROGRAM = PROGRAMS / "jax_end.py"
+STEPS = ("--warmup", "3", "--steps", "40")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _jax() -> None:
+    pytest.importorskip("jax")
+
+
+@pytest.mark.parametrize(
+    ("how", "saved"),
+    [
+        ("raise", True),
+        ("sys.exit", True),
+        ("os._exit", True),
+        ("SIGTERM", True),
+        ("SIGINT", True),
+        ("SIGKILL", False),
+        ("own profiler", True),
+    ],
+)
+def test_cut(how: str, saved: bool, tmp_path: Path) -> None:
+    plain = run(sys.executable, PROGRAM, how, cwd=tmp_path)
+    recorded = record(*STEPS, "--out", "out", "--", sys.executable, PROGRAM, how, cwd=tmp_path)
+    assert recorded.returncode == plain.returncode
+    assert recorded.stdout == plain.stdout
+    # The last words are the launcher's; before them stands what the program said, and nothing else.
+    assert recorded.stderr.startswith(plain.stderr)
+    said = recorded.stderr[len(plain.stderr) :]
+    assert said.startswith("stepscope: recorded 17 steps of train_step to out\n")
+    assert said.endswith("next:    stepscope out\n")
+    told = facts(tmp_path / "out")
+    assert told["recorded"]["steps"] == 17
+    assert told["ended_unix_ns"] > told["started_unix_ns"]
+    assert told["problems"]
+    assert [line["recorded"] for line in lines(tmp_path / "out" / "steps.ndjson")] == [False] * 4 + [
+        True
+    ] * 17
+    assert any((tmp_path / "out").glob("plugins/profile/*/*.xplane.pb")) == saved
+    assert not any(file["path"] for file in told["files"] if not (tmp_path / "out" / file["path"]).is_file())
+    exit_ = told["exit"]
+    if plain.returncode < 0:
+        assert (exit_["code"], exit_["signal"]) == (None, -plain.returncode)
+    else:
+        assert (exit_["code"], exit_["signal"]) == (plain.returncode, None)
+    assert exit_["error"] == {"raise": "ValueError: the data is odd", "SIGINT": "KeyboardInterrupt: "}.get(
+        how
+    )
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_children(how: str, tmp_path: Path) -> None:
+    """Only the first process that reaches steps records; its children run as they would."""
+    plain = run(sys.executable, PROGRAM, how, cwd=tmp_path)
+    recorded = record("--steps", "30", "--out", "out", "--", sys.executable, PROGRAM, how, cwd=tmp_path)
+    assert (recorded.returncode, recorded.stdout) == (plain.returncode, plain.stdout)
+    assert facts(tmp_path / "out")["recorded"] == {"steps": 30, "sessions": 1}
+    assert facts(tmp_path / "out")["problems"] == []
+
+
+@pytest.mark.parametrize("words", [("-m", "jax_end", "a b"), ("-c", "import jax_end; jax_end.main()", "x")])
+def test_started_otherwise(words: tuple[str, ...], tmp_path: Path) -> None:
+    path = {"PYTHONPATH": str(PROGRAMS)}
+    plain = run(sys.executable, *words, cwd=tmp_path, **path)
+    assert plain.returncode == 0, plain.stderr
+    recorded = record("--steps", "5", "--", sys.executable, *words, cwd=tmp_path, **path)
+    assert (recorded.returncode, recorded.stdout) == (plain.returncode, plain.stdout)
+    (out,) = tmp_path.glob("stepscope-*")
+    assert facts(out)["recorded"] == {"steps": 5, "sessions": 1}
+
+
+def test_through_a_shell_with_a_sitecustomize(tmp_path: Path) -> None:
+    """The first Python has no steps; the second has; both load the sitecustomize of their own."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text("print('sitecustomize of the program')\n")
+    command = f"{sys.executable} -c 'import jax; print(1)' && {sys.executable} {PROGRAM}"
+    path = {"PYTHONPATH": str(tmp_path / "own")}
+    plain = run("sh", "-c", command, cwd=tmp_path, **path)
+    assert plain.stdout.count("sitecustomize of the program") == 2
+    recorded = record("--steps", "5", "--out", "out", "--", "sh", "-c", command, cwd=tmp_path, **path)
+    # The first line is of the Python that runs stepscope.
+    assert (recorded.returncode, recorded.stdout) == (0, "sitecustomize of the program\n" + plain.stdout)
+    assert facts(tmp_path / "out")["recorded"] == {"steps": 5, "sessions": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("-c", "print(1)"), 0, "the program imported none of TensorFlow, JAX and Keras."),
+        (("-c", "raise SystemExit(4)"), 4, "none of TensorFlow, JAX and Keras; it ended with exit code 4."),
+        (("-I", "-c", "print(1)"), 0, "no Python was started that reads PYTHONPATH"),
+        (("-c", "import jax"), 0, "no step was seen: "),
+    ],
+)
+def test_nothing_to_record(words: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
+    recorded = record("--out", "out", "--", sys.executable, *words, cwd=tmp_path)
+    assert recorded.returncode == code
+    assert recorded.stderr.startswith("stepscope: nothing was recorded\n")
+    assert said in recorded.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_short(tmp_path: Path) -> None:
+    recorded = record("--warmup", "500", "--out", "out", "--", sys.executable, PROGRAM, cwd=tmp_path)
+    assert recorded.returncode == 0
+    assert (
+        "it never got past the warm-up of 500 settled steps; seen: 60 x train_step (jax)" in recorded.stderr
+    )
+    assert "--warmup 0" in recorded.stderr
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").touch()
+    for words, said in (
+        (["--out", "full", "--", sys.executable, "-c", "print(1)"], "full is there already"),
+        (["--out", "out"], "There is no program to run"),
+        (["--", "no-such-program"], "no-such-program cannot be started"),
+        (["--steps", "0", "--", "true"], "0 is below 1"),
+        (["--steps", "3", "--seconds", "3", "--", "true"], "not allowed with"),
+    ):
+        recorded = record(*words, cwd=tmp_path)
+        assert recorded.returncode == 2
+        assert said in recorded.stderr
+        assert recorded.stdout == ""
