@@ -15,10 +15,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from stepscope.sources.made_from import holds, nodes
 from stepscope.sources.source import Skipped, Source
 
 _RECORDS = 200_000
 """Records of an event file that are looked through for tags."""
+
+_MOST_LOOKED_AT = 20
+"""Files beside a timeline that are searched for its nodes."""
 
 Twin = tuple[Source, Source, str]
 """The one not read, the one read instead, and why."""
@@ -115,11 +119,30 @@ def _timelines(folder: list[Source]) -> Iterator[Twin]:
             yield one, made_from[one.step], "made from the run metadata in"
 
 
+def _renamed_timelines(folder: list[Source]) -> Iterator[Twin]:
+    """tl_4.json, whatever it is called, when a file beside it holds its nodes at its times."""
+    stats = [one for one in folder if one.decoder.startswith("run_metadata")]
+    stats += [one for one in folder if one.decoder == "event_file" and tagged_steps(one)]
+    if not stats:
+        return
+    for one in folder:
+        if one.decoder != "chrome_trace" or not (wanted := nodes(one)):
+            continue
+        # Those of the number in its name first: in a folder of thousands one look has to do.
+        numbers = {int(digits) for digits in re.findall(r"\d{1,15}", one.name)}
+        likely = sorted(stats, key=lambda other: (other.step not in numbers, other.decoder == "event_file"))
+        for other in likely[:_MOST_LOOKED_AT]:
+            if holds(other, wanted):
+                yield one, other, "made from the run metadata in"
+                break
+
+
 _RULES: tuple[Callable[[list[Source]], Iterator[Twin]], ...] = (
     _packed_twins,
     _text_twins,
     _profile_folder,
     _timelines,
+    _renamed_timelines,
 )
 
 

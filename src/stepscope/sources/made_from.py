@@ -1,0 +1,92 @@
+"""Whether a timeline in JSON was made from the StepStats in another file: by what both hold, not by name.
+
+A timeline keeps of each node its name and its start in microseconds since 1970. In StepStats these two lie
+side by side, so a few bytes that hold both are proof: no other step has a node of that name at that time.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import re
+from pathlib import Path
+
+from stepscope.sources.source import Source
+
+_HEAD_BYTES = 1 << 16
+_MOST_BYTES = 32 << 20
+_PROCESSES = re.compile(rb" (?:Compute|Tensors)\"|\"Allocators\"")
+"""The names of processes, with which every timeline begins."""
+_COMPLETE = re.compile(rb"\"ph\":\s*\"X\"")
+_MOST_NODES = 8
+"""Nodes that are looked for. Names are rewritten now and then, so not every one must be found."""
+_ENOUGH = 2
+_FLAT = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
+"""An event of a timeline: an object whose members hold no more than one object deep."""
+
+
+def nodes(timeline: Source) -> list[tuple[str, int]]:
+    """Names and starts of the first nodes of a timeline; empty when it is none, or packed."""
+    if not _is_plain(timeline):
+        return []
+    with Path(timeline.bytes.path).open("rb") as file:
+        file.seek(timeline.bytes.offset)
+        text = file.read(min(_HEAD_BYTES, timeline.bytes.length or timeline.size))
+        if not _PROCESSES.search(text):
+            return []
+        text += file.read(_MOST_BYTES)
+    # With memory shown, everything about tensors comes before the first node.
+    first = _COMPLETE.search(text)
+    head = text[max(0, first.start() - _HEAD_BYTES) : first.start() + _HEAD_BYTES] if first else b""
+    found: list[tuple[str, int]] = []
+    for match in _FLAT.finditer(head.decode("utf-8", "replace")):
+        try:
+            event = json.loads(match[0])
+        except ValueError:  # a piece that only looked like an event
+            continue
+        args = event.get("args")
+        if event.get("ph") != "X" or not isinstance(args, dict) or "op" not in args:
+            continue
+        name, ts = args.get("name"), event.get("ts")
+        if isinstance(name, str) and isinstance(ts, int) and 0 < ts < 2**63:
+            found.append((name, ts))
+            if len(found) == _MOST_NODES:
+                break
+    return found
+
+
+def holds(stats: Source, wanted: list[tuple[str, int]]) -> bool:
+    """Whether a file holds the StepStats of these nodes. Packed files hold none that can be told."""
+    if not wanted or not _is_plain(stats) or not stats.size:
+        return False
+    begin = stats.bytes.offset
+    end = begin + (stats.bytes.length or stats.size)
+    there = 0
+    with (
+        Path(stats.bytes.path).open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        for name, ts in wanted:
+            there += data.find(_encoded(name, ts), begin, end) >= 0
+            if there >= min(_ENOUGH, len(wanted)):
+                return True
+    return False
+
+
+def _is_plain(source: Source) -> bool:
+    return source.bytes.codec == "plain" and not source.bytes.unpack
+
+
+def _encoded(name: str, ts_us: int) -> bytes:
+    """node_name and all_start_micros of a NodeExecStats, fields 1 and 2, as written."""
+    text = name.encode("utf-8", "surrogatepass")
+    return b"\x0a" + _varint(len(text)) + text + b"\x10" + _varint(ts_us)
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
