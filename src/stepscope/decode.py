@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import LakeError, LimitReached, StepscopeError, UnreadableSource
 from stepscope.lake.writer import Decoded
-from stepscope.sources.source import Source
+from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
@@ -54,8 +54,11 @@ def decode_source(
     written; exceptions of `progress` (KeyboardInterrupt) come through.
     """
     from stepscope import _core, formats
+    from stepscope.formats import capture
 
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
+    if source.format == capture.NAME:
+        return _capture(source, spool, folder)
     try:
         place = source.spooled or spool.reach(source.bytes, source.path)
         store = _core.decode(
@@ -76,13 +79,54 @@ def decode_source(
         if needs == NEEDS:
             from stepscope.instruments import steps
 
-            steps.recover(store, source)
+            steps.recover(store, source, _told_steps(source, spool))
     except _core.CoreError as error:
         if folder is None:
             return _failed(source, _told(error))
         raise _unwritable(folder, error) from error
     facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
     return Decoded(source, store, facts, None)
+
+
+def _capture(source: Source, spool: Spool, folder: str | None) -> Decoded:
+    """A capture's own file with the pieces beside it; it has no slices, so that nothing is left to do."""
+    from stepscope import _core
+    from stepscope.formats import capture
+
+    def piece(place: Bytes, name: str) -> Callable[[], bytes]:
+        return lambda: spool.read(place, name, capture.MOST_PIECE_BYTES)
+
+    pieces = {one.name: piece(one.spooled or one.bytes, one.name) for one in source.pieces}
+    try:
+        store = capture.build(piece(source.spooled or source.bytes, source.path), pieces, folder)
+    except LimitReached as error:
+        return _failed(source, f"{error.happened} {error.seen}")
+    except (OSError, KeyError) as error:
+        return _failed(source, f"it can no longer be read: {error}")
+    except (ValueError, RecursionError) as error:
+        return _failed(source, f"it is damaged: {error}")
+    except _core.CoreError as error:
+        if folder is None:
+            return _failed(source, _told(error))
+        raise _unwritable(folder, error) from error
+    facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
+    return Decoded(source, store, facts, None)
+
+
+def _told_steps(source: Source, spool: Spool) -> list[tuple[int, int, int, bool]]:
+    """The times of steps that a recorder wrote beside the source; none when they cannot be read, which the
+    capture that they belong to cannot miss: its steps are then recovered like everybody's."""
+    from stepscope.formats import capture
+
+    for piece in source.pieces:
+        if piece.name == capture.STEPS:
+            try:
+                return capture.step_times(
+                    spool.read(piece.spooled or piece.bytes, piece.name, capture.MOST_PIECE_BYTES)
+                )
+            except (OSError, KeyError, ValueError, LimitReached):
+                return []
+    return []
 
 
 def unreadable(decoded: Decoded) -> StepscopeError:

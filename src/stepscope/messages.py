@@ -231,6 +231,12 @@ NOTES: dict[str, Message] = {
         "read; those without a name are called by their number.",
         "Copy the file again, or record anew.",
     ),
+    "damaged-piece": Message(
+        "A file of a capture is missing or damaged",
+        "Beside the trace, `stepscope record` writes small files: models of the input pipeline, samples of "
+        "the machine, times of steps. One of them could not be read, or only in part; the others are used.",
+        "Nothing, unless a question needs it. Copy the whole folder, or record again.",
+    ),
     "damaged-structure": Message(
         "Lengths that contradict each other",
         "The file says how long its parts are, and they do not fit into one another. Reading went on at"
@@ -449,6 +455,12 @@ NOTES: dict[str, Message] = {
         "A slice began and its end was not recorded. It ends with the last event of its track, so its "
         "duration is an upper bound.",
         "Let the program end its recording outside of what it measures.",
+    ),
+    "unfinished-capture": Message(
+        "The recording was never ended",
+        "The program that `stepscope record` watched was killed, or is still running: what it had written "
+        "by then is there, the rest is not.",
+        "Wait for the program to end, or record again.",
     ),
     "unknown-fields": Message(
         "Fields that the format does not know",

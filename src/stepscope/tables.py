@@ -192,7 +192,8 @@ class DecodedTables:
 
     def _decode(self, source: Source, threads: int) -> tuple[Decoded, bool]:
         """The decoded source, and whether the cache had it."""
-        if self._cache is None or self._needs != NEEDS:
+        # A capture is more files than the one that the cache would know it by, and small.
+        if self._cache is None or self._needs != NEEDS or source.format == "capture":
             return self._placed(self._fresh(source, None, threads)), False
         from stepscope import _core
 

@@ -143,17 +143,17 @@ def _fields(data: memoryview) -> Iterator[tuple[int, int, memoryview, bool]]:
     """Number, wire type, bytes and whether these are cut, of each field; a contradiction is field 0."""
     at = 0
     while at < len(data):
-        tag, at = _varint(data, at)
+        tag, at = varint(data, at)
         if tag is None:
             return
         number, wire = tag >> 3, tag & 7
         end, cut = at, False
         if wire == 0:
-            value, end = _varint(data, at)
+            value, end = varint(data, at)
             if value is None:
                 return
         elif wire == 2:
-            length, at = _varint(data, at)
+            length, at = varint(data, at)
             if length is None:
                 return
             end, cut = min(at + length, len(data)), at + length > len(data)
@@ -166,7 +166,8 @@ def _fields(data: memoryview) -> Iterator[tuple[int, int, memoryview, bool]]:
         at = end
 
 
-def _varint(data: memoryview, at: int) -> tuple[int | None, int]:
+def varint(data: memoryview, at: int) -> tuple[int | None, int]:
+    """The number at `at`, unsigned, and where it ends; None when it is cut or too long."""
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):

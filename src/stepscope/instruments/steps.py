@@ -85,11 +85,12 @@ class Step:
     reason: str = ""
 
 
-def recover(store: Store, source: Hints) -> None:
+def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, bool]] = ()) -> None:
     """Fills the table `step` and the column slice.step of a decoded store.
 
     Reads the table `marker` and the names of tracks; scans no slices. Adds the note `no-steps` when
-    nothing delimits steps.
+    nothing delimits steps. told: what a recorder saw of the steps, number, begin and end in Unix
+    nanoseconds and whether it was traced; used where nothing in the recording delimits steps.
     """
     facts = store.facts
     marks = [_mark(row) for row in _rows(store, "marker")]
@@ -99,6 +100,8 @@ def recover(store: Store, source: Hints) -> None:
     if source.format in ("run_metadata", "event_file"):
         # The marks are the decoder's own: one for each StepStats, named after its tag.
         steps = [replace(step, recovered_from="file") for step in steps]
+    if not steps and start is not None and end is not None:
+        steps = _recorded(told, facts.get("origin_unix_ns"), start, end)
     if not steps and start is not None and end is not None:
         steps = [_one_step(source, facts["producer"], start, end, marks)]
         if steps[0].recovered_from == "whole_capture":
@@ -124,6 +127,20 @@ def recover(store: Store, source: Hints) -> None:
             [step.end_ps for step in held],
             [step.number or 0 for step in held],
         )
+
+
+def _recorded(
+    told: Sequence[tuple[int, int, int, bool]], origin_unix_ns: int | None, start: int, end: int
+) -> list[Step]:
+    """The recorder's steps that lie within the recording."""
+    if origin_unix_ns is None:
+        return []
+    steps: list[Step] = []
+    for number, begin, stop, traced in told:
+        ts_ps, end_ps = ((at - origin_unix_ns) * 1000 for at in (begin, stop))
+        if traced and end_ps > ts_ps >= start and end_ps <= end and (not steps or ts_ps >= steps[-1].end_ps):
+            steps.append(Step("step", number, ts_ps, end_ps, "recorder"))
+    return _number(_classify(steps, ()))
 
 
 def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:

@@ -183,7 +183,13 @@ class Cache:
 
     def _entry(self, source: Source, content_hash: str) -> Path:
         # The same bytes give other tables as another format, and other steps under another name.
-        hints = _digest("\0".join((source.decoder, source.name, str(source.step), str(source.rank))))[:8]
+        known = [source.decoder, source.name, str(source.step), str(source.rank)]
+        for piece in source.pieces:
+            known.append(piece.name)
+            with contextlib.suppress(OSError):
+                status = os.stat(piece.bytes.path)  # noqa: PTH116 - paths are kept as text
+                known.append(f"{status.st_size} {status.st_mtime_ns}")
+        hints = _digest("\0".join(known))[:8]
         return self.folder / "entries" / f"{source.size:x}-{content_hash}-{self._version}-{hints}"
 
     def _believed(self, entry: Path) -> bool:

@@ -1,10 +1,11 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 2
+-- SCHEMA_VERSION 3
 -- history
 --   1  first version
 --   2  iterator and iterator_call
+--   3  iterator_model and user_stage; iterator tells the line of code and what the model says
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -25,7 +26,7 @@ CREATE TABLE capture (
   run_id VARCHAR NOT NULL,          -- run it belongs to
   host_id VARCHAR NOT NULL,         -- host it was made on
   source_id BIGINT NOT NULL,        -- source it was read from
-  producer VARCHAR NOT NULL,        -- what wrote it: tf_timeline, tf_profiler, jax, kineto, horovod, viztracer, step_stats, unknown
+  producer VARCHAR NOT NULL,        -- what wrote it: tf_timeline, tf_profiler, jax, kineto, horovod, viztracer, step_stats, stepscope, unknown
   origin_unix_ns BIGINT,            -- Unix time of ts_ps = 0 in nanoseconds; NULL when the file does not tell
   clock VARCHAR NOT NULL,           -- unix: comparable between captures; relative: only within this capture
   dur_ps BIGINT NOT NULL            -- from the first to the last event
@@ -37,7 +38,7 @@ CREATE TABLE source (
   run_id VARCHAR NOT NULL,          -- run it belongs to
   host_id VARCHAR NOT NULL,         -- host it speaks of
   path VARCHAR NOT NULL,            -- path as given; archive members after a !
-  format VARCHAR NOT NULL,          -- chrome_trace, xplane, run_metadata, event_file, graph
+  format VARCHAR NOT NULL,          -- chrome_trace, xplane, run_metadata, event_file, graph, capture
   producer VARCHAR NOT NULL,        -- what wrote it, as in capture
   bytes BIGINT NOT NULL,            -- size as stored
   content_hash VARCHAR NOT NULL,    -- hash of the bytes as stored
@@ -170,7 +171,7 @@ CREATE TABLE step (
   step BIGINT NOT NULL,             -- number of the step: the program's own where it is told, else counted from 0
   name VARCHAR NOT NULL,            -- name of the marker
   kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up or unknown
-  recovered_from VARCHAR NOT NULL,  -- marker, profiler_step, session_run, function_run, function_call, get_next, file or whole_capture
+  recovered_from VARCHAR NOT NULL,  -- marker, profiler_step, session_run, function_run, function_call, get_next, file, recorder or whole_capture
   ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
   dur_ps BIGINT NOT NULL,           -- duration
   averaged BOOLEAN NOT NULL,        -- false when averages leave it out
@@ -270,6 +271,8 @@ CREATE TABLE iterator (
   branch_name VARCHAR NOT NULL,     -- the same with the branches of zip, mixtures and concatenations: Zip[1]::Map
   user_stage VARCHAR,               -- as the user wrote it: MapDataset:2 is transformation 2; NULL when TensorFlow added it
   user_position INTEGER,            -- place of that transformation in the user's chain, from 0 at the source
+  file VARCHAR,                     -- file in which the user wrote it, where the capture tells
+  line INTEGER,                     -- line in that file
   consumer_id BIGINT,               -- iterator that takes its elements; NULL for the root
   works_ahead BOOLEAN NOT NULL,     -- it has threads of its own, so that its calls are waiting, not work
   calls BIGINT NOT NULL,            -- calls of GetNext
@@ -283,6 +286,9 @@ CREATE TABLE iterator (
   threads INTEGER NOT NULL,         -- threads it was seen on
   lane VARCHAR NOT NULL,            -- what runs one after the other has the same lane
   work_ps BIGINT NOT NULL,          -- work for a step, all threads added up
+  trace_work_ps BIGINT NOT NULL,    -- the same from the events of the trace
+  model_work_ps BIGINT,             -- the same from tf.data's own model, where the capture holds it
+  work_from VARCHAR NOT NULL,       -- trace or model: which of the two work_ps is
   service_ps BIGINT NOT NULL,       -- time it needs for a step: work_ps / width
   in_waits_ps BIGINT NOT NULL,      -- its work, divided by its width, while the program waited
   limits INTEGER,                   -- 1 for the stage that holds the program up most; NULL when unknown
@@ -308,4 +314,56 @@ CREATE TABLE iterator_call (
   dur_ps BIGINT NOT NULL,           -- duration
   own_ps BIGINT NOT NULL,           -- duration without the calls of its inputs
   program_waits BOOLEAN NOT NULL    -- the program itself takes a batch and waits for it
+);
+
+-- A stage as tf.data's own model of a running iterator knows it, at one moment. Read from the model protos
+-- of a capture folder; they cost nothing to take and hold no trace's overhead.
+CREATE TABLE iterator_model (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  iterator INTEGER NOT NULL,        -- number of the iterator within the capture
+  sample INTEGER NOT NULL,          -- number of the sample of that iterator
+  ts_ps BIGINT,                     -- when it was taken, from the capture's origin
+  elements BIGINT,                  -- elements that the program had taken by then
+  node BIGINT NOT NULL,             -- the model's number of the stage
+  consumer_node BIGINT,             -- the stage that takes its elements; NULL for the root
+  inputs_json VARCHAR NOT NULL,     -- numbers of the stages it takes from, as a JSON array
+  name VARCHAR NOT NULL,            -- long name as in iterator.name: Iterator::Root::Prefetch::BatchV2
+  node_class VARCHAR NOT NULL,      -- KNOWN_RATIO, ASYNC_KNOWN_RATIO, UNKNOWN_RATIO, INTERLEAVE_MANY, …
+  ratio DOUBLE,                     -- elements it takes from its input for one of its own, where fixed
+  num_elements BIGINT NOT NULL,     -- elements it has made
+  bytes_produced BIGINT NOT NULL,   -- their bytes
+  bytes_consumed BIGINT NOT NULL,   -- bytes of the elements it took
+  buffered_elements BIGINT NOT NULL, -- elements in its buffer at that moment
+  buffered_bytes BIGINT NOT NULL,   -- their bytes
+  processing_ps BIGINT NOT NULL,    -- time in the stage itself, without its inputs, over all threads
+  parallelism DOUBLE,               -- calls of its function that may run at once, as autotune has set it
+  parallelism_min DOUBLE,           -- least that autotune may choose
+  parallelism_max DOUBLE,           -- most that autotune may choose
+  autotuned BOOLEAN NOT NULL,       -- autotune may turn its parallelism
+  buffer_size DOUBLE,               -- elements its buffer may hold
+  gaps INTEGER,                     -- of the root: calls of the consumer that gap_ps is the mean of
+  gap_ps BIGINT,                    -- of the root: the consumer's own time between two calls, on average
+  cpu_budget BIGINT,                -- cores that autotune may use
+  ram_budget_bytes BIGINT           -- bytes that autotune may fill with buffers
+);
+
+-- A transformation of a tf.data pipeline as the user wrote it.
+CREATE TABLE user_stage (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  iterator INTEGER NOT NULL,        -- number of the iterator within the capture
+  position INTEGER NOT NULL,        -- place in the chain, from 0 at the source
+  transformation VARCHAR NOT NULL,  -- as one writes it: map, batch
+  dataset VARCHAR,                  -- TensorFlow's name of it: ParallelMapDataset
+  file VARCHAR,                     -- file in which it stands
+  line INTEGER,                     -- line in that file
+  function VARCHAR,                 -- function in which it stands
+  text VARCHAR,                     -- the line itself
+  inputs_json VARCHAR NOT NULL,     -- positions of what it takes from, as a JSON array
+  args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object
 );

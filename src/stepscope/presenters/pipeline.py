@@ -13,6 +13,7 @@ from typing import Any
 
 from stepscope import units
 from stepscope.instruments.pipeline.gather import Found
+from stepscope.instruments.pipeline.places import Code
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage
 from stepscope.instruments.pipeline.verdict import Diagnosis
@@ -77,6 +78,16 @@ def _write(one: Found, out: io.StringIO, width: int, color: bool) -> None:
                 "  ",
                 paint("2", "-") if not change.helps else "+",
             )
+            if change.code is not None and change.helps:
+                _code(change.code, out, width, paint)
+
+
+def _code(code: Code, out: io.StringIO, width: int, paint: Any) -> None:
+    """The line to change, and what it would be then."""
+    out.write(paint("2", shorten_cells(f"      {plain(code.file)}:{code.line}", width)) + "\n")
+    if code.after is not None:
+        for mark, text, color in (("-", code.before, "31"), ("+", code.after, "32")):
+            out.write(paint(color, shorten_cells(f"      {mark} {plain(text)}", width)) + "\n")
 
 
 def _diagram(diagnosis: Diagnosis, out: io.StringIO, width: int, paint: Any) -> None:
@@ -92,7 +103,9 @@ def _diagram(diagnosis: Diagnosis, out: io.StringIO, width: int, paint: Any) -> 
     todo = [(load, "", True) for load in reversed(below.get(-1, []))]
     while todo:
         load, indent, last = todo.pop()
-        lines.append((f"{indent}{'└─' if last else '├─'} {_label(load.stage)}", load))
+        written = diagnosis.places.get(load.stage, ())
+        at = f"  {written[0].file}:{written[0].line}" if written and written[0].file else ""
+        lines.append((f"{indent}{'└─' if last else '├─'} {_label(load.stage)}{at}", load))
         inner = indent + ("   " if last else "│  ")
         rest = below.get(load.stage.number, [])
         todo += [(one, inner, one is rest[-1]) for one in reversed(rest)]
@@ -171,7 +184,7 @@ def _document(one: Found) -> dict[str, Any]:
         "wait_ps": None if waits is None else waits.wait_ps,
         "wait_shares": [] if waits is None else waits.shares,
         "steps_found": waits is not None and waits.has_steps,
-        "bottleneck": None if worst is None else _stage(worst),
+        "bottleneck": None if worst is None else _stage(worst, diagnosis),
         "changes": [
             {
                 "name": change.name,
@@ -182,18 +195,50 @@ def _document(one: Found) -> dict[str, Any]:
                 "low": change.prediction.low_ps,
                 "high": change.prediction.high_ps,
                 "limits_next": change.prediction.limits_next,
+                "code": None
+                if change.code is None
+                else {
+                    "file": change.code.file,
+                    "line": change.code.line,
+                    "before": change.code.before,
+                    "after": change.code.after,
+                },
             }
             for change in diagnosis.changes
         ],
         "evidence": list(diagnosis.evidence),
         "cores": diagnosis.cores,
         "share_seen": diagnosis.share_seen,
-        "stages": [_stage(load) for load in diagnosis.loads],
+        "stages": [_stage(load, diagnosis) for load in diagnosis.loads],
+        "ceiling": None
+        if diagnosis.ceiling is None
+        else {
+            "step_ps": diagnosis.ceiling.step_ps,
+            "limits": diagnosis.ceiling.limits,
+            "cores": [{"stage": stage, "cores": cores} for stage, cores in diagnosis.ceiling.cores],
+        },
+        "machine": None
+        if diagnosis.machine is None
+        else {
+            "cores": diagnosis.machine.cores,
+            "busy": diagnosis.machine.busy,
+            "busiest_core": diagnosis.machine.busiest,
+            "process_cores": diagnosis.machine.process_cores,
+            "full": diagnosis.machine.full,
+        },
+        "model": None
+        if diagnosis.accounts is None
+        else {
+            "batches": diagnosis.accounts.batches,
+            "consumer_gap_ps": diagnosis.accounts.gap_ps,
+            "cpu_budget": diagnosis.accounts.cores,
+            "ram_budget_bytes": diagnosis.accounts.ram_bytes,
+        },
     }
 
 
-def _stage(load: Load) -> dict[str, Any]:
-    stage = load.stage
+def _stage(load: Load, diagnosis: Diagnosis) -> dict[str, Any]:
+    stage, account = load.stage, load.account
     return {
         "stage": stage.name,
         "branch_name": stage.branch_name,
@@ -214,6 +259,17 @@ def _stage(load: Load) -> dict[str, Any]:
         "parallelism": stage.parallelism,
         "threads": load.threads,
         "runs_python": load.python,
+        "cpu_ps": load.cpu_ps,
+        "trace_work_ps": load.trace_work_ps,
+        "model_work_ps": load.model_work_ps,
+        "work_from": load.work_from,
+        "batch_bytes": None if account is None else account.batch_bytes,
+        "elements_per_batch": None if account is None else account.visits,
+        "buffer_fill": None if account is None else account.buffered,
+        "code": [
+            {"transformation": one.transformation, "file": one.file, "line": one.line, "text": one.text}
+            for one in diagnosis.places.get(stage, ())
+        ],
     }
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
-from stepscope.sources import names
+from stepscope.sources import capture_folder, names
 from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
 from stepscope.sources.same_capture import choose
-from stepscope.sources.source import Skipped, Source
+from stepscope.sources.source import Piece, Skipped, Source
 from stepscope.sources.spool import Spool, from_pipe, is_pipe
 
 LAKE_MARK = "stepscope-lake.json"
@@ -69,10 +69,23 @@ def find(
     sources: list[tuple[Source, str]] = []
     explicit: set[str] = set()
     named_in_vain: list[Skipped] = []
-    for file in _once(_files(paths, recognise, spool, seen)):
-        found = _look(file, recognise, spool, memory or NoMemory())
+    looked = [
+        (file, _look(file, recognise, spool, memory or NoMemory()))
+        for file in _once(_files(paths, recognise, spool, seen))
+    ]
+    homes = sorted(
+        str(_home(file, item))
+        for file, found in looked
+        for item in found.items
+        if item.kind == capture_folder.FORMAT and item.decoder
+    )
+    pieces: dict[str, list[Piece]] = defaultdict(list)
+    for file, found in looked:
         skipped.extend(found.skipped)
         for item in found.items:
+            if homes and (piece := _piece(file, item, homes)) is not None:
+                pieces[piece[0]].append(piece[1])
+                continue
             if not item.decoder:
                 seen[item.kind] += 1
                 if file.root is None and not item.member:
@@ -85,6 +98,8 @@ def find(
     if not sources:
         raise _nothing(paths, seen, skipped)
     skipped += named_in_vain
+    if homes:
+        sources = capture_folder.joined(sources, pieces, homes)
     by_folder: dict[str, list[Source]] = defaultdict(list)
     for source, folder in sources:
         by_folder[folder].append(source)
@@ -116,6 +131,9 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
         elif Path(given).is_dir():
             for path in _walk(Path(given), seen):
                 yield _File(path, str(path), Path(given))
+        elif _is_capture(Path(given), recognise):
+            for path in _walk(Path(given).parent, seen):
+                yield _File(path, str(path), Path(given).parent)
         elif is_regular(Path(given)):
             yield _File(Path(given), given, None)
         elif Path(given).exists() and is_pipe(given):
@@ -128,6 +146,29 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
                 todo="check the spelling; a pattern such as *.json is for the shell to expand",
                 path=given,
             )
+
+
+def _is_capture(path: Path, recognise: Recognise) -> bool:
+    """Whether a named file stands for the whole folder it lies in."""
+    if path.name != capture_folder.MARK or not is_regular(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            found = recognise(file.read(4096), path.name)
+    except OSError:  # looking at it like at any other file tells why
+        return False
+    return found is not None and capture_folder.FORMAT == found.NAME
+
+
+def _piece(file: _File, item: Item, homes: Sequence[str]) -> tuple[str, Piece] | None:
+    """The capture that a file is a piece of, and the piece; None when it is none."""
+    folder = str(_home(file, item))
+    home = capture_folder.home_of(folder, homes)
+    if home is None:
+        return None
+    base = PurePosixPath(item.member).name or file.path.name
+    name = capture_folder.piece_name(folder, base, home)
+    return None if name is None else (home, Piece(name, item.bytes, item.size, item.spooled))
 
 
 def _walk(root: Path, seen: Counter[str]) -> Iterator[Path]:
@@ -184,10 +225,7 @@ def _look(file: _File, recognise: Recognise, spool: Spool, memory: Memory) -> Lo
 
 def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple[Source, str]:
     """The source, and the folder (real or within the archive) whose files it is compared with."""
-    absolute = Path(os.path.abspath(file.path))  # noqa: PTH100 - links keep the name the user gave
-    home = PurePosixPath(absolute.parent)
-    if item.member:
-        home = home / _archive_stem(absolute.name) / PurePosixPath(item.member).parent
+    home = _home(file, item)
     run_name, run_path, capture = _run(file, item, home)
     in_profile = names.profile_folder(home) is not None
     step, rank = names.step(item.name), names.rank(item.name)
@@ -212,6 +250,15 @@ def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple
         spooled=item.spooled,
     )
     return source, str(home)
+
+
+def _home(file: _File, item: Item) -> PurePosixPath:
+    """The folder a file lies in, that within the archive for a member of one."""
+    absolute = Path(os.path.abspath(file.path))  # noqa: PTH100 - links keep the name the user gave
+    home = PurePosixPath(absolute.parent)
+    if item.member:
+        home = home / _archive_stem(absolute.name) / PurePosixPath(item.member).parent
+    return home
 
 
 def _archive_stem(name: str) -> str:
@@ -299,7 +346,8 @@ def _nothing(
             )
     return NothingFound(
         f"No recording was found under {where}.",
-        seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs",
+        seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs, "
+        "folders of `stepscope record`",
         todo="give the folder where the recording was written (TensorBoard keeps it under plugins/profile/), "
         "or make a recording first",
         path=paths[0] if len(paths) == 1 else None,

@@ -37,6 +37,18 @@ class Bytes:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A file that is no recording of its own but belongs to one."""
+
+    name: str
+    """Its path within the capture's folder, with / between the parts."""
+    bytes: Bytes
+    size: int
+    """Bytes as stored."""
+    spooled: Bytes | None = None
+
+
+@dataclass(frozen=True)
 class Source:
     """One file, or one member of an archive, that will be decoded."""
 
@@ -76,6 +88,8 @@ class Source:
     """Name within the archive, when the file on disk is one."""
     spooled: Bytes | None = None
     """Where the bytes have already been unpacked to, when they had to be."""
+    pieces: tuple[Piece, ...] = ()
+    """Files beside it that are decoded together with it: see stepscope.sources.capture_folder."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,11 @@ import shutil
 import tempfile
 import threading
 import weakref
+import zlib
 from pathlib import Path
 from typing import BinaryIO
 
+from stepscope.errors import LimitReached
 from stepscope.sources import limits
 from stepscope.sources.archive import chain, find_member
 from stepscope.sources.head import Peek, peek, unpacked
@@ -69,6 +71,29 @@ class Spool:
             stream = find_member(path, packing, names[0]) if names else raw
             start = peek(stream)
             return self.keep(start, stream, shown=shown, packed=packed)
+
+    def read(self, place: Bytes, shown: str, most: int) -> bytes:
+        """All bytes of a small file, unpacked. LimitReached when there are more than `most`; OSError,
+        KeyError (the member is gone) or ValueError (damaged packing) when they cannot be had."""
+        reached = self.reach(place, shown)
+        with Path(reached.path).open("rb") as file:
+            file.seek(reached.offset)
+            stored = file.read(most + 1 if reached.length is None else min(reached.length, most + 1))
+        data = stored
+        if reached.codec != "plain":
+            unpacker = zlib.decompressobj(31 if reached.codec == "gzip" else -15)
+            try:
+                data = unpacker.decompress(stored, most + 1)
+            except zlib.error as error:
+                raise ValueError(str(error)) from error
+        if len(data) > most:
+            raise LimitReached(
+                "A file of a capture is larger than such files are.",
+                seen=f"more than {most:,} bytes in {shown}",
+                todo="record for a shorter time, or less often",
+                path=shown,
+            )
+        return data
 
     def close(self) -> None:
         """Removes the folder. Idempotent."""

@@ -6,12 +6,13 @@ what people try first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stepscope.instruments.pipeline.model import Model, Part, Prediction, predict
+from stepscope.instruments.pipeline.places import Code, Place, code
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import PROGRAM
+from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 
 HELPS = 0.05
 """A change helps when it takes at least this part off the step."""
@@ -28,9 +29,18 @@ class Change:
     """In a sentence, with the code to write."""
     prediction: Prediction
     helps: bool
+    code: Code | None = None
+    """The line to change, where the capture knows it."""
 
 
-def propose(loads: Sequence[Load], ranked: Sequence[Load], now: Model, measured_ps: int) -> list[Change]:
+def propose(
+    loads: Sequence[Load],
+    ranked: Sequence[Load],
+    now: Model,
+    measured_ps: int,
+    where: Mapping[Stage, Sequence[Place]],
+    places: Sequence[Place],
+) -> list[Change]:
     """Changes for the stage that limits. Those that help come first, and of them those that fit the stage
     before those that fit all. measured_ps: duration of a step now."""
     if not ranked:
@@ -42,7 +52,9 @@ def propose(loads: Sequence[Load], ranked: Sequence[Load], now: Model, measured_
             # Python that computes holds the lock, Python that waits does not: the trace cannot tell.
             prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps
-        made.append(Change(name, load.stage.name, what, prediction, helps))
+        inside = load.stage.nested_in is not None and name != "prefetch"
+        written = None if inside else _meant(name, where.get(load.stage, ()))
+        made.append(Change(name, load.stage.name, what, prediction, helps, code(name, written, places)))
     return sorted(made, key=lambda change: not change.helps)
 
 
@@ -93,7 +105,7 @@ def _candidates(
     if "Cache" not in short and short not in ("Generator",):
         what = f"cache() behind {place}, if it gives the same in each epoch and fits memory"
         yield "cache_here", worst, what, now.changed([*number, *upstream], lambda p: None)
-    half = now.changed(number, lambda p: replace(p, work_ps=p.work_ps // 2))
+    half = now.changed(number, lambda p: replace(p, work_ps=p.work_ps // 2, cpu_ps=p.cpu_ps // 2))
     yield "halve_work", worst, f"make the work of {place} half as much", half
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if in_program >= HELPS * measured_ps:
@@ -108,6 +120,13 @@ def _candidates(
         "run the pipeline on other hosts with tf.data service",
         replace(now, parts=()),
     )
+
+
+def _meant(change: str, written: Sequence[Place]) -> Place | None:
+    """The transformation to change, of those that were fused into one stage."""
+    if change in ("parallelise_batch", "cache_here"):
+        return written[-1] if written else None
+    return written[0] if written else None
 
 
 def _is_below(load: Load, worst: Load) -> bool:

@@ -11,10 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.calls import EVENTS, ORDER, Call, read
+from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
-from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 
 MOST_EVENTS = 500_000
@@ -68,9 +71,91 @@ def gather(query: Query) -> list[Found]:
         device = query(
             f"SELECT count(*) FROM device WHERE source_id = {source_id} AND kind IN ('gpu', 'tpu')"
         ).rows()
-        diagnosis = diagnose(calls, steps, device=bool(device[0][0]), share_seen=seen)
+        window = (min((s.ts_ps for s in steps), default=0), max((s.end_ps for s in steps), default=0))
+        diagnosis = diagnose(
+            calls,
+            steps,
+            device=bool(device[0][0]),
+            share_seen=seen,
+            beside=_beside(query, source_id, run_id, host_id, window),
+        )
         found.append(Found(source_id, run_id, host_id, path, calls, diagnosis))
     return found
+
+
+def _beside(query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]) -> Beside:
+    """What captures of the same run on the same host hold beside the traces. window: of the steps, in the
+    time of the source."""
+    whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
+    models = []
+    for row in query(f"SELECT {', '.join(_NODE)} FROM iterator_model WHERE {whose} ORDER BY id").rows():
+        values = dict(zip(_NODE, row, strict=True))
+        inputs = tuple(_numbers(values.pop("inputs_json")))
+        models.append(
+            Node(
+                consumer=values.pop("consumer_node"),
+                inputs=inputs,
+                elements=values.pop("num_elements"),
+                **values,
+            )
+        )
+    places = [
+        Place(*row)
+        for row in query(
+            "SELECT iterator, position, transformation, dataset, file, line, text FROM user_stage "
+            f"WHERE {whose} ORDER BY id"
+        ).rows()
+    ]
+    if not models and not places:
+        there = query(f"SELECT 1 FROM source WHERE format = 'capture' AND {whose} LIMIT 1").rows()
+        if not there:
+            return Beside()
+    return Beside(models, places, _machine(query, source_id, whose, window))
+
+
+def _machine(query: Query, source_id: int, whose: str, window: tuple[int, int]) -> Machine | None:
+    """How busy cores were during the steps, where a capture sampled them on a clock both share."""
+    origins = {
+        int(one): int(origin)
+        for one, origin in query(
+            f"SELECT source_id, origin_unix_ns FROM capture WHERE origin_unix_ns IS NOT NULL AND {whose}"
+        ).rows()
+    }
+    if source_id not in origins:
+        return None
+    for other, origin in sorted(origins.items()):
+        shift = (origins[source_id] - origin) * 1000
+        begin, end = window[0] + shift, window[1] + shift
+        if max(abs(begin), abs(end)) >= 2**63:
+            continue
+        rows = query(
+            "SELECT name, series, avg(value) FROM counter "
+            f"WHERE source_id = {other} AND name IN ('core busy', 'process cpu') "
+            f"AND ts_ps >= {begin} AND ts_ps <= {end + _SAMPLE_PS} GROUP BY name, series"
+        ).rows()
+        cores = [float(value) for name, _, value in rows if name == "core busy"]
+        used = [float(value) for name, _, value in rows if name == "process cpu"]
+        if cores:
+            return Machine(len(cores), sum(cores) / len(cores), max(cores), used[0] if used else None)
+    return None
+
+
+def _numbers(text: str) -> list[int]:
+    return [one for one in json.loads(text) if isinstance(one, int)]
+
+
+_SAMPLE_PS = 10**11
+"""A sample tells of the time before it: one that is taken a little after the steps belongs to them."""
+_NODE = (
+    "iterator", "sample", "node", "consumer_node", "inputs_json", "name", "node_class", "ratio",
+    "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",
+    "parallelism_max", "autotuned", "buffer_size", "gaps", "gap_ps", "cpu_budget", "ram_budget_bytes",
+)  # fmt: skip
+
+
+def quoted(text: str) -> str:
+    """Text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _source(query: Query, source_id: int, number: int) -> tuple[list[Call], list[StepTime], float]:
@@ -110,6 +195,7 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
                     "branch_name": stage.branch_name,
                     "user_stage": stage.user_stage,
                     "user_position": stage.position,
+                    **_written(one.diagnosis.places.get(stage, ())),
                     "consumer_id": None if stage.above is None else base + stage.above.number,
                     "works_ahead": stage.ahead,
                     "calls": load.calls,
@@ -123,6 +209,9 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
                     "threads": load.threads,
                     "lane": load.stage.lane,
                     "work_ps": load.work_ps,
+                    "trace_work_ps": load.trace_work_ps,
+                    "model_work_ps": load.model_work_ps,
+                    "work_from": load.work_from,
                     "service_ps": load.service_ps,
                     "in_waits_ps": load.in_waits_ps,
                     "limits": rank.get(stage.number),
@@ -134,6 +223,11 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def _written(places: Sequence[Place]) -> dict[str, Any]:
+    first = places[0] if places else None
+    return {"file": first.file if first else None, "line": first.line if first else None}
 
 
 def call_rows(found: Sequence[Found]) -> list[dict[str, Any]]:

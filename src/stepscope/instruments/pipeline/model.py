@@ -30,8 +30,8 @@ class Part:
     lane: str
     width: int
     work_ps: int
-    cpu: bool
-    """Its work needs a core; reading and waiting Python do not, or not all of it."""
+    cpu_ps: int
+    """What of its work needs a core; reading and waiting Python do not, or not all of it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Model:
         """Duration of a step and the lane that limits it, or "cpu". crowded: the program needs all cores."""
         lanes = self.lanes()
         lane = max(lanes, key=lambda one: (lanes[one], one == PROGRAM, one))
-        cpu = sum(part.work_ps for part in self.parts if part.cpu) // self.cores
+        cpu = sum(part.cpu_ps for part in self.parts) // self.cores
         cpu += self.program_ps if crowded and not self.device else 0
         return (cpu, "cpu") if cpu > lanes[lane] else (lanes[lane], lane)
 
@@ -96,7 +96,7 @@ def of(loads: Sequence[Load], waits: Waits, cores: int, device: bool) -> Model:
             load.stage.lane,
             load.width,
             load.work_ps,
-            not load.python and not load.stage.short.startswith(_READS),
+            0 if load.python or load.stage.short.startswith(_READS) else min(load.cpu_ps, load.work_ps),
         )
         for load in loads
         if load.work_ps

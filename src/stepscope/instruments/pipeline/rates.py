@@ -15,12 +15,14 @@ trace: rate = parallelism / work per step).
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import Call, Interval
-from stepscope.instruments.pipeline.spans import length, shared, union
+from stepscope.instruments.pipeline.spans import length, shared, union, within, without
 from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 from stepscope.instruments.pipeline.waits import Waits
 
@@ -47,10 +49,23 @@ class Load:
     """Threads its calls and its function ran on."""
     work_ps: int
     """Its work per step, over all threads."""
+    cpu_ps: int
+    """What of its work needs a core: without handing over from one piece of its function to the next."""
     in_waits_ps: int
     """Its work, divided by its threads, while the program waited."""
     python: bool
     """It runs a py_function."""
+    trace_work_ps: int = 0
+    """Its work per step from the events of the trace."""
+    account: Account | None = None
+    """What tf.data's own model says of it, where a model was captured."""
+    model_work_ps: int | None = None
+    """Its work per step from that model."""
+
+    @property
+    def work_from(self) -> str:
+        """trace or model: which of the two work_ps is."""
+        return "model" if self.model_work_ps == self.work_ps != self.trace_work_ps else "trace"
 
     @property
     def service_ps(self) -> int:
@@ -72,6 +87,8 @@ def measure(
     own: defaultdict[Stage, list[Interval]] = defaultdict(list)
     called: defaultdict[Stage, list[Interval]] = defaultdict(list)
     ran: defaultdict[Stage, list[Interval]] = defaultdict(list)
+    pieces: defaultdict[Stage, defaultdict[str | None, list[Interval]]]
+    pieces = defaultdict(lambda: defaultdict(list))
     threads: defaultdict[Stage, set[int]] = defaultdict(set)
     python: set[Stage] = set()
     for call in calls:
@@ -87,25 +104,35 @@ def measure(
             called[stage] += call.own
         elif call.kind == "execute":
             ran[stage].append((call.ts_ps, call.end_ps))
+            pieces[stage][call.iterator].append((call.ts_ps, call.end_ps))
             threads[stage].add(call.track_id)
         elif call.kind == "python":
             python.add(stage)
     number = max(len(waits.basis) if waits.has_steps else waits.batches, 1) if waits else 1
+    full = _full([one for intervals in ran.values() for one in intervals], cores)
+    # What works ahead has claimed threads also between two pieces of a function.
+    claimed = union([*full, *_full([one for s in stages if s.ahead for one in _spans(pieces[s])], cores)])
     loads = []
     side_by_side: dict[Stage, int] = {}
     for stage in stages:
         width = _width(stage, cores)
         outer = side_by_side[stage] = _outer(stage, cores, side_by_side)
 
-        def work(within: Sequence[Interval] | None, stage: Stage = stage) -> int:
-            parts = (own[stage], called[stage], ran[stage])
-            amounts = [length(p) if within is None else shared(p, within) for p in parts]
-            if not ran[stage]:
-                return amounts[0] + amounts[1]
-            # Called where it does not work ahead, its thread waits until the function is done.
-            return amounts[0] + (amounts[2] if stage.ahead else min(amounts[1], amounts[2]))
+        if not ran[stage]:
+            worked = called[stage]
+        elif stage.fed_by is not None:
+            worked = ran[stage]  # between its pieces the function waits for the host's pipeline
+        else:
+            worked = _function(pieces[stage], full if stage.ahead else claimed)
+        if not stage.ahead:
+            worked = within(worked, union(called[stage]))
+        at_work = own[stage] + worked
+        on_cpu = own[stage] + (ran[stage] or called[stage])
+        queued = length(_spans(pieces[stage]) if stage.ahead else called[stage]) - length(worked)
 
-        waiting = length(called[stage]) - length(ran[stage]) if ran[stage] and not stage.ahead else 0
+        def per_step(intervals: Sequence[Interval]) -> int:
+            return (shared(intervals, waits.basis) if waits else length(intervals)) // number
+
         loads.append(
             Load(
                 stage=stage,
@@ -114,15 +141,71 @@ def measure(
                 total_ps=sum(call.end_ps - call.ts_ps for call in stage.calls),
                 own_ps=sum(length(call.own) for call in stage.calls),
                 function_ps=length(ran[stage]),
-                queue_ps=max(waiting, 0),
-                busy_ps=length(union([*own[stage], *(ran[stage] or called[stage])])),
+                queue_ps=max(queued, 0) if ran[stage] and stage.fed_by is None else 0,
+                busy_ps=length(union(on_cpu)),
                 threads=max(len(threads[stage]), 1),
-                work_ps=work(waits.basis if waits else None) // number,
-                in_waits_ps=work(waits.intervals) // (width * outer) if waits else 0,
+                work_ps=per_step(at_work),
+                cpu_ps=per_step(on_cpu),
+                in_waits_ps=shared(at_work, waits.intervals) // (width * outer) if waits else 0,
                 python=stage in python,
+                trace_work_ps=per_step(at_work),
             )
         )
     return loads
+
+
+_WAITS_TOO = re.compile(r"Root$|Prefetch|(Legacy)?(Parallel)?Interleave|Model$")
+"""Stages whose time in the model holds waiting for what they take from."""
+
+
+def with_model(loads: Sequence[Load], accounts: Accounts, batches: float) -> list[Load]:
+    """The loads with what tf.data's model says. batches: taken in a step.
+
+    The model is taken for stages that work ahead, whose functions a trace shows in pieces only. For the
+    others it counts kernels and leaves out what executors take between them, so the larger of both is taken:
+    neither counts what is not there.
+    """
+    found = []
+    for load in loads:
+        account = accounts.stages.get(load.stage)
+        if account is None or _WAITS_TOO.match(load.stage.short):
+            found.append(replace(load, account=account))
+            continue
+        told = round(account.work_ps * batches)
+        work = told if load.stage.ahead else max(told, load.trace_work_ps)
+        width = load.width
+        if load.stage.ahead and account.parallelism is not None and load.stage.parallelism is None:
+            width = max(min(round(account.parallelism), load.width), 1)
+        found.append(replace(load, account=account, model_work_ps=told, work_ps=work, width=width))
+    return found
+
+
+def _function(pieces: Mapping[str | None, Sequence[Interval]], full: Sequence[Interval]) -> list[Interval]:
+    """When a function was at work: from the first piece that executors ran of each call to the last. In
+    between it hands over from one piece to the next; while no thread is free for that, it waits."""
+    found: list[Interval] = []
+    for some, span in zip(pieces.values(), _spans(pieces), strict=True):
+        found += union([*some, *without([span], full)])
+    return found
+
+
+def _spans(pieces: Mapping[str | None, Sequence[Interval]]) -> list[Interval]:
+    """Each call of a function from its first piece to its last."""
+    return [(min(begin for begin, _ in some), max(end for _, end in some)) for some in pieces.values()]
+
+
+def _full(pieces: Sequence[Interval], threads: int) -> list[Interval]:
+    """When at least so many pieces ran at once: no thread of the pool was free."""
+    turns = sorted([(begin, 1) for begin, _ in pieces] + [(end, -1) for _, end in pieces])
+    found: list[Interval] = []
+    running = since = 0
+    for at, turn in turns:
+        if running < threads <= running + turn:
+            since = at
+        elif running >= threads > running + turn:
+            found.append((since, at))
+        running += turn
+    return union(found)
 
 
 def _width(stage: Stage, cores: int) -> int:

@@ -36,3 +36,34 @@ def shared(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:
             total += max(0, min(end, within[i][1]) - max(begin, within[i][0]))
             i += 1
     return total
+
+
+def within(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[Interval]:
+    """The parts of the intervals that lie in `window`, which is a union."""
+    starts = [begin for begin, _ in window]
+    found: list[Interval] = []
+    for begin, end in intervals:
+        i = max(bisect_right(starts, begin) - 1, 0)
+        while i < len(window) and window[i][0] < end:
+            piece = max(begin, window[i][0]), min(end, window[i][1])
+            if piece[0] < piece[1]:
+                found.append(piece)
+            i += 1
+    return found
+
+
+def without(intervals: Iterable[Interval], holes: Sequence[Interval]) -> list[Interval]:
+    """The parts of the intervals that do not lie in `holes`, which is a union."""
+    starts = [begin for begin, _ in holes]
+    found: list[Interval] = []
+    for begin, end in intervals:
+        at = begin
+        i = max(bisect_right(starts, begin) - 1, 0)
+        while i < len(holes) and holes[i][0] < end:
+            if holes[i][0] > at:
+                found.append((at, holes[i][0]))
+            at = max(at, holes[i][1])
+            i += 1
+        if at < end:
+            found.append((at, end))
+    return found

@@ -107,6 +107,11 @@ def _number(user_stage: str | None) -> int | None:
     return int(found[3]) if found else None
 
 
+def placed(user_stage: str | None) -> list[tuple[str, int]]:
+    """Kind and number of each of them: ("Map", 2), ("Batch", 3)."""
+    return [(kind, int(number)) for kind, _, number in _PLACED.findall(user_stage or "")]
+
+
 def words(user_stage: str | None) -> list[str]:
     """The transformations of `fused(MapDataset:2,BatchDatasetV2:3)` as one writes them: map, batch."""
     return [

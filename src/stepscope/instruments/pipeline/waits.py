@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median_low
 
 from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.spans import Interval, length, shared, union
 from stepscope.instruments.pipeline.stages import is_taken
 
+BOUND_FROM, PARTLY_FROM = 0.2, 0.1
+"""Waiting for input as part of the step time: from here on the input is the bottleneck, or a part of it."""
 LONG_WAIT = 0.5
 """A step waits long when at least this part of it is waiting."""
 
@@ -45,6 +48,9 @@ class Waits:
     shares: list[float]
     """Waiting as part of each step, in order of time."""
     has_steps: bool
+    between: bool = False
+    """The program does something between the steps as they are marked, so that a step here reaches to the
+    beginning of the next."""
 
     @property
     def step_ps(self) -> int:
@@ -78,22 +84,53 @@ def find(calls: Sequence[Call], steps: Sequence[StepTime]) -> Waits | None:
         return None
     intervals = union((call.ts_ps, max(call.end_ps, call.ts_ps + 1)) for call in taken)
     has_steps = any(step.recovered_from != "whole_capture" for step in steps)
-    all_steps = [(step.ts_ps, step.end_ps) for step in steps if step.end_ps > step.ts_ps]
-    averaged = [(s.ts_ps, s.end_ps) for s in steps if s.averaged and s.end_ps > s.ts_ps]
+    all_steps, averaged, between = _periods([step for step in steps if step.end_ps > step.ts_ps])
     if not has_steps or not all_steps:
         # From the first batch to the last: what lies around them is no part of the loop.
         all_steps = averaged = [(intervals[0][0], intervals[-1][1])]
-        has_steps = False
+        has_steps = between = False
     ratio = _ratio(intervals, averaged)
     ratio_all = _ratio(intervals, all_steps)
     starts = ratio < STARTS_BELOW and ratio_all >= STARTS_FROM
     basis = sorted(averaged if averaged and not starts else all_steps)
     shares = [_ratio(intervals, [step]) for step in sorted(all_steps)] if has_steps else []
     batches = sum(1 for begin, _ in intervals if any(b <= begin < e for b, e in basis))
-    return Waits(intervals, basis, batches, _ratio(intervals, basis), ratio_all, shares, has_steps)
+    return Waits(intervals, basis, batches, _ratio(intervals, basis), ratio_all, shares, has_steps, between)
 
 
 STARTS_BELOW, STARTS_FROM = 0.1, 0.2
+BETWEEN = 0.1
+"""A loop spends time between its steps when that is at least this part of it, at the median."""
+BREAK = 3
+"""What takes more than so many times as long as the median period is a break: an evaluation, a checkpoint."""
+
+
+def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval], bool]:
+    """All steps, those that averages include, and whether they were made to reach to the next.
+
+    A mark may leave out where the program takes its batch (`for batch in dataset: with Trace(…)`), or what
+    else it does in its loop: what is waiting, and of how much, is then seen between the marks only.
+    """
+    ordered = sorted(steps, key=lambda step: step.ts_ps)
+    starts = [step.ts_ps for step in ordered]
+    periods = [after - before for before, after in pairwise(starts)]
+    typical = median_low(periods) if periods else 0
+    gaps = [
+        max(period - (step.end_ps - step.ts_ps), 0) for period, step in zip(periods, ordered, strict=False)
+    ]
+    between = bool(gaps) and median_low(gaps) >= BETWEEN * typical > 0
+    if not between:
+        everything = [(step.ts_ps, step.end_ps) for step in ordered]
+        return everything, [(s.ts_ps, s.end_ps) for s in ordered if s.averaged], False
+    found, averaged = [], []
+    for step, after in zip(ordered, [*starts[1:], None], strict=True):
+        if after is None:
+            continue  # where the last one would end is not told
+        whole = (step.ts_ps, after if after - step.ts_ps <= BREAK * typical else step.end_ps)
+        found.append(whole)
+        if step.averaged:
+            averaged.append(whole)
+    return found, averaged, True
 
 
 def _ratio(intervals: Sequence[Interval], steps: Sequence[Interval]) -> float:

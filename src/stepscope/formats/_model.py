@@ -1,0 +1,212 @@
+"""ModelProto: what tf.data's own model of a running iterator holds, `tensorflow.data.model.ModelProto`."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from stepscope.formats._protobuf import varint
+
+CLASSES = (
+    "UNKNOWN",
+    "INTERLEAVE_MANY",
+    "ASYNC_INTERLEAVE_MANY",
+    "KNOWN_RATIO",
+    "ASYNC_KNOWN_RATIO",
+    "UNKNOWN_RATIO",
+    "ASYNC_UNKNOWN_RATIO",
+)
+_MOST_NODES = 200_000
+_MOST_DEPTH = 1000
+
+
+class Damaged(ValueError):
+    """The bytes are no such message, or cut."""
+
+
+@dataclass
+class Parameter:
+    """A parameter that autotune may turn: parallelism, buffer_size."""
+
+    name: str = ""
+    value: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    tunable: bool = False
+
+
+@dataclass
+class Node:
+    """A stage as tf.data runs it; processing_ns is its own time, without its inputs, over all threads."""
+
+    id: int = 0
+    name: str = ""
+    autotune: bool = False
+    buffered_bytes: int = 0
+    buffered_elements: int = 0
+    bytes_consumed: int = 0
+    bytes_produced: int = 0
+    num_elements: int = 0
+    processing_ns: int = 0
+    parameters: list[Parameter] = field(default_factory=list)
+    inputs: list[int] = field(default_factory=list)
+    node_class: str = CLASSES[0]
+    ratio: float = 0.0
+    memory_ratio: float = 0.0
+
+
+@dataclass
+class Model:
+    """The whole model; gaps_us is the consumer's time between its last calls."""
+
+    nodes: dict[int, Node] = field(default_factory=dict)
+    output: int = 0
+    cpu_budget: int | None = None
+    ram_budget_bytes: int | None = None
+    gaps_us: list[int] = field(default_factory=list)
+    dataset_name: str = ""
+
+    def walk(self) -> Iterator[tuple[Node, int | None, str]]:
+        """Each node that the root reaches, once: with its consumer's id and its long name, as iterators are
+        named in a trace: Iterator::Root::Prefetch. Consumers come first."""
+        seen = {self.output}
+        todo: list[tuple[int, int | None, str, int]] = [(self.output, None, "Iterator", 0)]
+        for at, above, name, depth in todo:
+            node = self.nodes.get(at)
+            if node is None:
+                continue
+            long = f"{name}::{node.name}"
+            yield node, above, long
+            for below in node.inputs:
+                if below not in seen and depth < _MOST_DEPTH:
+                    seen.add(below)
+                    todo.append((below, at, long, depth + 1))
+
+
+def read(data: bytes) -> Model:
+    """Reads the message. Damaged when it is another one, or cut."""
+    model = Model()
+    for number, wire, body in _whole(memoryview(data)):
+        if number == 1 and wire == 2:
+            for inner, kind, value in _whole(body):
+                if inner == 2 and kind == 2:
+                    node = _node(value)
+                    model.nodes[node.id] = node
+                    if len(model.nodes) > _MOST_NODES:
+                        raise Damaged(f"more than {_MOST_NODES:,} nodes")
+        elif number == 2:
+            model.output = _int(body, wire)
+        elif number == 5 and wire == 2:
+            for inner, kind, value in _whole(body):
+                if inner == 2:
+                    model.cpu_budget = _int(value, kind)
+                elif inner == 3:
+                    model.ram_budget_bytes = _int(value, kind)
+        elif number == 6:
+            model.gaps_us += _ints(body, wire)
+        elif number == 7 and wire == 2:
+            model.dataset_name = _text(body)
+    if model.output not in model.nodes:
+        raise Damaged("no root among its nodes")
+    return model
+
+
+def _node(data: memoryview) -> Node:
+    node = Node()
+    numbers = {
+        4: "buffered_bytes",
+        5: "buffered_elements",
+        6: "bytes_consumed",
+        7: "bytes_produced",
+        8: "num_elements",
+        9: "processing_ns",
+    }
+    for number, wire, body in _whole(data):
+        if number == 1:
+            node.id = _int(body, wire)
+        elif number == 2 and wire == 2:
+            node.name = _text(body)
+        elif number == 3:
+            node.autotune = bool(_int(body, wire))
+        elif number in numbers:
+            setattr(node, numbers[number], _int(body, wire))
+        elif number == 11 and wire == 2:
+            node.parameters.append(_parameter(body))
+        elif number == 14:
+            node.inputs += _ints(body, wire)
+        elif number == 15:
+            kind = _int(body, wire)
+            node.node_class = CLASSES[kind] if 0 <= kind < len(CLASSES) else f"{kind}"
+        elif number == 16:
+            node.ratio = _double(body, wire)
+        elif number == 17:
+            node.memory_ratio = _double(body, wire)
+    return node
+
+
+def _parameter(data: memoryview) -> Parameter:
+    parameter = Parameter()
+    for number, wire, body in _whole(data):
+        if number == 1 and wire == 2:
+            parameter.name = _text(body)
+        elif number == 2:
+            parameter.value = _double(body, wire)
+        elif number == 4:
+            parameter.low = _double(body, wire)
+        elif number == 5:
+            parameter.high = _double(body, wire)
+        elif number == 6:
+            parameter.tunable = bool(_int(body, wire))
+    return parameter
+
+
+def _whole(data: memoryview) -> Iterator[tuple[int, int, memoryview]]:
+    """The fields of a message; Damaged at a contradiction or a cut."""
+    at = 0
+    while at < len(data):
+        tag, begin = varint(data, at)
+        size: int | None = None
+        if tag is not None and tag & 7 == 0:
+            value, end = varint(data, begin)
+            size = None if value is None else end - begin
+        elif tag is not None and tag & 7 == 2:
+            size, begin = varint(data, begin)
+        elif tag is not None and tag & 7 in (1, 5):
+            size = 8 if tag & 7 == 1 else 4
+        if tag is None or size is None or begin + size > len(data) or tag >> 3 == 0:
+            raise Damaged(f"cut or no such message after {at:,} bytes of {len(data):,}")
+        yield tag >> 3, tag & 7, data[begin : begin + size]
+        at = begin + size
+
+
+def _int(body: memoryview, wire: int) -> int:
+    """A signed number of 64 bits."""
+    value, _ = varint(body, 0)
+    if wire != 0 or value is None:
+        raise Damaged("a number is missing")
+    value %= 2**64
+    return value - 2**64 if value >= 2**63 else value
+
+
+def _ints(body: memoryview, wire: int) -> list[int]:
+    if wire == 0:
+        return [_int(body, wire)]
+    found, at = [], 0
+    while at < len(body):
+        value, at = varint(body, at)
+        if wire != 2 or value is None:
+            raise Damaged("numbers are cut")
+        found.append(value % 2**64)
+    return found
+
+
+def _double(body: memoryview, wire: int) -> float:
+    if wire != 1:
+        raise Damaged("a number is missing")
+    value: float = struct.unpack("<d", body)[0]
+    return value
+
+
+def _text(body: memoryview) -> str:
+    return bytes(body).decode("utf-8", "replace")

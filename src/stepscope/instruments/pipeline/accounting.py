@@ -1,0 +1,189 @@
+"""Resource accounting from tf.data's own model of a running iterator: the work of each stage per batch.
+
+With E the elements that a stage has made and P the time in it, over all threads and without its inputs, an
+element costs P / E. How many of its elements a batch takes is its visit ratio V: 1 at the root, and further
+up V of the consumer times the elements that the consumer takes for one of its own. So a batch costs V P / E,
+and a core that does nothing else could make E / (V P) batches a second (M. Kuchnik et al., Plumber, MLSys
+2022). Stages come and go (repeat makes its input anew, interleave opens and closes its branches) and a model
+holds those alive, so ratios are taken from what a stage is, and from counts only where nothing else tells.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stepscope.instruments.pipeline.stages import Stage
+
+
+@dataclass(frozen=True)
+class Node:
+    """A row of the table iterator_model."""
+
+    iterator: int
+    sample: int
+    node: int
+    consumer: int | None
+    inputs: tuple[int, ...]
+    name: str
+    node_class: str
+    ratio: float | None
+    elements: int
+    bytes_produced: int
+    buffered_elements: int
+    processing_ps: int
+    parallelism: float | None
+    parallelism_max: float | None
+    autotuned: bool
+    buffer_size: float | None
+    gaps: int | None
+    gap_ps: int | None
+    cpu_budget: int | None
+    ram_budget_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the model says of a stage."""
+
+    work_ps: int
+    """Work for a batch, over all threads."""
+    elements: int
+    visits: float
+    """Elements of it that a batch takes."""
+    batch_bytes: int
+    """Bytes it makes for a batch."""
+    parallelism: float | None
+    parallelism_max: float | None
+    autotuned: bool
+    buffered: float | None
+    """Fill of its buffer, 0 to 1, on average over the samples; None when it has none."""
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """All of them, with what the model tells of the whole."""
+
+    stages: Mapping[Stage, Account]
+    gap_ps: int | None
+    """The consumer's own time between two calls."""
+    cores: int | None
+    ram_bytes: int | None
+    batches: int
+
+
+def account(stages: Sequence[Stage], rows: Sequence[Node]) -> Accounts | None:
+    """Accounts of the stages that the program takes from; None when no model is of this pipeline."""
+    head = next((s for s in stages if s.taken and s.above is None), None)
+    best = _iterator({stage.name for stage in stages if stage.taken}, rows)
+    if head is None or best is None:
+        return None
+    last_sample = max(row.sample for row in best)
+    nodes = {row.node: row for row in best if row.sample == last_sample}
+    root = next((row for row in nodes.values() if row.consumer is None), None)
+    if root is None or not root.elements:
+        return None
+    children: defaultdict[Stage, list[Stage]] = defaultdict(list)
+    for stage in stages:
+        if stage.above is not None:
+            children[stage.above].append(stage)
+    of: defaultdict[Stage, list[Node]] = defaultdict(list)
+    todo = [(head, [root])]
+    while todo:
+        stage, same = todo.pop()
+        of[stage] += same
+        todo += _paired(children[stage], same, nodes)
+    visits = _visits(root, nodes)
+    fills = _fills(best)
+    made = {stage: _sum(same, visits, fills) for stage, same in of.items()}
+    told = {stage: one for stage, one in made.items() if one is not None}
+    return Accounts(told, root.gap_ps, root.cpu_budget, root.ram_budget_bytes, root.elements)
+
+
+def _iterator(names: set[str], rows: Sequence[Node]) -> list[Node] | None:
+    """The rows of the iterator whose stages are most like the trace's, and of those the busiest."""
+    each: defaultdict[int, list[Node]] = defaultdict(list)
+    for row in rows:
+        each[row.iterator].append(row)
+
+    def likeness(found: list[Node]) -> tuple[int, int, int]:
+        told = {row.name for row in found}
+        return len(told & names) - len(told ^ names), max(row.elements for row in found), -found[0].iterator
+
+    best = max(each.values(), key=likeness, default=None)
+    return best if best is not None and {row.name for row in best} & names else None
+
+
+def _paired(
+    stages: Sequence[Stage], consumers: Sequence[Node], nodes: Mapping[int, Node]
+) -> list[tuple[Stage, list[Node]]]:
+    """The nodes of each stage that the consumers take from: by name, and by their order where branches of a
+    zip or a mixture are named alike."""
+    by_name: defaultdict[str, list[Stage]] = defaultdict(list)
+    for stage in stages:
+        by_name[stage.short].append(stage)
+    found: defaultdict[Stage, list[Node]] = defaultdict(list)
+    for consumer in consumers:
+        there: defaultdict[str, list[Node]] = defaultdict(list)
+        for number in consumer.inputs:
+            if number in nodes:
+                there[nodes[number].name.rpartition("::")[2]].append(nodes[number])
+        for name, same in there.items():
+            alike = by_name[name]
+            for i, node in enumerate(same):
+                if alike:
+                    found[alike[i] if len(alike) == len(same) else alike[0]].append(node)
+    return list(found.items())
+
+
+def _visits(root: Node, nodes: Mapping[int, Node]) -> dict[int, float]:
+    """The visit ratio of each node."""
+    visits = {root.node: 1.0}
+    todo = [root]
+    for node in todo:
+        mine = visits[node.node]
+        below = [nodes[number] for number in node.inputs if number in nodes and number not in visits]
+        many = node.node_class.endswith("INTERLEAVE_MANY")
+        branches = below[1:] if many else below
+        drawn = sum(one.elements for one in branches)
+        for i, one in enumerate(below):
+            if (many and i == 0) or node.node_class.endswith("UNKNOWN_RATIO"):
+                visits[one.node] = mine * one.elements / node.elements if node.elements else 0.0
+            elif many or node.name.endswith("Concatenate"):
+                visits[one.node] = mine * one.elements / drawn if drawn else 0.0
+            else:
+                visits[one.node] = mine * (node.ratio if node.ratio and node.ratio > 0 else 1.0)
+            todo.append(one)
+    return visits
+
+
+def _fills(rows: Sequence[Node]) -> dict[int, float]:
+    """How full the buffer of each node was, over its samples."""
+    seen: defaultdict[int, list[float]] = defaultdict(list)
+    for row in rows:
+        room = row.buffer_size or row.parallelism
+        if room and room > 0:
+            seen[row.node].append(min(row.buffered_elements / room, 1.0))
+    return {node: sum(fills) / len(fills) for node, fills in seen.items()}
+
+
+def _sum(same: Sequence[Node], visits: Mapping[int, float], fills: Mapping[int, float]) -> Account | None:
+    elements = sum(node.elements for node in same)
+    if not elements:
+        return None
+    ratio = sum(visits.get(node.node, 0.0) for node in same)
+    each = sum(node.processing_ps for node in same) / elements
+    told = [node.parallelism for node in same if node.parallelism is not None]
+    most = [node.parallelism_max for node in same if node.parallelism_max is not None]
+    filled = [fills[node.node] for node in same if node.node in fills]
+    return Account(
+        work_ps=round(ratio * each),
+        elements=elements,
+        visits=ratio,
+        batch_bytes=round(ratio * sum(node.bytes_produced for node in same) / elements),
+        parallelism=max(told, default=None),
+        parallelism_max=max(most, default=None),
+        autotuned=any(node.autotuned for node in same),
+        buffered=sum(filled) / len(filled) if filled else None,
+    )

@@ -1,0 +1,69 @@
+"""The ceiling: how fast the pipeline could be made on this machine, whatever is done to its parallelism.
+
+A linear programme gives cores to stages so that the slowest is as fast as can be:
+
+    maximise x   with   x <= R_i theta_i,   sum theta_i <= cores - bias,   theta_i <= 1 where a stage is
+    sequential
+
+R_i is the rate of stage i on one core, theta_i the cores it gets, bias what the program itself uses. At the
+optimum every stage gets just what it needs, theta_i = x / R_i, so the answer can be written down: with w_i =
+1 / R_i the work of a stage for a step, and b the program's own,
+
+    step = max(program, sequential w_i, (sum w_i + b) / cores)
+
+as if every stage were prefetched and ran beside the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.stages import PROGRAM
+from stepscope.instruments.pipeline.waits import Waits
+
+_PARALLEL = (
+    "Map",
+    "ParallelMap",
+    "MapAndBatch",
+    "BatchV2",
+    "ParallelBatch",
+    "Interleave",
+    "Parallel",
+    "ParseExample",
+)
+"""Beginnings of the names of stages that TensorFlow can run in several calls at once."""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The optimum: a step cannot be made shorter by parallelism, prefetching and cores as they are."""
+
+    step_ps: int
+    limits: str
+    """A stage, `program` or `cpu`."""
+    cores: tuple[tuple[str, float], ...]
+    """Cores that each stage keeps busy then, most first."""
+
+
+def ceiling(loads: Sequence[Load], waits: Waits, cores: int, program_cpu_ps: int, device: bool) -> Ceiling:
+    """program_cpu_ps: what a step needs of the cores outside of the pipeline."""
+    program_ps = max(waits.step_ps - waits.wait_ps, 0)
+    bounds = [(program_ps, PROGRAM)]
+    used = 0
+    for load in loads:
+        if load.python or not parallel(load):
+            bounds.append((load.work_ps, load.stage.name))
+        used += load.cpu_ps if not load.python else 0
+    bounds.append(((used + (0 if device else program_cpu_ps)) // max(cores, 1), "cpu"))
+    step_ps, limits = max(bounds, key=lambda bound: bound[0])
+    shares = [(load.stage.name, load.work_ps / step_ps) for load in loads if step_ps and load.work_ps]
+    return Ceiling(step_ps, limits, tuple(sorted(shares, key=lambda share: -share[1])[:5]))
+
+
+def parallel(load: Load) -> bool:
+    """Whether several of its calls can run at once, or could if the user asked for it."""
+    if load.python:
+        return False
+    return load.stage.ahead or load.stage.short.startswith(_PARALLEL) or load.width > 1

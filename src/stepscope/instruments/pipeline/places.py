@@ -1,0 +1,154 @@
+"""Where the user wrote a stage: file and line from the capture, and what the line would be after a change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stepscope.instruments.pipeline.stages import Stage, placed, words
+
+AUTOTUNE = "tf.data.AUTOTUNE"
+
+_Edit = Callable[[str, int, int, int], str]
+"""Makes a new line of one, and where in it a call's name, opening and closing parenthesis stand."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A transformation as the user wrote it: a row of the table user_stage."""
+
+    iterator: int
+    position: int
+    transformation: str
+    dataset: str | None
+    file: str | None
+    line: int | None
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Code:
+    """A line to change. `after` is None when the change is no edit of this one line."""
+
+    file: str
+    line: int
+    before: str
+    after: str | None
+
+
+def locate(stages: Sequence[Stage], places: Sequence[Place]) -> dict[Stage, list[Place]]:
+    """The transformations of each stage that the capture knows. One is taken where it is the only one of its
+    kind, or of its kind at that position; where several could be meant, none is. What a function made has the
+    place of the transformation whose function it is."""
+    found: dict[Stage, list[Place]] = {}
+    for stage in stages:
+        if stage.nested_in is not None:
+            continue
+        kinds = list(zip(words(stage.user_stage), placed(stage.user_stage), strict=True))
+        known = []
+        for word, (kind, number) in kinds:
+            alike = [one for one in places if _same(one, word, kind)]
+            exact = [one for one in alike if one.position == number]
+            chosen = exact if exact else alike
+            if len({(one.file, one.line, one.position) for one in chosen}) == 1:
+                known.append(chosen[0])
+        if known:
+            found[stage] = known
+    for stage in stages:
+        if stage.nested_in in found:
+            found[stage] = found[stage.nested_in]
+    return found
+
+
+def _same(place: Place, word: str, kind: str) -> bool:
+    plain = re.sub(r"Dataset(V\d+)?$|(V\d+)$", "", place.dataset or "").removeprefix("Parallel")
+    return place.transformation == word or plain.lower() == kind.lower().removeprefix("parallel")
+
+
+def code(change: str, place: Place | None, places: Sequence[Place]) -> Code | None:
+    """The line to change for a change of changes.py; None when the capture does not know it."""
+    if change == "prefetch" and place is not None:
+        same = [one for one in places if one.iterator == place.iterator]
+        place = max(same, key=lambda one: one.position)
+    if place is None or place.file is None or place.line is None or not place.text:
+        return None
+    edit = _EDITS.get(change)
+    which = sum(
+        one.file == place.file
+        and one.line == place.line
+        and one.transformation == place.transformation
+        and one.position < place.position
+        and one.iterator == place.iterator
+        for one in places
+    )
+    span = _call(place.text, place.transformation, which)
+    after = edit(place.text, *span) if edit is not None and span is not None else None
+    return Code(place.file, place.line, place.text, after if after != place.text else None)
+
+
+def _call(text: str, name: str, which: int) -> tuple[int, int, int] | None:
+    """Where the call of a name stands in a line: its name, its opening and its closing parenthesis. `which`
+    of several calls; None when it is not there or does not end on the line."""
+    found = list(re.finditer(rf"\b{re.escape(name)}\s*\(", text))
+    if which >= len(found):
+        return None
+    opened = found[which].end() - 1
+    closed = _closing(text, opened)
+    return None if closed is None else (found[which].start(), opened, closed)
+
+
+def _closing(text: str, opened: int) -> int | None:
+    depth, quote, at = 0, "", opened
+    while at < len(text):
+        char = text[at]
+        if quote:
+            if char == "\\":
+                at += 1
+            elif char == quote:
+                quote = ""
+        elif char in "\"'":
+            quote = char
+        elif char == "#":
+            return None
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    return None
+
+
+def _autotune(text: str, name: int, opened: int, closed: int) -> str:
+    inner = text[opened + 1 : closed]
+    told = re.sub(r"(num_parallel_calls\s*=\s*)[^,()]+(\([^()]*\))?", rf"\g<1>{AUTOTUNE}", inner)
+    if told == inner and "num_parallel_calls" not in inner:
+        told = f"{inner.rstrip().rstrip(',')}, num_parallel_calls={AUTOTUNE}"
+    return text[: opened + 1] + told + text[closed:]
+
+
+def _interleave(text: str, name: int, opened: int, closed: int) -> str:
+    done = _autotune(text, name, opened, closed)
+    return done[:name] + "interleave" + done[opened:] if text.startswith("flat_map", name) else done
+
+
+def _behind(addition: str) -> _Edit:
+    return lambda text, name, opened, closed: text[: closed + 1] + addition + text[closed + 1 :]
+
+
+def _listed_once(text: str, name: int, opened: int, closed: int) -> str:
+    pattern = text[opened + 1 : closed].partition(",")[0]
+    return f"{text[:name]}from_tensor_slices(tf.io.gfile.glob({pattern})){text[closed + 1 :]}"
+
+
+_EDITS: Mapping[str, _Edit] = {
+    "parallelise_map": _autotune,
+    "raise_parallelism": _autotune,
+    "parallelise_batch": _autotune,
+    "parallelise_reading": _interleave,
+    "cache_here": _behind(".cache()"),
+    "prefetch": _behind(f".prefetch({AUTOTUNE})"),
+    "list_files_once": _listed_once,
+}

@@ -1,0 +1,77 @@
+"""A folder that `stepscope record` wrote: its files are one capture of one run on one host.
+
+The folder is known by its `capture.json`. What lies in it and is no recording of its own (models of the
+input pipeline, the chain of datasets, samples of the machine, times of steps) is handed to the decoder
+together with `capture.json`; recordings in it (XPlane, run metadata, graphs) stay sources, of that run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from stepscope.sources.source import Piece, Source
+
+MARK = "capture.json"
+FORMAT = "capture"
+STEPS = "steps.ndjson"
+
+_PIECES = re.compile(
+    r"op_log\.pb|machine\.ndjson|steps\.ndjson|pipeline/(models\.ndjson|datasets\.json|[^/]*\.pb)"
+)
+
+
+def home_of(folder: str, homes: Sequence[str]) -> str | None:
+    """The innermost of some captures' folders that a folder is, or lies in."""
+    place = PurePosixPath(folder)
+    inside = [home for home in homes if place.is_relative_to(home)]
+    return max(inside, key=len, default=None)
+
+
+def piece_name(folder: str, name: str, home: str) -> str | None:
+    """The name of a file within the capture at `home` if it is a piece of it, else None."""
+    relative = str((PurePosixPath(folder) / name).relative_to(home))
+    return relative if _PIECES.fullmatch(relative) else None
+
+
+def joined(
+    placed: Sequence[tuple[Source, str]], pieces: dict[str, list[Piece]], homes: Sequence[str]
+) -> list[tuple[Source, str]]:
+    """Sources with their folders, those of one capture made to belong together, with their pieces.
+
+    The times of the steps go to the capture's XPlane, which may have no marks of steps; where there is no
+    XPlane they stay with the capture.
+    """
+    leaders = {folder: one for one, folder in placed if one.format == FORMAT}
+    hosts: dict[str, str] = {}
+    traced: set[str] = set()
+    for one, folder in placed:
+        home = home_of(folder, homes)
+        if home is not None and one.format == "xplane":
+            traced.add(home)
+            hosts.setdefault(home, one.host_name)
+    result = []
+    for one, folder in placed:
+        home = home_of(folder, homes)
+        if home is not None:
+            leader = leaders[home]
+            host = hosts.get(home, "unknown")
+            one = replace(
+                one,
+                run_name=leader.run_name,
+                run_path=leader.run_path,
+                host_name=host if one.host_name == "unknown" else one.host_name,
+                pieces=_share(one, pieces.get(home, []), home in traced),
+            )
+        result.append((one, folder))
+    return result
+
+
+def _share(source: Source, pieces: Sequence[Piece], traced: bool) -> tuple[Piece, ...]:
+    if source.format == FORMAT:
+        return tuple(piece for piece in pieces if piece.name != STEPS or not traced)
+    if source.format == "xplane":
+        return tuple(piece for piece in pieces if piece.name == STEPS)
+    return ()

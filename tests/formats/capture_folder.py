@@ -1,0 +1,109 @@
+"""Capture folders for tests, written by hand as the recorder writes them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from pathlib import Path
+from typing import Any
+
+SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "tf_data" / "map_py_function.xplane.pb"
+STARTED_NS = 1_795_000_000_000_000_000
+
+
+def varint(value: int) -> bytes:
+    """A number as protocol buffers write it."""
+    value %= 2**64
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def number(field: int, value: int) -> bytes:
+    return varint(field << 3) + varint(value)
+
+
+def double(field: int, value: float) -> bytes:
+    return varint(field << 3 | 1) + struct.pack("<d", value)
+
+
+def data(field: int, value: bytes) -> bytes:
+    return varint(field << 3 | 2) + varint(len(value)) + value
+
+
+def node(id: int, name: str, inputs: tuple[int, ...] = (), *, elements: int = 10, ms: float = 1.0,
+         ratio: float = 1.0, kind: int = 3, parallelism: float | None = None) -> bytes:  # fmt: skip
+    """A node of a model as an entry of its map."""
+    body = number(1, id) + data(2, name.encode()) + number(8, elements) + number(9, round(ms * 1e6))
+    body += number(7, 100 * elements)
+    if parallelism is not None:
+        told = data(1, b"parallelism") + double(2, parallelism) + double(4, 1) + double(5, 8) + number(6, 1)
+        body += data(11, told)
+    body += b"".join(number(14, one) for one in inputs) + number(15, kind) + double(16, ratio)
+    return data(1, number(1, id) + data(2, body))
+
+
+def model(*nodes: bytes, root: int = 1, gaps_us: tuple[int, ...] = (5000,)) -> bytes:
+    """A model proto."""
+    budget = number(2, 2) + number(3, 2**31)
+    return b"".join(nodes) + number(2, root) + data(5, budget) + data(6, b"".join(map(varint, gaps_us)))
+
+
+SMALL = model(
+    node(1, "Root", (2,)), node(2, "Prefetch", (3,), kind=4), node(3, "BatchV2", (4,), ratio=8),
+    node(4, "Map", (5,), elements=80, ms=320), node(5, "Range", elements=80, ms=0.1),
+)  # fmt: skip
+
+
+def write(folder: Path, *, xplane: bool = True, ended: bool = True, **changed: Any) -> Path:
+    """A capture of 10 batches; the keywords replace files (bytes) or remove them (None)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    told = {
+        "format": 1, "recorder": "stepscope 0.1", "argv": ["python", "train.py"], "host": "vm", "cores": 2,
+        "started_unix_ns": STARTED_NS, "ended_unix_ns": STARTED_NS + 10**10 if ended else None,
+        "problems": [{"what": "No op log", "seen": "a function", "todo": "nothing"}], "files": [],
+    }  # fmt: skip
+    chain = [
+        {"position": i, "transformation": word, "dataset": kind, "file": "train.py", "line": 10 + i,
+         "text": text, "arguments": {"count": i}, "inputs": [i - 1] if i else []}
+        for i, (word, kind, text) in enumerate([
+            ("range", "RangeDataset", "data = tf.data.Dataset.range(10)"),
+            ("map", "MapDataset", "data = data.map(slow)"), ("batch", "BatchDataset", "data = data.batch(8)"),
+        ])
+    ]  # fmt: skip
+    second = 10**9
+    files: dict[str, bytes | None] = {
+        "capture.json": json.dumps(told).encode(),
+        "pipeline/model_0_0.pb": SMALL,
+        "pipeline/models.ndjson": line(
+            iterator=0, sample=0, unix_ns=STARTED_NS + second, elements=10, file="model_0_0.pb"
+        ),
+        "pipeline/datasets.json": json.dumps([{"iterator": 0, "chain": chain}]).encode(),
+        "machine.ndjson": b"".join(
+            line(unix_ns=STARTED_NS + i * second, cores=[0.5, 1.0], process_cpu_ns=i * second, rss_bytes=9)
+            for i in range(10)
+        ),
+        "steps.ndjson": b"".join(
+            line(step=i, begin_unix_ns=STARTED_NS + i * second, end_unix_ns=STARTED_NS + (i + 1) * second,
+                 how="own", recorded=True)
+            for i in range(3)
+        ),
+    }  # fmt: skip
+    files.update({name.replace("__", "/").replace("_json", ".json"): one for name, one in changed.items()})
+    for name, content in files.items():
+        if content is not None:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+    if xplane:
+        profile = folder / "plugins" / "profile" / "2026_11_20"
+        profile.mkdir(parents=True, exist_ok=True)
+        shutil.copy(SAMPLE, profile / "vm.xplane.pb")
+    return folder
+
+
+def line(**values: Any) -> bytes:
+    """A line of a file of lines."""
+    return json.dumps(values).encode() + b"\n"

@@ -1,0 +1,180 @@
+"""Folders of `stepscope record`: found as one, read whole, damaged in every way."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from stepscope import trace
+from stepscope.formats import _model, capture
+from tests.formats.capture_folder import SMALL, STARTED_NS, line, write
+
+
+def ask(path: Path, sql: str, cache: bool = False) -> list[tuple[object, ...]]:
+    with trace.open(path, cache=cache) as opened:
+        return [tuple(row) for row in opened.query(sql).rows()]
+
+
+def test_a_folder_is_one_run_on_one_host_and_nothing_in_it_is_unknown(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine")
+    with trace.open(folder, cache=False) as opened:
+        assert opened.skipped == ()
+        rows = opened.query("SELECT format, run_id, host_id, complete, events_lost FROM source").rows()
+    assert [tuple(row) for row in rows] == [
+        ("capture", "mine", "vm", True, 0),
+        ("xplane", "mine", "vm", True, 0),
+    ]
+    # Naming its mark names the folder.
+    assert len(ask(folder / "capture.json", "SELECT 1 FROM source")) == 2
+
+
+def test_what_the_model_says_becomes_rows(tmp_path: Path) -> None:
+    rows = ask(
+        write(tmp_path / "c"),
+        "SELECT name, num_elements, processing_ps, ratio, consumer_node, gap_ps, cpu_budget, ts_ps, elements "
+        "FROM iterator_model ORDER BY id",
+    )
+    assert rows[0] == ("Iterator::Root", 10, 10**9, 1.0, None, 5 * 10**9, 2, 10**12, 10)
+    assert rows[3][:5] == ("Iterator::Root::Prefetch::BatchV2::Map", 80, 320 * 10**9, 1.0, 3)
+
+
+def test_chain_machine_and_notes(tmp_path: Path) -> None:
+    folder = write(tmp_path / "c")
+    assert ask(folder, "SELECT position, transformation, file, line, args_json FROM user_stage")[1] == (
+        1, "map", "train.py", 11, '{"count": 1}',
+    )  # fmt: skip
+    told = ask(folder, "SELECT name, series, count(*), avg(value) FROM counter GROUP BY ALL ORDER BY ALL")
+    assert ("core busy", "1", 10, 1.0) in told
+    assert ("process cpu", "cores", 9, 1.0) in told
+    assert ("recorder-error", "No op log. a function. nothing") in ask(
+        folder, "SELECT slug, detail FROM source_note"
+    )
+
+
+def test_steps_come_from_the_recorder_where_the_trace_has_none(tmp_path: Path) -> None:
+    alone = ask(write(tmp_path / "a", xplane=False), "SELECT step, recovered_from, ts_ps, dur_ps FROM step")
+    assert alone[2] == (2, "recorder", 2 * 10**12, 10**12)
+    both = ask(write(tmp_path / "b"), "SELECT DISTINCT recovered_from FROM step")
+    assert both == [("marker",)]
+
+
+def test_steps_of_the_recorder_fit_into_a_trace_without_marks() -> None:
+    from stepscope.instruments.steps import _recorded
+
+    told = [(i, 1000 + 10 * i, 1010 + 10 * i, i != 2) for i in range(5)]
+    found = _recorded(told, 1000, 0, 45_000)
+    assert [(step.number, step.ts_ps, step.end_ps) for step in found] == [
+        (0, 0, 10_000), (1, 10_000, 20_000), (3, 30_000, 40_000),
+    ]  # fmt: skip
+    assert _recorded(told, None, 0, 45_000) == []
+
+
+def test_archives_hold_captures_too(tmp_path: Path) -> None:
+    folder = write(tmp_path / "c")
+    packed = tmp_path / "c.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, path.relative_to(folder))
+    sql = "SELECT count(*), sum(processing_ps) FROM iterator_model"
+    assert ask(packed, sql) == ask(folder, sql) != [(0, None)]
+    assert len(ask(packed, "SELECT DISTINCT run_id, host_id FROM source")) == 1
+
+
+def test_a_lake_and_the_cache_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
+    folder = write(tmp_path / "c")
+    trace.ingest([folder], tmp_path / "lake")
+    tables = ("iterator_model", "user_stage", "counter", "step", "iterator")
+    for table in tables:
+        sql = f"SELECT * EXCLUDE (id, source_id, track_id) FROM {table}" if table == "counter" else ""
+        sql = sql or f"SELECT count(*), count(DISTINCT run_id) FROM {table}"
+        fresh = ask(folder, sql)
+        assert ask(tmp_path / "lake", sql) == fresh
+        assert ask(folder, sql, cache=True) == fresh
+    # A piece that changes is seen, although capture.json did not.
+    (folder / "machine.ndjson").write_bytes(line(unix_ns=STARTED_NS, cores=[0.25]))
+    assert ask(folder, "SELECT value FROM counter", cache=True) == [(0.25,)]
+
+
+@pytest.mark.parametrize("name", ["pipeline__model_0_0.pb", "pipeline__datasets_json", "machine.ndjson"])
+def test_a_damaged_piece_costs_its_own_rows_and_is_told(tmp_path: Path, name: str) -> None:
+    whole = SMALL if name.endswith(".pb") else None
+    for bad in (whole[:-3] if whole else b'{"iterator": ', b"\xff\xfe\x00", b"[[[[" * 9000):
+        folder = write(tmp_path / str(len(bad)), **{name: bad})
+        told = ask(folder, "SELECT slug, effect FROM source_note WHERE slug = 'damaged-piece'")
+        assert told == [("damaged-piece", "lost")]
+        seen, stored, lost = ask(
+            folder, "SELECT events_seen, events_stored, events_lost FROM source WHERE format = 'capture'"
+        )[0]
+        assert seen == stored + lost  # type: ignore[operator]
+        assert lost
+        kept = "user_stage" if name.endswith(".pb") else "iterator_model"
+        assert ask(folder, f"SELECT count(*) > 0 FROM {kept}") == [(True,)]
+
+
+def test_a_capture_that_was_never_ended_says_so(tmp_path: Path) -> None:
+    folder = write(tmp_path / "c", ended=False)
+    assert ask(folder, "SELECT 1 FROM source_note WHERE slug = 'unfinished-capture'") == [(1,)]
+    assert ask(folder, "SELECT complete FROM source WHERE format = 'capture'") == [(True,)]
+
+
+def test_a_mark_that_is_no_json_is_a_source_with_an_error(tmp_path: Path) -> None:
+    folder = write(tmp_path / "c", capture_json=b'{"recorder": "stepscope 0.1", ')
+    rows = ask(folder, "SELECT format, error IS NULL FROM source ORDER BY format")
+    assert rows == [("capture", False), ("xplane", True)]
+
+
+def test_numbers_that_cannot_be_are_left_out(tmp_path: Path) -> None:
+    odd = line(unix_ns=2**80, cores=[0.5]) + line(unix_ns=STARTED_NS, cores=["x", None, True, 0.5])
+    folder = write(tmp_path / "c", **{"machine.ndjson": odd + b'{"unix_ns": 1, "cores": [NaN, 1e999]}\n'})
+    assert ask(folder, "SELECT series, value FROM counter") == [("3", 0.5)]
+
+
+def test_the_sniffer_wants_the_recorders_name() -> None:
+    assert capture.sniff(b' {"format": 1, "recorder": "stepscope 0.1"', "capture.json")
+    assert not capture.sniff(b'{"traceEvents": []}', "capture.json")
+
+
+def test_the_model_is_read_as_protobuf_reads_it() -> None:
+    pb2 = pytest.importorskip("tensorflow.core.framework.model_pb2")
+    theirs = pb2.ModelProto.FromString(SMALL)
+    assert theirs.nodes[4].name == "Map"
+    theirs.nodes[4].inputs.extend([7, 2**62])
+    theirs.nodes[4].processing_time = -1
+    theirs.gap_times.extend([2**63, 0])
+    packed = theirs.SerializeToString()
+    ours = _model.read(packed)
+    assert ours.nodes.keys() == set(theirs.nodes.keys())
+    for key, one in ours.nodes.items():
+        other = theirs.nodes[key]
+        assert (one.name, one.inputs, one.ratio) == (other.name, list(other.inputs), other.ratio)
+        assert (one.num_elements, one.processing_ns) == (other.num_elements, other.processing_time)
+        assert one.node_class == pb2.NodeClass.Name(other.node_class)
+    assert (ours.gaps_us, ours.cpu_budget) == (list(theirs.gap_times), 2)
+
+
+def test_every_cut_of_a_model_is_damage_or_a_model() -> None:
+    for end in range(len(SMALL)):
+        try:
+            _model.read(SMALL[:end])
+        except _model.Damaged:
+            continue
+        assert end in (len(SMALL), len(SMALL) - 4, len(SMALL) - 4 - 10)  # between fields behind the root
+
+
+def test_a_model_with_a_circle_is_walked_once() -> None:
+    from tests.formats.capture_folder import model, node
+
+    read = _model.read(model(node(1, "Root", (2, 1)), node(2, "Map", (1, 2, 9))))
+    assert [name for _, _, name in read.walk()] == ["Iterator::Root", "Iterator::Root::Map"]
+
+
+def test_json_may_be_anything(tmp_path: Path) -> None:
+    for i, odd in enumerate(("[]", '"x"', "[1, 2]", '[{"chain": 3}]', '[{"chain": [1]}]')):
+        folder = write(tmp_path / str(i), pipeline__datasets_json=odd.encode())
+        assert ask(folder, "SELECT count(*) FROM user_stage") == [(0,)]
+    assert json.loads(ask(write(tmp_path / "z"), "SELECT inputs_json FROM user_stage")[1][0]) == [0]  # type: ignore[arg-type]

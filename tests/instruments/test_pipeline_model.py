@@ -1,0 +1,206 @@
+"""The rate model: accounts of tf.data's own model, the ceiling, lines of code, the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepscope import trace
+from stepscope.formats import _model, capture
+from stepscope.instruments.pipeline import accounting, gather
+from stepscope.instruments.pipeline.accounting import Node
+from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.places import Place, code
+from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from stepscope.instruments.pipeline.waits import StepTime
+from tests.formats.capture_folder import SMALL, model, node, write
+from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
+
+
+def nodes(proto: bytes, sample: int = 0) -> list[Node]:
+    """Rows of iterator_model as the instruments take them."""
+    rows = capture._model_rows(_model.read(proto), 0, sample, 0, None)
+    return [
+        Node(
+            row["iterator"], row["sample"], row["node"], row["consumer_node"],
+            tuple(gather._numbers(row["inputs_json"])), row["name"], row["node_class"], row["ratio"],
+            row["num_elements"], row["bytes_produced"], row["buffered_elements"], row["processing_ps"],
+            row["parallelism"], row["parallelism_max"], row["autotuned"], row["buffer_size"], row["gaps"],
+            row["gap_ps"], row["cpu_budget"], row["ram_budget_bytes"],
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def stages_of(*names: str) -> list[accounting.Stage]:
+    """Stages of one thread, each consuming the next unless its name says where it stands."""
+    drawn = Drawn()
+    ids = {name: i + 1 for i, name in enumerate(names)}
+    for name, i in ids.items():
+        above = ids.get(name.rpartition("::")[0])
+        drawn.call(LOOP, name, 0, 100 - i, i, above)
+    drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 0, 100)
+    return [load.stage for load in diagnose(drawn.calls(), steps(1, 120)).loads]
+
+
+def test_a_batch_costs_its_elements() -> None:
+    """320 ms in 80 elements of which a batch takes 8: 32 ms."""
+    found = stages_of(
+        "Root", "Root::Prefetch", "Root::Prefetch::BatchV2", "Root::Prefetch::BatchV2::Map",
+        "Root::Prefetch::BatchV2::Map::Range",
+    )  # fmt: skip
+    accounts = accounting.account(found, nodes(SMALL))
+    assert accounts is not None
+    told = {stage.short: one for stage, one in accounts.stages.items()}
+    assert told["Map"].visits == 8
+    assert told["Map"].work_ps == 32 * MS
+    assert told["BatchV2"].work_ps == pytest.approx(0.1 * MS)
+    assert (accounts.gap_ps, accounts.cores, accounts.batches) == (5 * MS, 2, 10)
+
+
+def test_branches_that_come_and_go_are_counted_by_their_elements() -> None:
+    """An interleave of two live branches of 16 elements each, after 232 elements in all."""
+    proto = model(
+        node(1, "Root", (2,), elements=29), node(2, "BatchV2", (3,), elements=29, ratio=8),
+        node(3, "Interleave", (4, 5, 6), elements=232, kind=1, ratio=0),
+        node(4, "Range", elements=6, ms=0.6),
+        node(5, "Map", elements=16, ms=28), node(6, "Map", elements=16, ms=36),
+    )  # fmt: skip
+    found = stages_of(
+        "Root", "Root::BatchV2", "Root::BatchV2::Interleave", "Root::BatchV2::Interleave::Range",
+        "Root::BatchV2::Interleave::Map",
+    )  # fmt: skip
+    accounts = accounting.account(found, nodes(proto))
+    assert accounts is not None
+    told = {stage.short: one for stage, one in accounts.stages.items()}
+    assert told["Map"].visits == pytest.approx(8)
+    assert told["Map"].work_ps == pytest.approx(16 * MS)
+    assert told["Range"].visits == pytest.approx(8 * 6 / 232)
+
+
+def test_branches_of_a_zip_keep_apart() -> None:
+    proto = model(
+        node(1, "Root", (2,)), node(2, "Zip", (3, 4)), node(3, "Map", ms=10), node(4, "Map", ms=40),
+    )  # fmt: skip
+    drawn = Drawn()
+    drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 0, 10)
+    drawn.call(LOOP, "Root", 0, 10, 1)
+    drawn.call(LOOP, "Root::Zip", 0, 10, 2, 1)
+    drawn.call(LOOP, "Root::Zip[0]::Map", 0, 2, 3, 2)
+    drawn.call(LOOP, "Root::Zip[1]::Map", 2, 7, 4, 2)
+    loads = diagnose(drawn.calls(), steps(1, 12), beside=Beside(models=nodes(proto))).loads
+    told = {load.stage.branch_name: load.model_work_ps for load in loads}
+    assert told["Iterator::Root::Zip[0]::Map"] == 1 * MS
+    assert told["Iterator::Root::Zip[1]::Map"] == 4 * MS
+
+
+def test_the_model_counts_what_a_trace_shows_in_pieces() -> None:
+    """A parallel map whose function is seen for 1 ms of the 30 ms that it takes."""
+    drawn = Drawn()
+    for i in range(10):
+        at = 20 * i
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 15)
+        drawn.call(LOOP, "Root", at, 15, 1)
+        drawn.call(LOOP, "Root::ParallelMapV2", at, 15, 2, 1, "MapDataset:1", parallelism=2, cpu_budget=2)
+        drawn.add(RUNNER, "InstantiatedCapturedFunction::RunAsync", at, 0.1, id=i + 5)
+        drawn.call(RUNNER, "Root::ParallelMapV2::Range", at, 0.1, 3, 2, "RangeDataset:0")
+        drawn.add(POOL, "ExecutorState::Process", at, 1, id=i + 5)
+    proto = model(
+        node(1, "Root", (2,)), node(2, "ParallelMapV2", (3,), kind=4, ms=300, parallelism=2),
+        node(3, "Range", elements=10, ms=1),
+    )  # fmt: skip
+    diagnosis = diagnose(drawn.calls(), steps(10, 20), beside=Beside(models=nodes(proto)))
+    load = next(one for one in diagnosis.loads if one.stage.short == "ParallelMapV2")
+    assert (load.work_from, load.work_ps, load.width) == ("model", 30 * MS, 2)
+    assert load.trace_work_ps < 2 * MS
+    assert diagnosis.accounts is not None
+
+
+def test_models_of_other_pipelines_and_empty_ones_say_nothing() -> None:
+    found = stages_of("Root", "Root::Map")
+    assert accounting.account(found, []) is None
+    assert accounting.account(found, nodes(model(node(1, "Root", elements=0)))) is None
+    assert accounting.account(found, nodes(model(node(1, "Other", (2,)), node(2, "X")))) is None
+
+
+def test_the_ceiling_is_the_optimum_of_the_linear_programme() -> None:
+    """8 ms of map and batch on one thread, 2 ms of program, four cores: (8 + 2) / 4."""
+    drawn, times = sequential()
+    machine = Machine(cores=4, busy=0.3, busiest=0.9, process_cores=1.0)
+    diagnosis = diagnose(drawn.calls(), times, beside=Beside(machine=machine))
+    best = diagnosis.ceiling
+    assert best is not None
+    # By hand: the largest share is 10 ms over 4 cores; the program's 2 ms and the range's 0.8 ms are less.
+    assert best.step_ps == pytest.approx(2.5 * MS, rel=0.02)
+    assert best.limits == "cpu"
+    assert any("from the record of the machine" in said for said in diagnosis.evidence)
+    crowded = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.97, 1.0, 1.9)))
+    assert any("The CPU is full" in said for said in crowded.evidence)
+
+
+def test_waiting_between_the_marks_is_seen() -> None:
+    """`for batch in data: with Trace(…)`: the mark leaves the wait out."""
+    drawn, times = sequential()
+    marked = [StepTime(step.ts_ps + 8 * MS, step.end_ps, True, "marker") for step in times]
+    diagnosis = diagnose(drawn.calls(), marked)
+    assert diagnosis.verdict == "input_bound"
+    assert diagnosis.waits is not None
+    assert diagnosis.waits.between
+    assert diagnosis.waits.ratio == pytest.approx(0.8, abs=0.02)
+    assert diagnosis.waits.step_ps == pytest.approx(10 * MS)
+
+
+def test_a_break_between_steps_is_no_part_of_them() -> None:
+    drawn, times = sequential()
+    late = [
+        StepTime(s.ts_ps + 500 * MS * (i > 4), s.end_ps + 500 * MS * (i > 4), True, "marker")
+        for i, s in enumerate(times)
+    ]
+    diagnosis = diagnose(drawn.calls(), late)
+    assert diagnosis.waits is not None
+    assert diagnosis.waits.step_ps == 10 * MS
+
+
+TWO_MAPS = 'd = d.map(lambda x: f(x, ")")).map(g, num_parallel_calls=2)'
+AUTO = "num_parallel_calls=tf.data.AUTOTUNE"
+PLACES = [
+    Place(0, 0, "list_files", "ListFilesDataset", "t.py", 3, 'd = tf.data.Dataset.list_files("a/*.txt")'),
+    Place(0, 1, "flat_map", "FlatMapDataset", "t.py", 4, "d = d.flat_map(tf.data.TextLineDataset)"),
+    Place(0, 2, "map", "MapDataset", "t.py", 5, TWO_MAPS),
+    Place(0, 3, "map", "ParallelMapDataset", "t.py", 5, TWO_MAPS),
+    Place(0, 4, "batch", "BatchDataset", "t.py", 6, "d = d.batch("),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "position", "after"),
+    [
+        ("parallelise_map", 2, f'd = d.map(lambda x: f(x, ")"), {AUTO}).map(g, num_parallel_calls=2)'),
+        ("raise_parallelism", 3, f'd = d.map(lambda x: f(x, ")")).map(g, {AUTO})'),
+        ("cache_here", 3, TWO_MAPS + ".cache()"),
+        ("parallelise_reading", 1, f"d = d.interleave(tf.data.TextLineDataset, {AUTO})"),
+        ("list_files_once", 0, 'd = tf.data.Dataset.from_tensor_slices(tf.io.gfile.glob("a/*.txt"))'),
+        ("parallelise_batch", 4, None),
+        ("halve_work", 2, None),
+    ],
+)  # fmt: skip
+def test_the_line_to_change(change: str, position: int, after: str | None) -> None:
+    found = code(change, PLACES[position], PLACES)
+    assert found is not None
+    assert (found.file, found.line) == ("t.py", PLACES[position].line)
+    assert found.after == after
+
+
+def test_prefetch_goes_to_the_end_of_the_chain() -> None:
+    found = code("prefetch", PLACES[2], PLACES[:4])
+    assert found is not None
+    assert found.after == TWO_MAPS + ".prefetch(tf.data.AUTOTUNE)"
+    assert code("prefetch", None, PLACES) is None
+
+
+def test_a_capture_names_the_line_and_the_machine(tmp_path: Path) -> None:
+    folder = write(tmp_path / "c")
+    with trace.open(folder, cache=False) as opened:
+        rows = [tuple(row) for row in opened.query("SELECT user_stage, file, line FROM iterator").rows()]
+    assert any(file == "train.py" and line == 11 for name, file, line in rows if "Map" in str(name)), rows
