@@ -34,7 +34,8 @@ pub struct SliceColumns {
     pub correlation: Vec<i64>,
     /// Ends of the JSON texts in `args_json`; an empty text is NULL.
     pub args_end: Vec<u32>,
-    /// The JSON texts, one after the other, valid UTF-8 and valid JSON objects.
+    /// The JSON texts, one after the other, valid UTF-8 and valid JSON objects; or stats, of a decoder
+    /// that calls [`crate::store::Writer::name_stats`].
     pub args_json: Vec<u8>,
 }
 

@@ -260,7 +260,7 @@ impl In<'_> {
                 checked: AtomicBool::new(false),
             })
         })?;
-        let expected = 1 + usize::from(nulls > 0) + usize::from(shape == Shape::Text);
+        let expected = 1 + usize::from(nulls > 0) + usize::from(shape.is_long());
         if nulls > rows || !(buffers.len() == expected || (buffers.is_empty() && nulls == rows)) {
             return Err(self.damaged());
         }

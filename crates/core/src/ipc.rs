@@ -5,7 +5,7 @@
 //! never written: a hole in the file.
 
 use crate::error::Result;
-use crate::part::{Field, Place, Shape, Stored};
+use crate::part::{Field, Place, Stored};
 use crate::part_writer::Column;
 use arrow_buffer::ToByteSlice;
 use arrow_ipc::convert::IpcSchemaEncoder;
@@ -236,7 +236,7 @@ impl Plan {
                     };
                     hole(rows.div_ceil(8), &mut plan.buffers);
                     hole(field.shape.bytes(rows), &mut plan.buffers);
-                    if field.shape == Shape::Text {
+                    if field.shape.is_long() {
                         hole(0, &mut plan.buffers);
                     }
                     rows

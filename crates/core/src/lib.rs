@@ -19,6 +19,7 @@ pub mod input;
 mod ipc;
 pub mod json;
 pub mod json_text;
+mod lazy_args;
 mod mapping;
 pub mod markers;
 pub mod messages;
@@ -53,7 +54,7 @@ use options::Options;
 use store::{Store, Writer};
 
 /// Raised whenever the same bytes would give other rows.
-pub const DECODER_VERSION: u32 = 1;
+pub const DECODER_VERSION: u32 = 2;
 
 type Decoder = fn(&Input, &Options, &mut Writer) -> Result<()>;
 

@@ -7,7 +7,9 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::mapping;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, UInt64Array};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, UInt64Array,
+};
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use std::fs::File;
@@ -31,11 +33,13 @@ pub enum Shape {
     Bool,
     Text,
     Code,
+    /// Args as a decoder found them; read as text ([`crate::lazy_args`]).
+    Stats,
 }
 
 impl Shape {
     /// All shapes, in the order of their numbers in the index.
-    pub const ALL: [Shape; 7] = [
+    pub const ALL: [Shape; 8] = [
         Shape::I32,
         Shape::I64,
         Shape::U64,
@@ -43,6 +47,7 @@ impl Shape {
         Shape::Bool,
         Shape::Text,
         Shape::Code,
+        Shape::Stats,
     ];
 
     /// The Arrow type in the file.
@@ -54,6 +59,7 @@ impl Shape {
             Shape::F64 => DataType::Float64,
             Shape::Bool => DataType::Boolean,
             Shape::Text => DataType::Utf8,
+            Shape::Stats => DataType::Binary,
         }
     }
 
@@ -63,8 +69,13 @@ impl Shape {
             Shape::I32 | Shape::Code => rows * 4,
             Shape::I64 | Shape::U64 | Shape::F64 => rows * 8,
             Shape::Bool => rows.div_ceil(8),
-            Shape::Text => (rows + 1) * 4,
+            Shape::Text | Shape::Stats => (rows + 1) * 4,
         }
+    }
+
+    /// True for values of any length: offsets and bytes.
+    pub fn is_long(self) -> bool {
+        matches!(self, Shape::Text | Shape::Stats)
     }
 }
 
@@ -217,7 +228,7 @@ impl Part {
             None
         };
         let values = next()?;
-        let text = if shape == Shape::Text {
+        let text = if shape.is_long() {
             next()?
         } else {
             Buffer::from_vec(Vec::<u8>::new())
@@ -311,13 +322,20 @@ fn build(
             BooleanBuffer::new(values, 0, rows),
             nulls,
         )),
-        Shape::Text => {
+        Shape::Text | Shape::Stats => {
             let offsets = ScalarBuffer::<i32>::new(values, 0, rows + 1);
             let rising = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
             if offsets[0] < 0 || !rising {
                 return Err(damaged("offsets of texts fall"));
             }
-            Arc::new(mapping::texts(OffsetBuffer::new(offsets), text, nulls)?)
+            let offsets = OffsetBuffer::new(offsets);
+            if shape == Shape::Stats {
+                let found = BinaryArray::try_new(offsets, text, nulls);
+                return Ok(Arc::new(
+                    found.map_err(|error| damaged(&error.to_string()))?,
+                ));
+            }
+            Arc::new(mapping::texts(offsets, text, nulls)?)
         }
     };
     Ok(array)

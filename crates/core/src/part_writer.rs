@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::ipc::IpcFile;
-use crate::part::{Batch, Field, Part, Place, Stored, StoredFile};
+use crate::part::{Batch, Field, Part, Place, Shape, Stored, StoredFile};
 use arrow_buffer::Buffer;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
@@ -63,10 +63,13 @@ impl PartWriter {
         })
     }
 
-    /// Writes a batch of 1 to [`BATCH_ROWS`] rows. Texts must be UTF-8, each by itself.
+    /// Writes a batch of 1 to [`BATCH_ROWS`] rows. Texts must be UTF-8, each by itself; stats, which
+    /// come as [`Column::Text`] as well, may be any bytes.
     pub fn write(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<()> {
-        for column in columns {
-            if let Column::Text { offsets, data, .. } = column {
+        for (field, column) in self.fields.iter().zip(columns) {
+            if let Column::Text { offsets, data, .. } = column
+                && field.shape == Shape::Text
+            {
                 check_texts(offsets, data)?;
             }
         }

@@ -18,7 +18,7 @@ const BATCH_ARGS_BYTES: usize = 64 << 20;
 /// Column of the file that is patched when a slice ends after its batch was written.
 const SELF_PS: usize = 7;
 
-fn fields() -> Vec<Field> {
+fn fields(args: Shape) -> Vec<Field> {
     [
         ("track_id", Shape::I32),
         ("name", Shape::Code),
@@ -32,7 +32,7 @@ fn fields() -> Vec<Field> {
         ("op_name", Shape::Code),
         ("op_type", Shape::Code),
         ("correlation_id", Shape::I64),
-        ("args_json", Shape::Text),
+        ("args_json", args),
     ]
     .map(|(name, shape)| Field::new(name, shape))
     .to_vec()
@@ -49,8 +49,9 @@ pub struct Slices {
 }
 
 /// Starts the thread that writes slices; the table goes to `slice.arrow` in a folder or stays in memory.
-pub fn start(folder: Option<&Path>, needs: Needs) -> Result<Stage<Slices>> {
-    let part = PartWriter::new(folder, "slice", fields())?;
+/// `args`: how the pieces hold their args, [`Shape::Text`] or [`Shape::Stats`].
+pub fn start(folder: Option<&Path>, needs: Needs, args: Shape) -> Result<Stage<Slices>> {
+    let part = PartWriter::new(folder, "slice", fields(args))?;
     Stage::new("slices", move |inbox| {
         let mut encoder = Encoder::new(part, needs, inbox);
         while let Some(piece) = encoder.inbox.next()? {

@@ -3,7 +3,8 @@
 //! In a folder a store is: one Arrow IPC file per table (`slice.arrow`, `track.arrow`, ...), which any
 //! Arrow reader opens; files with one more column of a table (`slice.step.arrow`,
 //! `flow.slice_id.arrow`), batch by batch as long as the table's; the texts behind the codes in `slice`
-//! (`slice.name.arrow`, ...); `facts.json`; and `tables.index`, which tells what belongs together.
+//! (`slice.name.arrow`, ...); for formats whose args become text only when they are read, the names in
+//! them (`slice.args_json.arrow`); `facts.json`; and `tables.index`, which tells what belongs together.
 //! The column `id` is the number of the row and not stored.
 
 pub use crate::facts::{Effect, Facts, Note};

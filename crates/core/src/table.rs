@@ -1,12 +1,13 @@
 //! A table as an Arrow stream: parts side by side, ids counted, codes joined with their texts.
 
 use crate::error::{Error, Kind, Result};
+use crate::lazy_args::{self, Dictionaries};
 use crate::mapping;
 use crate::part::{Access, BATCH_ROWS, Field, Part, Shape};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, RecordBatchReader,
+    Array, ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, RecordBatchReader,
     StringArray,
 };
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
@@ -18,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Dictionary {
     texts: Arc<Part>,
     values: OnceLock<ArrayRef>,
+    stats: OnceLock<Arc<Dictionaries>>,
 }
 
 impl Dictionary {
@@ -26,7 +28,17 @@ impl Dictionary {
         Dictionary {
             texts,
             values: OnceLock::new(),
+            stats: OnceLock::new(),
         }
+    }
+
+    /// The names of stats in the part; read once and kept.
+    fn stats(&self) -> Result<Arc<Dictionaries>> {
+        if let Some(stats) = self.stats.get() {
+            return Ok(Arc::clone(stats));
+        }
+        let stats = Arc::new(Dictionaries::read(&self.texts)?);
+        Ok(Arc::clone(self.stats.get_or_init(|| stats)))
     }
 
     /// The part with the texts.
@@ -128,6 +140,13 @@ enum Origin {
         column: usize,
         dictionary: Option<Arc<Dictionary>>,
     },
+    /// A column of stats, to be read as text, and the one with the tracks.
+    Stats {
+        part: usize,
+        column: usize,
+        tracks: usize,
+        names: Arc<Dictionary>,
+    },
 }
 
 impl Table {
@@ -157,14 +176,32 @@ impl Table {
         for (p, part) in self.parts.iter().enumerate() {
             for (column, field) in part.fields.iter().enumerate() {
                 let dictionary = self.dictionary(field);
-                let kind = match &dictionary {
-                    Some(dictionary) => dictionary.joined_type(),
-                    None => field.shape.stored_type(),
-                };
-                let origin = Origin::Stored {
-                    part: p,
-                    column,
-                    dictionary,
+                let tracks = part
+                    .fields
+                    .iter()
+                    .position(|field| field.name == "track_id");
+                let (kind, origin) = match (field.shape, dictionary, tracks) {
+                    (Shape::Stats, Some(names), Some(tracks)) => {
+                        let origin = Origin::Stats {
+                            part: p,
+                            column,
+                            tracks,
+                            names,
+                        };
+                        (DataType::Utf8, origin)
+                    }
+                    (shape, dictionary, _) => {
+                        let kind = match &dictionary {
+                            Some(dictionary) => dictionary.joined_type(),
+                            None => shape.stored_type(),
+                        };
+                        let origin = Origin::Stored {
+                            part: p,
+                            column,
+                            dictionary,
+                        };
+                        (kind, origin)
+                    }
                 };
                 match origins.iter_mut().find(|(name, _, _)| *name == field.name) {
                     Some(there) => *there = (field.name.clone(), kind, origin),
@@ -181,7 +218,7 @@ impl Table {
             .iter()
             .find(|(name, _)| *name == field.name);
         named
-            .filter(|_| field.shape == Shape::Code)
+            .filter(|_| matches!(field.shape, Shape::Code | Shape::Stats))
             .map(|(_, dictionary)| Arc::clone(dictionary))
     }
 
@@ -221,6 +258,7 @@ impl Table {
             files,
             batch: 0,
             row: 0,
+            open: None,
         })
     }
 }
@@ -233,26 +271,34 @@ pub struct Batches {
     files: Option<Vec<Option<File>>>,
     batch: usize,
     row: i64,
+    /// A batch whose texts are too long for one batch of the stream, and how far it was handed out.
+    open: Option<(Vec<ArrayRef>, usize)>,
 }
 
 impl Batches {
-    fn read(&self, rows: usize) -> Result<RecordBatch> {
+    fn stored(&self, part: usize, column: usize) -> Result<ArrayRef> {
+        let access = match self.files.as_ref().and_then(|files| files[part].as_ref()) {
+            Some(file) => Access::Read(file),
+            None => Access::Mapped,
+        };
+        self.table.parts[part].array(self.batch, column, &access)
+    }
+
+    /// The columns of the batch; stats are still as they are stored.
+    fn read(&self, rows: usize) -> Result<Vec<ArrayRef>> {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
         for origin in &self.origins {
             columns.push(match origin {
                 Origin::Row => Arc::new(Int64Array::from_iter_values(
                     self.row..self.row + rows as i64,
                 )),
+                Origin::Stats { part, column, .. } => self.stored(*part, *column)?,
                 Origin::Stored {
                     part,
                     column,
                     dictionary,
                 } => {
-                    let access = match self.files.as_ref().and_then(|files| files[*part].as_ref()) {
-                        Some(file) => Access::Read(file),
-                        None => Access::Mapped,
-                    };
-                    let array = self.table.parts[*part].array(self.batch, *column, &access)?;
+                    let array = self.stored(*part, *column)?;
                     match dictionary {
                         None => array,
                         Some(dictionary) => dictionary.join(&array)?,
@@ -260,7 +306,55 @@ impl Batches {
                 }
             });
         }
-        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+        Ok(columns)
+    }
+
+    /// Goes on with the next batch after one that cannot be read.
+    fn fail(&mut self, error: Error) -> std::result::Result<RecordBatch, ArrowError> {
+        let rows = self
+            .table
+            .parts
+            .first()
+            .map(|part| &part.batches[self.batch].rows);
+        self.row += rows.map_or(0, |rows| *rows as i64);
+        self.batch += 1;
+        Err(ArrowError::ExternalError(Box::new(error)))
+    }
+
+    /// The batch from row `from` on, or as much of it as one batch of the stream holds.
+    fn hand_out(
+        &mut self,
+        columns: Vec<ArrayRef>,
+        from: usize,
+        rows: usize,
+    ) -> Result<RecordBatch> {
+        let mut to = rows;
+        let mut texts = None;
+        for (place, origin) in self.origins.iter().enumerate() {
+            if let Origin::Stats {
+                part,
+                tracks,
+                names,
+                ..
+            } = origin
+            {
+                let tracks = self.stored(*part, *tracks)?;
+                let found = names.stats()?.texts(&tracks, &columns[place], from)?;
+                to = from + found.len();
+                texts = Some((place, found));
+            }
+        }
+        let mut out = lazy_args::cut(&columns, from, to - from);
+        if let Some((place, texts)) = texts {
+            out[place] = Arc::new(texts);
+        }
+        if to < rows {
+            self.open = Some((columns, to));
+        } else {
+            self.batch += 1;
+            self.row += rows as i64;
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), out)
             .map_err(|error| Error::new(Kind::Damaged, error.to_string()))
     }
 }
@@ -270,10 +364,17 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let rows = self.table.parts.first()?.batches.get(self.batch)?.rows;
-        let batch = self.read(rows);
-        self.batch += 1;
-        self.row += rows as i64;
-        Some(batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+        let (columns, from) = match self.open.take() {
+            Some(open) => open,
+            None => match self.read(rows) {
+                Ok(columns) => (columns, 0),
+                Err(error) => return Some(self.fail(error)),
+            },
+        };
+        match self.hand_out(columns, from, rows) {
+            Ok(batch) => Some(Ok(batch)),
+            Err(error) => Some(self.fail(error)),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::columns::{Cell, MISSING, SliceColumns, Table};
 use crate::error::Result;
 use crate::facts::{Effect, Facts};
 use crate::flows::Flows;
+use crate::lazy_args;
 use crate::options::Options;
 use crate::part::{Field, Part, Shape};
 use crate::pool::Pool;
@@ -13,6 +14,7 @@ use crate::slices::{self, Slices};
 use crate::stage::Stage;
 use crate::store::Store;
 use crate::table::write_texts;
+use crate::xplane::metadata::Named;
 use std::sync::Arc;
 
 /// Place of `slice_id` among the cells of a flow; `phase`, `track_id` and `ts_ps` are beside it.
@@ -37,6 +39,7 @@ pub struct Writer {
     ordered_rows: i64,
     runs: Option<Stage<Runs>>,
     flows: Flows,
+    stat_names: Option<lazy_args::Names>,
 }
 
 impl Writer {
@@ -58,7 +61,29 @@ impl Writer {
             ordered_rows: 0,
             runs: None,
             flows: Flows::default(),
+            stat_names: None,
         })
+    }
+
+    /// Tells that the args of slices come as stats with the names in `names`, from track
+    /// `first_track` on up to that of the next call. The first call comes before any slice.
+    pub(crate) fn name_stats(&mut self, first_track: u32, names: &[Named]) -> Result<()> {
+        let all = match &mut self.stat_names {
+            Some(all) => all,
+            None => {
+                let folder = self.options.folder.as_deref();
+                self.stat_names.insert(lazy_args::Names::new(folder)?)
+            }
+        };
+        all.push(first_track, names)
+    }
+
+    fn start(&self) -> Result<Stage<Slices>> {
+        let args = match self.stat_names {
+            Some(_) => Shape::Stats,
+            None => Shape::Text,
+        };
+        slices::start(self.options.folder.as_deref(), self.options.needs, args)
     }
 
     /// Adds a row; `cells` are in the order of [`Table::columns`]. Returns the row number. A flow
@@ -151,7 +176,7 @@ impl Writer {
     fn thread(&mut self) -> Result<&mut Stage<Slices>> {
         let thread = match self.slices.take() {
             Some(thread) => thread,
-            None => slices::start(self.options.folder.as_deref(), self.options.needs)?,
+            None => self.start()?,
         };
         Ok(self.slices.insert(thread))
     }
@@ -182,7 +207,7 @@ impl Writer {
         let options = &self.options;
         let mut thread = match self.slices.take() {
             Some(thread) => thread,
-            None => slices::start(folder, options.needs)?,
+            None => self.start()?,
         };
         if let Some(runs) = self.runs.take() {
             runs.finish(|| options.check())?.merge(|piece| {
@@ -234,6 +259,10 @@ impl Writer {
             let name = format!("slice.{column}");
             let texts = write_texts(folder, &name, column, pool)?;
             tables.push((name, vec![Arc::new(texts)]));
+        }
+        if let Some(names) = self.stat_names {
+            let names = Arc::new(names.finish()?);
+            tables.push((lazy_args::TABLE.to_owned(), vec![names]));
         }
         Store::new(folder, self.facts, tables)
     }

@@ -54,15 +54,8 @@ pub struct Args {
     members: Vec<(u32, usize)>,
     /// Numbers for ids that have no name, from the number of names on.
     nameless: FxHashMap<u64, u32>,
-    /// Event whose text is not UTF-8 or whose names are missing.
-    pub odd: Odd,
-}
-
-/// What was odd about the args of an event.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Odd {
+    /// A text was not UTF-8.
     pub not_utf8: bool,
-    pub nameless: bool,
 }
 
 impl Args {
@@ -80,7 +73,19 @@ impl Args {
         self.bits = 0;
         self.twice = false;
         self.members.clear();
-        self.odd = Odd::default();
+        self.not_utf8 = false;
+        if !self.nameless.is_empty() {
+            // The next event may have other names, whose numbers these must not take.
+            self.nameless.clear();
+        }
+    }
+
+    /// Adds any stat; one without a name is called by its id.
+    pub fn add_any(&mut self, names: &StatNames, id: u64, found: Found<'_>) {
+        match names.get(id) {
+            Some(name) => self.add(names, name, found),
+            None => self.add_nameless(names, id, found),
+        }
     }
 
     /// Adds a stat that has a name.
@@ -115,10 +120,7 @@ impl Args {
                 self.text
                     .push_from(&names.pool, name.start + 1, name.length as usize - 2);
             }
-            None => {
-                self.odd.nameless = true;
-                self.text.push(b"null");
-            }
+            None => self.text.push(b"null"),
         }
     }
 
@@ -127,7 +129,6 @@ impl Args {
     pub fn add_nameless(&mut self, names: &StatNames, id: u64, found: Found<'_>) {
         let next = (names.entries.len() + self.nameless.len()) as u32;
         let number = *self.nameless.entry(id).or_insert(next);
-        self.odd.nameless = true;
         self.twice = true;
         self.text.formatted(format_args!(",\"unnamed stat {id}\":"));
         self.value(names, found);
@@ -173,7 +174,7 @@ impl Args {
             Found::Unsigned(value) => self.text.unsigned(value),
             Found::Ref(id) => self.reference(names, id),
             Found::Double(value) => self.text.double(value),
-            Found::Str(bytes) => self.odd.not_utf8 |= !self.text.quoted(bytes),
+            Found::Str(bytes) => self.not_utf8 |= !self.text.quoted(bytes),
             Found::Bytes(bytes) => self.text.binary(bytes),
             Found::Nothing => self.text.push(b"null"),
         }
@@ -217,11 +218,5 @@ impl Args {
             }
             start = end;
         }
-    }
-
-    /// Forgets the event that was begun.
-    pub fn drop_event(&mut self) {
-        self.text.truncate(self.start);
-        self.members.clear();
     }
 }

@@ -70,6 +70,11 @@ impl Commit {
         }
     }
 
+    /// Number of the next track.
+    pub fn tracks(&self) -> u32 {
+        self.tracks
+    }
+
     /// Row of a device.
     pub fn device(
         &self,

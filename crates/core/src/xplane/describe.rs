@@ -41,12 +41,7 @@ impl Commit {
                                 window.damaged.get_or_insert(head.body.start);
                             }
                             if let Ok((id, found)) = stat {
-                                match plane.names.ids.get(id) {
-                                    Some(slot) => {
-                                        args.add(plane.names, &plane.names.entries[slot], found)
-                                    }
-                                    None => args.add_nameless(plane.names, id, found),
-                                }
+                                args.add_any(plane.names, id, found);
                             }
                         }
                     }
@@ -54,7 +49,7 @@ impl Commit {
                 }
                 Ok(true)
             })?;
-            *repaired += u64::from(args.odd.not_utf8);
+            *repaired += u64::from(args.not_utf8);
             if !display.is_empty() && display != name {
                 args.add_text("$display_name", &display);
             }

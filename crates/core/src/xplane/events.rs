@@ -5,14 +5,15 @@
 use super::args::{Args, Found, read_stat};
 use super::metadata::{Kinds, Role, StatNames};
 use super::pieces::{Link, Mark, OpTold, Piece, Place, in_nesting_order, reorder};
-use super::tally::Problem;
+use super::render::render;
+use super::tally::{Problem, Tally};
 use super::told::{LINKS, MARKS, OPS, Told};
-use crate::columns::{MISSING, NONE};
+use crate::columns::{MISSING, NONE, SliceColumns};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::store::Needs;
 use crate::wire;
 
-/// Args may take this many bytes of text for a byte of the file, and a bit: names that are referred
+/// Args may unfold to this many bytes of text for a byte of the file, and a bit: names that are referred
 /// to again and again make honest files ten times longer, a bomb thousands of times.
 const TEXT_RATIO_LIMIT: usize = 200;
 const TEXT_RATIO_FROM_BYTES: usize = 64 << 20;
@@ -32,13 +33,22 @@ struct Event {
     dur_ps: i64,
     occurrences: Option<i64>,
     args_damaged: bool,
+    not_utf8: bool,
+    nameless: bool,
     /// An offset was told before; another one follows.
     offset_told: bool,
     late: bool,
+    /// Where its stats lie, when they lie together at its end.
+    stats_start: usize,
+    scattered: bool,
+    stats: u32,
 }
 
+const SHORT: &str = "a number that is cut short or too long";
+
 impl Decoder<'_> {
-    /// Decodes the fields of a line in `bytes`, which begin at `base` in the file.
+    /// Decodes the fields of a line in `bytes`, which begin at `base` in the file, into `columns`,
+    /// which are empty.
     pub fn piece(
         &self,
         bytes: &[u8],
@@ -46,20 +56,25 @@ impl Decoder<'_> {
         place: &Place,
         events: u64,
         ordered: bool,
+        columns: SliceColumns,
     ) -> Result<Piece> {
-        let mut piece = Piece::default();
+        let mut piece = Piece {
+            columns,
+            ..Piece::default()
+        };
         let rows = events as usize;
         let columns = &mut piece.columns;
-        columns.name.reserve_exact(rows);
-        columns.ts_ps.reserve_exact(rows);
-        columns.dur_ps.reserve_exact(rows);
-        columns.op_name.reserve_exact(rows);
-        columns.op_type.reserve_exact(rows);
-        columns.args_end.reserve_exact(rows);
-        let mut args = Args::with_capacity(if self.needs.args { 2 * bytes.len() } else { 0 });
+        columns.name.reserve(rows);
+        columns.ts_ps.reserve(rows);
+        columns.dur_ps.reserve(rows);
+        columns.op_name.reserve(rows);
+        columns.op_type.reserve(rows);
+        columns.args_end.reserve(rows);
+        if self.needs.args {
+            columns.args_json.reserve(bytes.len());
+        }
         let mut told = Told::new();
-        let text_limit = TEXT_RATIO_FROM_BYTES + TEXT_RATIO_LIMIT * bytes.len();
-        let mut at = 0;
+        let (mut at, mut stats) = (0, 0);
         while at < bytes.len() {
             let start = at;
             let (from, end) = match line_field(bytes, &mut at) {
@@ -70,43 +85,31 @@ impl Decoder<'_> {
                     break;
                 }
             };
-            args.begin();
             told.bits = 0;
             let mut event = Event::default();
-            if self
-                .event(bytes, from, end, &mut event, &mut told, &mut args)
-                .is_err()
-            {
-                args.drop_event();
+            if self.event(bytes, from, end, &mut event, &mut told).is_err() {
                 piece.tally.add(Problem::Event, 1, base + start as u64);
                 continue;
             }
             if event.late && ordered {
-                args.drop_event();
                 self.aside(&mut piece, place, base + start as u64, &bytes[from..end]);
                 continue;
             }
+            stats += event.stats as usize;
             self.slice(
                 &mut piece,
                 place,
                 base + start as u64,
-                &bytes[from..end],
+                &bytes[..end],
+                from,
                 event,
                 &told,
-                &mut args,
             );
-            if args.text.len() > text_limit {
-                return Err(Error::at(
-                    ErrorKind::Limit,
-                    base + start as u64,
-                    format!(
-                        "{} bytes of events unfold to more than {text_limit} bytes of args",
-                        bytes.len()
-                    ),
-                ));
-            }
         }
-        self.complete(&mut piece, place, args);
+        if self.needs.args {
+            self.limit(bytes.len(), stats, base, &mut piece)?;
+        }
+        self.complete(&mut piece, place);
         Ok(piece)
     }
 
@@ -120,9 +123,38 @@ impl Decoder<'_> {
         };
         // Whole events do not fail, and a single one is no bomb: the text of its args is bounded by
         // what the first reading of the piece allowed.
-        if let Ok(one) = self.piece(&field, offset, place, 1, false) {
+        if let Ok(one) = self.piece(&field, offset, place, 1, false, SliceColumns::default()) {
             piece.aside.push(one);
         }
+    }
+
+    /// Refuses a bomb: args whose text is far longer than what it is made of.
+    fn limit(&self, bytes: usize, stats: usize, base: u64, piece: &mut Piece) -> Result<()> {
+        let columns = &piece.columns;
+        let limit = TEXT_RATIO_FROM_BYTES + TEXT_RATIO_LIMIT * bytes;
+        // A stat takes at most two names and a number, and what else it holds six times its bytes.
+        let most = stats * (2 * self.stats.longest + 64) + 6 * columns.args_json.len();
+        if most <= limit {
+            return Ok(());
+        }
+        let (mut args, mut total) = (Args::default(), 0);
+        for row in 0..columns.len() {
+            let (start, end) = (columns.args_start(row), columns.args_end[row] as usize);
+            args.text.truncate(0);
+            render(&mut args, self.stats, &columns.args_json, start, end);
+            total += args.text.len();
+            if args.text.len() > i32::MAX as usize {
+                piece.tally.add(Problem::ArgsTooLong, 1, base);
+            }
+            if total > limit {
+                return Err(Error::at(
+                    ErrorKind::Limit,
+                    base,
+                    format!("{bytes} bytes of events unfold to more than {limit} bytes of args"),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Reads the event in `bytes[at..end]`. Numbers are read from `bytes`, of which more follows
@@ -135,17 +167,18 @@ impl Decoder<'_> {
         end: usize,
         event: &mut Event,
         told: &mut Told<'a>,
-        args: &mut Args,
     ) -> std::result::Result<(), &'static str> {
-        const SHORT: &str = "a number that is cut short or too long";
+        event.stats_start = end;
         while at < end {
             let tag = bytes[at];
             at += 1;
             match tag {
                 0x22 => {
+                    event.stats_start = event.stats_start.min(at - 1);
                     let length = wire::length(&bytes[..end], &mut at)?;
-                    self.stat(bytes, at, at + length, event, told, args);
+                    self.stat(bytes, at, at + length, event, told);
                     at += length;
+                    continue;
                 }
                 0x08 => event.kind = wire::varint(bytes, &mut at).ok_or(SHORT)?,
                 0x10 => {
@@ -157,9 +190,10 @@ impl Decoder<'_> {
                 0x18 => event.dur_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64,
                 _ => {
                     at -= 1;
-                    self.rare_field(&bytes[..end], &mut at, event, told, args)?;
+                    self.rare_field(&bytes[..end], &mut at, event, told)?;
                 }
             }
+            event.scattered |= event.stats_start < end;
         }
         if at > end {
             return Err(SHORT);
@@ -175,10 +209,9 @@ impl Decoder<'_> {
         at: &mut usize,
         event: &mut Event,
         told: &mut Told<'a>,
-        args: &mut Args,
     ) -> std::result::Result<(), &'static str> {
-        const SHORT: &str = "a number that is cut short or too long";
         let (number, wire) = wire::tag(body, at)?;
+        event.scattered = true;
         match (number, wire) {
             (1, 0) => event.kind = wire::varint(body, at).ok_or(SHORT)?,
             (2, 0) => {
@@ -190,7 +223,7 @@ impl Decoder<'_> {
             (3, 0) => event.dur_ps = wire::varint(body, at).ok_or(SHORT)? as i64,
             (4, 2) => {
                 let length = wire::length(body, at)?;
-                self.stat(body, *at, *at + length, event, told, args);
+                self.stat(body, *at, *at + length, event, told);
                 *at += length;
             }
             (5, 0) => {
@@ -204,6 +237,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Looks at a stat: what it means to us, and whether it can be read and has names.
     #[inline(always)]
     fn stat<'a>(
         &self,
@@ -212,8 +246,8 @@ impl Decoder<'_> {
         end: usize,
         event: &mut Event,
         told: &mut Told<'a>,
-        args: &mut Args,
     ) {
+        event.stats += 1;
         // As every writer writes integers and references: 08 id, tag and number up to the end.
         let mut at = start + 1;
         if start < end
@@ -226,52 +260,37 @@ impl Decoder<'_> {
             at += 1;
             if let Some(number) = wire::varint(bytes, &mut at)
                 && at == end
-                && let Some(name) = self.stats.get(id)
+                && let Some(role) = self.stats.role(id)
             {
-                if name.role != Role::None {
-                    told.take_number(name.role, number, tag == 0x38);
+                if role != Role::None {
+                    told.take_number(role, number, tag == 0x38);
                 }
-                if self.needs.args {
-                    args.key(self.stats, name);
-                    match tag {
-                        0x18 => args.text.unsigned(number),
-                        0x20 => args.text.signed(number as i64),
-                        _ => args.reference(self.stats, number),
-                    }
-                    args.member(name);
-                }
+                event.nameless |= tag == 0x38 && self.stats.role(number).is_none();
                 return;
             }
         }
-        self.any_stat(&bytes[start..end], event, told, args);
+        self.any_stat(&bytes[start..end], event, told);
     }
 
     #[inline(never)]
-    fn any_stat<'a>(
-        &self,
-        bytes: &'a [u8],
-        event: &mut Event,
-        told: &mut Told<'a>,
-        args: &mut Args,
-    ) {
+    fn any_stat<'a>(&self, bytes: &'a [u8], event: &mut Event, told: &mut Told<'a>) {
         let Ok((id, found)) = read_stat(bytes) else {
             event.args_damaged = true;
             return;
         };
-        let Some(name) = self.stats.get(id) else {
-            if self.needs.args {
-                args.add_nameless(self.stats, id, found);
-            }
-            return;
-        };
-        if name.role != Role::None {
-            told.take(name.role, found);
+        match self.stats.role(id) {
+            Some(Role::None) => {}
+            Some(role) => told.take(role, found),
+            None => event.nameless = true,
         }
-        if self.needs.args {
-            args.add(self.stats, name, found);
+        match found {
+            Found::Ref(id) => event.nameless |= self.stats.role(id).is_none(),
+            Found::Str(bytes) => event.not_utf8 |= std::str::from_utf8(bytes).is_err(),
+            _ => {}
         }
     }
 
+    /// `bytes[from..]` is the event.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn slice<'a>(
@@ -279,10 +298,10 @@ impl Decoder<'_> {
         piece: &mut Piece,
         place: &Place,
         offset: u64,
-        body: &'a [u8],
+        bytes: &'a [u8],
+        from: usize,
         mut event: Event,
         told: &Told<'a>,
-        args: &mut Args,
     ) {
         if event.dur_ps < 0 {
             event.dur_ps = 0;
@@ -295,18 +314,9 @@ impl Decoder<'_> {
         let Some(ts_ps) =
             ts_ps.filter(|ts| *ts != MISSING && ts.checked_add(event.dur_ps).is_some())
         else {
-            args.drop_event();
             piece.tally.add(Problem::Time, 1, offset);
             return;
         };
-        if let Some(occurrences) = event.occurrences {
-            args.add_own("$occurrences", occurrences);
-            piece.tally.add(Problem::Aggregated, 1, offset);
-        }
-        if event.args_damaged {
-            piece.tally.add(Problem::Args, 1, offset);
-        }
-        args.end();
         let row = piece.columns.ts_ps.len() as u32;
         let mut marker = told.bits & MARKS != 0;
         match self.kinds.ids.get(event.kind) {
@@ -329,7 +339,7 @@ impl Decoder<'_> {
                 piece.columns.op_name.push(NONE);
                 piece.columns.op_type.push(NONE);
                 piece.unnamed.push((row, event.kind));
-                args.odd.nameless = true;
+                event.nameless = true;
                 if told.bits & OPS != 0 {
                     self.op(piece, row, place, told);
                 }
@@ -347,20 +357,18 @@ impl Decoder<'_> {
             self.links(piece, row, told);
         }
         if marker {
-            self.mark(piece, row, body, told, args);
+            self.mark(piece, row, bytes, from, &event, told);
         }
-        if args.odd != Default::default() {
-            if args.odd.not_utf8 {
-                piece.tally.add(Problem::Text, 1, offset);
-            }
-            if args.odd.nameless {
-                piece.tally.add(Problem::Unnamed, 1, offset);
-            }
+        if event.args_damaged || event.not_utf8 || event.nameless || event.occurrences.is_some() {
+            tell(&mut piece.tally, &event, offset);
         }
-        if !self.needs.args {
-            args.drop_event();
+        if self.needs.args {
+            keep(&mut piece.columns.args_json, bytes, from, &event);
         }
-        piece.columns.args_end.push(args.text.len() as u32);
+        piece
+            .columns
+            .args_end
+            .push(piece.columns.args_json.len() as u32);
     }
 
     fn links(&self, piece: &mut Piece, row: u32, told: &Told<'_>) {
@@ -382,37 +390,23 @@ impl Decoder<'_> {
 
     /// Args of marks are told even when nobody needs args: the steps are worked out from them.
     #[cold]
-    fn mark(&self, piece: &mut Piece, row: u32, body: &[u8], told: &Told<'_>, args: &Args) {
-        let args_json = if self.needs.args {
-            args.last().to_vec()
-        } else {
-            let mut again = Args::default();
-            let full = Decoder {
-                needs: Needs {
-                    args: true,
-                    ..self.needs
-                },
-                ..*self
-            };
-            let mut told = Told::new();
-            again.begin();
-            // It was read without an error just now.
-            let _ = full.event(
-                body,
-                0,
-                body.len(),
-                &mut Event::default(),
-                &mut told,
-                &mut again,
-            );
-            again.end();
-            again.text.into_bytes()
-        };
+    fn mark(
+        &self,
+        piece: &mut Piece,
+        row: u32,
+        bytes: &[u8],
+        from: usize,
+        event: &Event,
+        told: &Told<'_>,
+    ) {
+        let (mut kept, mut args) = (Vec::new(), Args::default());
+        keep(&mut kept, bytes, from, event);
+        render(&mut args, self.stats, &kept, 0, kept.len());
         let step = told.number(Role::StepNumber).map(|step| step as i64);
         piece.marks.push(Mark {
             row,
             step,
-            args_json,
+            args_json: args.text.into_bytes(),
         });
     }
 
@@ -450,15 +444,54 @@ impl Decoder<'_> {
         }
     }
 
-    fn complete(&self, piece: &mut Piece, place: &Place, args: Args) {
+    fn complete(&self, piece: &mut Piece, place: &Place) {
         let columns = &mut piece.columns;
         let rows = columns.ts_ps.len();
         columns.track.resize(rows, place.track);
         columns.category.resize(rows, place.category);
         columns.correlation.resize(rows, MISSING);
-        columns.args_json = args.text.into_bytes();
         if !in_nesting_order(columns) {
             reorder(piece);
+        }
+    }
+}
+
+/// Keeps the fields of the event in `bytes[from..]` that hold its args, as [`render`] reads them.
+#[inline(always)]
+fn keep(out: &mut Vec<u8>, bytes: &[u8], from: usize, event: &Event) {
+    if event.scattered {
+        return gather(out, &bytes[from..], event);
+    }
+    out.extend_from_slice(&bytes[event.stats_start..]);
+}
+
+/// [`keep`] where fields lie in an order that no writer uses.
+#[cold]
+fn gather(out: &mut Vec<u8>, body: &[u8], event: &Event) {
+    // The event was read without an error just now.
+    for field in wire::Fields::new(body, 0).flatten() {
+        if let (4, Some(stat)) = (field.number, field.bytes()) {
+            out.push(0x22);
+            super::window::push_varint(out, stat.len() as u64);
+            out.extend_from_slice(stat);
+        }
+    }
+    if let Some(occurrences) = event.occurrences {
+        out.push(0x28);
+        super::window::push_varint(out, occurrences as u64);
+    }
+}
+
+#[cold]
+fn tell(tally: &mut Tally, event: &Event, offset: u64) {
+    for (odd, problem) in [
+        (event.occurrences.is_some(), Problem::Aggregated),
+        (event.args_damaged, Problem::Args),
+        (event.not_utf8, Problem::Text),
+        (event.nameless, Problem::Unnamed),
+    ] {
+        if odd {
+            tally.add(problem, 1, offset);
         }
     }
 }

@@ -59,21 +59,34 @@ pub struct StatName {
     pub role: Role,
 }
 
+/// An id and what it stands for.
+pub type Named = (u64, Box<str>);
+
 /// Names of stats by id. A name also serves as value: that is what references are.
 #[derive(Debug, Default)]
 pub struct StatNames {
     pub ids: Ids,
     /// The entries of small ids once more, by id: one look less for each stat.
     direct: Vec<StatName>,
+    /// The roles of small ids, in few bytes: all that decoding asks for.
+    roles: Vec<Option<Role>>,
     pub entries: Vec<StatName>,
     /// `,"name":` of all of them, and 32 bytes more; see [`Text::push_from`].
     pub pool: Vec<u8>,
-    names: Vec<Box<str>>,
+    /// Length of the longest `,"name":`.
+    pub longest: usize,
+    /// Id and name of each entry.
+    names: Vec<Named>,
 }
 
 impl StatNames {
     pub fn name(&self, slot: usize) -> &str {
-        &self.names[slot]
+        &self.names[slot].1
+    }
+
+    /// Ids and names in the order of the file.
+    pub fn all(&self) -> &[Named] {
+        &self.names
     }
 
     /// The name with this id.
@@ -85,15 +98,27 @@ impl StatNames {
         }
     }
 
+    /// What the name with this id means to us; None when there is no such name.
+    #[inline(always)]
+    pub fn role(&self, id: u64) -> Option<Role> {
+        match self.roles.get(id as usize) {
+            Some(Some(role)) => Some(*role),
+            _ => self.rare_role(id),
+        }
+    }
+
+    #[cold]
+    fn rare_role(&self, id: u64) -> Option<Role> {
+        self.ids.get(id).map(|slot| self.entries[slot].role)
+    }
+
     /// Reads the values of the plane's map; counts the names that had to be repaired or cut.
     pub fn read(
         window: &mut Window<'_>,
         entries: &[Extent],
         repaired: &mut u64,
     ) -> Result<Self, Trouble> {
-        let mut names = StatNames::default();
-        let mut first: FxHashMap<Box<str>, u32> = FxHashMap::default();
-        let mut text = Text::default();
+        let mut names = Vec::new();
         for &entry in entries {
             // An entry without a value names nothing.
             let (id, Some(value)) = map_entry(window, entry)? else {
@@ -109,22 +134,31 @@ impl StatNames {
                 }
                 Ok(true)
             })?;
-            let slot = names.entries.len() as u32;
+            names.push((id, name.into_boxed_str()));
+        }
+        Ok(StatNames::new(names))
+    }
+
+    /// Of several names of one id the last counts.
+    pub fn new(all: Vec<Named>) -> Self {
+        let mut names = StatNames::default();
+        let mut first: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut text = Text::default();
+        for (slot, (id, name)) in all.iter().enumerate() {
+            let slot = slot as u32;
             let start = text.len();
             text.byte(b',');
             text.quoted(name.as_bytes());
             text.byte(b':');
-            let name: Box<str> = name.into();
-            let same_as = *first.entry(name.clone()).or_insert(slot);
-            let length = (text.len() - start) as u32;
+            let length = text.len() - start;
+            names.longest = names.longest.max(length);
             names.entries.push(StatName {
                 start,
-                length,
-                same_as,
-                role: Role::of(&name),
+                length: length as u32,
+                same_as: *first.entry(name).or_insert(slot),
+                role: Role::of(name),
             });
-            names.names.push(name);
-            names.ids.insert(id, slot);
+            names.ids.insert(*id, slot);
         }
         let none = StatName {
             start: 0,
@@ -132,15 +166,14 @@ impl StatNames {
             same_as: 0,
             role: Role::None,
         };
-        let small = names
-            .ids
-            .dense()
-            .iter()
-            .map(|&slot| names.entries.get(slot as usize).copied().unwrap_or(none));
-        names.direct = small.collect();
+        let dense = names.ids.dense().iter();
+        let small = dense.map(|&slot| names.entries.get(slot as usize));
+        names.roles = small.clone().map(|name| Some(name?.role)).collect();
+        names.direct = small.map(|name| *name.unwrap_or(&none)).collect();
         text.push(&[0; 32]);
         names.pool = text.into_bytes();
-        Ok(names)
+        names.names = all;
+        names
     }
 }
 

@@ -7,8 +7,8 @@
 //! * [`window`], [`walk`], [`resync`]: fields of a file that is read in parts and may be damaged
 //! * [`plane`]: one plane: names, then lines in batches; [`lines`] cuts a line into pieces,
 //!   [`events`] turns a piece into slices (on all threads: [`work`]), [`commit`] hands them on in order
-//! * [`metadata`], [`ids`], [`args`], [`text`]: names and stats, and how they become JSON;
-//!   [`describe`]: what is told of kinds of events; [`shorten`]: events too long to be read at once
+//! * [`metadata`], [`ids`], [`args`], [`text`]: names and stats, and how they become JSON; [`render`]:
+//!   the same when somebody asks for them; [`describe`]: what is told of kinds of events; [`shorten`]: events too long to be read at once
 //! * [`pieces`], [`told`]: what comes out of a piece, and of an event's stats
 //! * [`tracks`], [`links`], [`clock`], [`tally`]: what rows are, arrows, time zero, what went wrong
 //!
@@ -22,7 +22,7 @@
 //! * Where protobuf refuses a file, the events before and, where lengths allow, after the damage are
 //!   kept, and notes say what is missing.
 
-mod args;
+pub(crate) mod args;
 mod clock;
 mod commit;
 mod describe;
@@ -30,9 +30,10 @@ mod events;
 mod ids;
 mod lines;
 mod links;
-mod metadata;
+pub(crate) mod metadata;
 mod pieces;
 mod plane;
+pub(crate) mod render;
 mod resync;
 mod shorten;
 mod tally;

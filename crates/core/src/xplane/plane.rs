@@ -12,9 +12,11 @@ use super::tracks::{PlaneKind, is_background, line_category};
 use super::walk::Walk;
 use super::window::{Extent, ReadAt, Trouble, Window};
 use super::{PlaneExtent, work};
-use crate::columns::NONE;
+use crate::columns::{NONE, SliceColumns};
 use crate::error::Result;
+use crate::packed::lock;
 use crate::store::{Options, Writer};
+use std::sync::Mutex;
 
 /// Lines are looked through and decoded in batches of so many lines or bytes.
 const BATCH_LINES: usize = 1 << 16;
@@ -157,6 +159,9 @@ pub fn decode(
         Some(kind) => Some(commit.device(writer, &parts.name, kind, &args_json)?),
         None => None,
     };
+    if options.needs.args && parts.lines > 0 {
+        writer.name_stats(commit.tracks(), names.all())?;
+    }
     let mut plane_commit = PlaneCommit::new(&names, device, parts.id, kind, &parts.name);
     let decoder = Decoder {
         stats: &names,
@@ -197,9 +202,12 @@ pub fn decode(
                 Ok(())
             },
         )?;
+        // Columns that the writer is done with are filled again: their memory is warm.
+        let spares = Mutex::new(Vec::new());
         let decode = |buffer: &mut Vec<u8>, job: &Job| {
             options.check()?;
-            piece(source, buffer, &decoder, job)
+            let columns = lock(&spares).pop().unwrap_or_default();
+            piece(source, buffer, &decoder, job, columns)
         };
         work::in_order(
             options.threads,
@@ -208,7 +216,9 @@ pub fn decode(
             decode,
             |index, piece| {
                 let job = &todo.jobs[index];
-                commit.piece(writer, &mut plane_commit, piece, &todo.lines[job.line])
+                commit.piece(writer, &mut plane_commit, piece, &todo.lines[job.line])?;
+                lock(&spares).push(writer.spare());
+                Ok(())
             },
         )?;
     }
@@ -305,12 +315,20 @@ fn piece(
     buffer: &mut Vec<u8>,
     decoder: &Decoder<'_>,
     job: &Job,
+    columns: SliceColumns,
 ) -> Result<Piece> {
     let Extent { start, end } = job.cut.extent;
     if end - start > PIECE_LIMIT_BYTES {
         let mut window = Window::new(source, SCAN_BYTES);
         let bytes = shortened(&mut window, job.cut.extent)?;
-        let mut piece = decoder.piece(&bytes, start, &job.place, job.cut.events, job.ordered)?;
+        let mut piece = decoder.piece(
+            &bytes,
+            start,
+            &job.place,
+            job.cut.events,
+            job.ordered,
+            columns,
+        )?;
         piece.tally.add(Problem::Shortened, job.cut.events, start);
         return Ok(piece);
     }
@@ -329,6 +347,7 @@ fn piece(
         &job.place,
         job.cut.events,
         job.ordered,
+        columns,
     )
 }
 
@@ -346,13 +365,10 @@ fn plane_args(
         let Ok((id, found)) = read_stat(&bytes) else {
             continue;
         };
-        match names.ids.get(id) {
-            Some(slot) => args.add(names, &names.entries[slot], found),
-            None => args.add_nameless(names, id, found),
-        }
+        args.add_any(names, id, found);
     }
     args.end();
-    *repaired += u64::from(args.odd.not_utf8);
+    *repaired += u64::from(args.not_utf8);
     Ok(String::from_utf8_lossy(args.last()).into_owned())
 }
 

@@ -16,9 +16,10 @@ pub enum Problem {
     Metadata,
     Shortened,
     Aggregated,
+    ArgsTooLong,
 }
 
-const ALL: [(Problem, &str, Effect, &str); 11] = [
+const ALL: [(Problem, &str, Effect, &str); 12] = [
     (
         Problem::Truncated,
         "truncated",
@@ -85,6 +86,12 @@ const ALL: [(Problem, &str, Effect, &str); 11] = [
         Effect::Info,
         "Events that the recorder added up: their place in time is not known, they stand at the start of their line with \
          $occurrences in args_json",
+    ),
+    (
+        Problem::ArgsTooLong,
+        "args-too-long",
+        Effect::Repaired,
+        "args of more than 2 GiB of text are left out",
     ),
 ];
 
