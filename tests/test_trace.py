@@ -167,6 +167,17 @@ def test_nothing_but_unreadable_sources_is_an_error(tmp_path: Path, monkeypatch:
     assert "no end (byte 12)" in caught.value.seen
 
 
+def test_what_was_given_is_remembered_for_commands_to_try_next(tmp_path: Path) -> None:
+    folder = Path(__file__).parent / "samples" / "profiler_hook"
+    with stepscope.open(folder, cache=False) as trace:
+        assert trace.given == (str(folder),)
+        assert len(trace.sources) == 4
+    stepscope.ingest([folder], tmp_path / "lake")
+    for opened in (stepscope.open(lake=tmp_path / "lake"), stepscope.open(tmp_path / "lake")):
+        with opened as trace:
+            assert trace.given == (str(tmp_path / "lake"),)
+
+
 def test_nothing_found_is_said_at_once(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing here")
     with pytest.raises(NothingFound, match="1 x text file"):

@@ -28,8 +28,9 @@ T = TypeVar("T")
 class Trace:
     """Sources opened together, as the tables of the schema. A context manager; close() is idempotent."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, given: Sequence[str] = ()) -> None:
         self._tables = tables
+        self._given = tuple(given)
         self._views: dict[str, str] = {}
         self._kept: list[str] = []
         self._engines: dict[bool, DuckDB] = {}
@@ -39,6 +40,11 @@ class Trace:
     def sources(self) -> tuple[Source | SourceRow, ...]:
         """What is read, in the order of source_id."""
         return self._tables.sources
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The paths, or the lake, that open() was given."""
+        return self._given
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -165,7 +171,7 @@ def open(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return Trace(LakeTables(Path(fspath(lake))))
+        return Trace(LakeTables(Path(fspath(lake))), [fspath(lake)])
     lakes = [name for name in names if is_lake(Path(name))]
     if lakes:
         if len(names) > 1:
@@ -175,7 +181,7 @@ def open(
                 todo="ingest the other paths into the lake, or leave it out",
                 path=lakes[0],
             )
-        return Trace(LakeTables(Path(lakes[0])))
+        return Trace(LakeTables(Path(lakes[0])), lakes)
     # Importing the engine takes longer than looking at most folders. No daemon: an interpreter that ends
     # in the middle of the import aborts.
     threading.Thread(target=_import_engine).start()
@@ -187,7 +193,7 @@ def open(
     spool = Spool()
     try:
         found = find(names, formats.recognise, spool, memory=memory, run=run, host=host)
-        return Trace(DecodedTables(found, spool, memory, progress))
+        return Trace(DecodedTables(found, spool, memory, progress), names)
     except BaseException:
         spool.close()
         raise

@@ -36,6 +36,7 @@ class FakeTrace:
 
     def __init__(self, *paths: Any, **options: Any) -> None:
         self.paths, self.options = paths, options
+        self.given = tuple(str(path) for path in paths)
         self.sources = tuple(SimpleNamespace(path=str(path)) for path in paths)
         self.skipped: tuple[Any, ...] = ()
         self.schema = schema()

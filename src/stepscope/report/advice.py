@@ -1,0 +1,113 @@
+"""What to make of it: findings by weight, notes on what weakens them, commands to go on with."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from stepscope import units
+from stepscope.report.parts import Finding, Note, Rows, ask, dicts
+from stepscope.units import Unit
+
+if TYPE_CHECKING:
+    from stepscope import library
+    from stepscope.trace import Trace
+
+_RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
+_EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}
+
+
+def findings_of(
+    trace: Trace, entries: Sequence[library.Entry], notes: Sequence[Note], several: bool
+) -> tuple[Finding, ...]:
+    found: list[tuple[int, int, Finding]] = []
+    for entry in entries:
+        table, sql = ask(trace, entry)
+        if not table.rows:
+            continue
+        first = dicts(table)[0]
+        fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
+        if fields.get("host_id") == "unknown":
+            fields["host_id"] = "the host"
+        if several and "run_id" in fields and "host_id" in fields:
+            fields["host_id"] += f" in {fields['run_id']}"
+        weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
+        impact = _fill(entry.impact, fields)
+        if table.total > 1:
+            impact += f" {units.count(table.total - 1, 'more case')} like it."
+        one = Finding(
+            slug=entry.slug,
+            severity=first["severity"],
+            title=entry.title,
+            impact=impact,
+            action=_fill(entry.action, fields),
+            evidence=table,
+            sql=sql,
+            weakened_by=tuple(dict.fromkeys(weak)),
+        )
+        found.append((_RANK[first["severity"]], -first["impact_ps"], one))
+    return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
+
+
+def _fill(template: str, fields: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], template)
+
+
+def notes_of(completeness: Rows, analyses: Sequence[library.Entry]) -> tuple[Note, ...]:
+    notes = []
+    for row in completeness:
+        slug, effect = row["slug"], row["what"]
+        if effect is None:
+            continue
+        weak = [entry.title.lower() for entry in analyses if {slug, effect} & set(entry.weakened_by)]
+        place = (row["path"], row["events"] or 0, row["why"] or "")
+        notes.append(Note(slug or "unreadable-source", effect, *place, tuple(weak)))
+    return tuple(sorted(notes, key=lambda note: _EFFECTS.get(note.effect, len(_EFFECTS))))
+
+
+_MOST_PATHS = 3
+"""Paths that are written out in the commands to try next."""
+
+_NEXT = {
+    "input-wait": "waits",
+    "device-idle": "idle_gaps",
+    "many-tiny-kernels": "launches",
+    "slow-step": "op_time_over_steps",
+    "copies-in-steps": "transfers",
+    "host-sync": "waits",
+    "recompilation": "step_list",
+    "incomplete-source": "completeness",
+    "capped-trace": "completeness",
+}
+"""The analysis that goes on where a finding ends."""
+
+
+def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, Rows]) -> tuple[str, ...]:
+    where = _where(trace)
+    if where is None:
+        return ()
+    if not any(row["sources"] for row in told["runs_and_hosts"]):
+        sql = "SELECT op_type, count(*) AS nodes FROM node GROUP BY op_type ORDER BY nodes DESC LIMIT 20"
+        return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
+    slugs = {finding.slug for finding in findings}
+    if "input-wait" in slugs and told["pipeline_stages"]:
+        return (f"stepscope pipeline {where}", f"stepscope report {where} -o report.html")
+    further = next((_NEXT[f.slug] for f in findings if f.slug in _NEXT), "slices_by_name")
+    return (f"stepscope query {where} @{further}", f"stepscope report {where} -o report.html")
+
+
+def _where(trace: Trace) -> str | None:
+    """The paths of the trace as they were typed; None for a pipe, which gives its bytes once."""
+    paths = list(dict.fromkeys(trace.given))
+    if not paths or any(path == "-" or path.startswith(("/dev/", "/proc/")) for path in paths):
+        return None
+    if len(paths) > _MOST_PATHS and not any("://" in path for path in paths):
+        # A shell wrote them out, as for logs/*.json; the folder that holds them all is what was meant.
+        same = len({Path(path).is_absolute() for path in paths}) == 1
+        common = os.path.commonpath(paths) if same else ""
+        paths = [common] if common not in ("", "/") else paths
+    return " ".join(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths)

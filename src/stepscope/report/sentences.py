@@ -1,0 +1,205 @@
+"""What the rows say, in sentences: title, headline, and what stands before the table of a section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from stepscope import units
+from stepscope.report.parts import Rows
+
+_PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
+
+
+def title(told: Mapping[str, Rows]) -> str:
+    hosts = told["runs_and_hosts"]
+    runs = sorted({row["run_id"] for row in hosts})
+    steps = sum(row["steps"] + row["steps_left_out"] for row in hosts)
+    name = runs[0] if len(runs) == 1 else ", ".join(runs[:3]) + (", …" if len(runs) > 3 else "")
+    machines = len({row["host_id"] for row in hosts})
+    counts = [units.count(len(runs), "run"), units.count(machines, "host"), units.count(steps, "step")]
+    return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
+
+
+def headline(told: Mapping[str, Rows]) -> Iterable[str]:
+    steps = [row for row in told["step_times"] if row["averaged"]]
+    several = several_runs(told)
+    hosts = told["runs_and_hosts"]
+    if hosts and not any(row["sources"] for row in hosts):
+        yield "Only graphs were found: they tell what could run, not where the time went."
+    elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
+        yield "Nothing was recorded: there are no events, so nothing can be said of where the time went."
+    if steps:
+        main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
+        whose = f" of {main['run_id']}" if several else ""
+        average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
+        sentence = f"{_kind(main, main['steps'])}{whose} {'take' if main['steps'] > 1 else 'takes'} {average}"
+        waits = [row for row in told["waits"] if row["wait"] == "input" and (row["share"] or 0) >= 0.01]
+        if waits:
+            whole = " of all runs" if several else ""
+            share = units.show(waits[0]["share"], "ratio")
+            sentence += f"; {share} of the step time{whole} is waiting for input"
+        yield sentence + "."
+    busy = [row for row in told["busy_by_device"] if row["place"] == "device"]
+    if busy:
+        least = min(busy, key=lambda row: row["busy_share"] or 0)
+        share = units.show(least["busy_share"], "ratio")
+        whose = f" of {least['run_id']}" if several else ""
+        yield f"{least['device']}{whose} is at work {share} of the time, idle {_ps(least['idle_ps'])}."
+    working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
+    if working:
+        place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
+        top = [row for row in working if row["place"] == place][:3]
+        whole = sum(row["self_ps"] for row in working if row["place"] == place)
+        parts = [f"{_short(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top]
+        yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
+
+
+def answer(name: str, told: Mapping[str, Rows]) -> list[str]:
+    sentences = _ANSWERS.get(name)
+    return list(sentences(told)) if sentences else []
+
+
+def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
+    hosts = told["runs_and_hosts"]
+    events = sum(row["events"] for row in hosts)
+    sources = sum(row["sources"] for row in hosts)
+    recorded = _ps(sum(row["recorded_ps"] for row in hosts))
+    who = ", ".join(sorted({name for row in hosts for name in row["producers"].split(", ")}))
+    graphs = sum(row["graphs"] for row in hosts)
+    if sources:
+        read = units.count(sources, "source")
+        yield f"{units.count(events, 'event')} over {recorded} from {read} by {who}."
+    if graphs:
+        beside = "Beside them, " if sources else ""
+        holds = "holds a graph" if graphs == 1 else "hold graphs"
+        yield f"{beside}{units.count(graphs, 'file')} {holds}: what could run, not what ran (`node`, `edge`)."
+
+
+_MOST_GROUPS = 6
+"""Groups of steps that are told apart in sentences; a table tells the others."""
+
+
+def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
+    groups = [row for row in told["step_times"] if row["averaged"]]
+    hosts = {run: {row["host_id"] for row in groups if row["run_id"] == run} for run in _runs(told)}
+    longest = sorted(groups, key=lambda row: -row["steps"] * row["mean_ps"])[:_MOST_GROUPS]
+    for row in groups:
+        if not any(row is one for one in longest):
+            continue
+        kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
+        where = f"{row['run_id']}: " if len(hosts) > 1 else ""
+        counted = units.count(row["steps"], f"{kind}step")
+        counted += f" on {row['host_id']}" if len(hosts[row["run_id"]]) > 1 else ""
+        told_by = f"told by {_words(row['recovered_from'])}"
+        if row["steps"] == 1:
+            yield f"{where}{counted}: {_ps(row['mean_ps'])}; {told_by}."
+        else:
+            yield (
+                f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 "
+                f"{_ps(row['p95_ps'])}, spread {units.show(row['spread'], 'ratio')}; {told_by}."
+            )
+    if len(groups) > len(longest):
+        more = len(groups) - len(longest)
+        yield f"{units.count(more, 'more group')} of steps: `step_times` lists them by run, host and kind."
+    left = [r for r in told["step_list"] if not r["averaged"] and r["recovered_from"] != "whole_capture"]
+    if left:
+        of_run = {r["run_id"]: f" of {r['run_id']}" if several_runs(told) else "" for r in left[:3]}
+        shown = [
+            f"step {r['step']}{of_run[r['run_id']]} ({_words(r['kind'])}, {_ps(r['dur_ps'])}: {r['reason']})"
+            for r in left[:3]
+        ]
+        others = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
+        yield f"Left out of the averages: {', '.join(shown)}{others}."
+    if told["step_list"] and not any(row["recovered_from"] != "whole_capture" for row in told["step_list"]):
+        yield "No steps were found: shares are of the whole capture."
+
+
+def _waits(told: Mapping[str, Rows]) -> Iterable[str]:
+    seen: set[str] = set()
+    parts = []
+    for row in told["waits"]:
+        if row["wait"] not in seen and row["share"]:
+            seen.add(row["wait"])
+            parts.append(f"{row['wait']} {units.show(row['share'], 'ratio')}")
+    if parts:
+        yield f"Share of the steps: {', '.join(parts)} (union over threads)."
+
+
+def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
+    devices: dict[str, list[dict[str, Any]]] = {}
+    several = several_runs(told)
+    for row in told["concurrency"]:
+        if row["rows_drawn"] > 1:
+            name = f"{row['device']} of {row['run_id']}" if several else row["device"]
+            devices.setdefault(name, []).append(row)
+    for device, rows in list(devices.items())[:3]:
+        most = max(rows, key=lambda row: row["rows_drawn"])
+        at_once = units.show(most["concurrency"], "float")
+        yield (
+            f"{device} is drawn as {units.count(most['rows_drawn'], 'row')}; while any is at work, {at_once} "
+            f"{'is' if at_once == '1.00' else 'are'} on average."
+        )
+
+
+def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
+    stages = told["pipeline_stages"]
+    if not stages:
+        return
+    verdict = stages[0]["verdict"]
+    yield {
+        "input_bound": "The input is the bottleneck.",
+        "partly_input_bound": "The input is a part of the bottleneck.",
+        "not_input_bound": "The input is not the bottleneck.",
+    }.get(verdict, "Whether the input is the bottleneck cannot be told.")
+    first = stages[0]
+    if verdict in ("input_bound", "partly_input_bound") and first["in_waits_ps"]:
+        written = f", written as {first['user_stage']}," if first["user_stage"] else ""
+        name = first["name"].rpartition("::")[2]
+        yield f"{name}{written} limits it: it needs {_ps(first['service_ps'])} a step."
+
+
+def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
+    sources = {row["path"]: row for row in told["completeness"]}.values()
+    seen, stored = sum(r["events_seen"] for r in sources), sum(r["events_stored"] for r in sources)
+    lost, repaired = sum(r["events_lost"] for r in sources), sum(r["events_repaired"] for r in sources)
+    graphs = any(r["format"] == "graph" and r["events_seen"] for r in sources)
+    sentence = f"{stored:,} of {units.count(seen, 'event')}{' and nodes' if graphs else ''} stored"
+    sentence += f", {lost:,} lost" if lost else ""
+    yield sentence + (f", {repaired:,} repaired" if repaired else "") + "."
+
+
+_ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
+    "runs_and_hosts": _recorded,
+    "step_list": _steps,
+    "waits": _waits,
+    "pipeline_stages": _pipeline,
+    "concurrency": _at_once,
+    "completeness": _complete,
+}
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}"
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _kind(row: Mapping[str, Any], number: int) -> str:
+    kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
+    noun = f"one {kind}step" if number == 1 else f"{kind}steps"
+    return noun[0].upper() + noun[1:]
+
+
+def _runs(told: Mapping[str, Rows]) -> list[str]:
+    return sorted({row["run_id"] for row in told["runs_and_hosts"]})
+
+
+def several_runs(told: Mapping[str, Rows]) -> bool:
+    return len(_runs(told)) > 1
