@@ -33,7 +33,7 @@ SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
 
 
-DERIVED = ("iterator", "iterator_call")
+DERIVED = ("iterator", "iterator_call", "buffer")
 """Tables that instruments make from others when a query first reads them."""
 
 
@@ -260,21 +260,31 @@ def _judged(stored: Selects) -> Selects:
 
 def _derive(engine: DuckDB) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has."""
-    gathered: list[Any] = []
+    made: set[str] = set()
 
     def make(name: str, wanted: frozenset[str] | None) -> list[str]:
-        from stepscope.instruments.pipeline import gather
-
-        if not gathered:
-            gathered.append(gather.gather(engine.query))
-        rows = (gather.iterator_rows if name == "iterator" else gather.call_rows)(gathered[0])
-        columns = [(column.name, column.type) for column in schema().table(name).columns]
-        engine.table(f"derived_{name}", columns, [[row[c] for c, _ in columns] for row in rows])
+        if name not in made:
+            for table, rows in _rows_of(name, engine):
+                columns = [(column.name, column.type) for column in schema().table(table).columns]
+                engine.table(f"derived_{table}", columns, [[row[c] for c, _ in columns] for row in rows])
+                made.add(table)
         return [f"SELECT * FROM derived_{name}"]
 
     for name in DERIVED:
         columns = [(column.name, column.type) for column in schema().table(name).columns]
-        engine.source(name, columns, partial(make, name), whole=True)
+        engine.source(name, columns, partial(make, name))
+
+
+def _rows_of(name: str, engine: DuckDB) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The rows of a derived table, and of those that are made along with it."""
+    if name == "buffer":
+        from stepscope.instruments.memory import gather as memory
+
+        return [(name, memory.buffer_rows(memory.gather(engine.query)))]
+    from stepscope.instruments.pipeline import gather
+
+    found = gather.gather(engine.query)
+    return [("iterator", gather.iterator_rows(found)), ("iterator_call", gather.call_rows(found))]
 
 
 class LakeTables:

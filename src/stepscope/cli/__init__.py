@@ -19,7 +19,7 @@ from stepscope.cli.console import Console
 from stepscope.cli.failure import tell, tell_unexpected
 from stepscope.errors import NothingFound, StepscopeError
 
-VERBS = ("summary", "record", "pipeline", "query", "ingest", "export", "report", "tfprof", "docs")
+VERBS = ("summary", "record", "pipeline", "memory", "query", "ingest", "export", "report", "tfprof", "docs")
 """In the order of a first day with stepscope; summary is the verb of a bare PATH."""
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130

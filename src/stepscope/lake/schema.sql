@@ -1,11 +1,12 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 3
+-- SCHEMA_VERSION 4
 -- history
 --   1  first version
 --   2  iterator and iterator_call
 --   3  iterator_model and user_stage; iterator tells the line of code and what the model says
+--   4  buffer
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -366,4 +367,28 @@ CREATE TABLE user_stage (
   text VARCHAR,                     -- the line itself
   inputs_json VARCHAR NOT NULL,     -- positions of what it takes from, as a JSON array
   args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object
+);
+
+-- Memory that an allocator gave and took back. Made from allocations and graphs when first asked for.
+CREATE TABLE buffer (
+  id BIGINT NOT NULL,               -- number of the block
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  allocator VARCHAR NOT NULL,       -- name of the allocator; '(from the graph)' when none recorded anything
+  device VARCHAR NOT NULL,          -- device of the execution, where told
+  op_run_id BIGINT,                 -- execution that asked for it
+  op_name VARCHAR,                  -- op that asked for it; NULL for what was held before the recording
+  op_type VARCHAR,                  -- type of that op
+  kind VARCHAR NOT NULL,            -- output, temporary (gone when its op was done), persistent or unknown
+  slot INTEGER,                     -- which output of the op
+  dtype VARCHAR,                    -- element type, as DT_FLOAT
+  shape VARCHAR,                    -- shape as JSON, [64,10]
+  bytes BIGINT NOT NULL,            -- size
+  born_ps BIGINT,                   -- when it was allocated; NULL: before the recording
+  freed_ps BIGINT,                  -- when it was freed; NULL: not within the recording
+  last_use_ps BIGINT,               -- when its last reader was done, by the graph that ran; NULL without one
+  timeline_ps BIGINT,               -- when TensorFlow's Timeline would let it die
+  readers BIGINT NOT NULL,          -- reads that the graph tells of
+  at_peak BOOLEAN NOT NULL          -- held when its allocator held most
 );

@@ -1,0 +1,102 @@
+"""stepscope memory PATH…: the peak, who holds it, how long tensors live, what would make it lower."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.console import Console
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from stepscope.trace import Trace
+
+ABOUT = "memory: the peak, who holds it, what would make it lower"
+EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), and from partition
+graphs how long each tensor had to live. Every block is a row of the table buffer:
+
+  stepscope query PATH "SELECT op_name, bytes FROM buffer WHERE at_peak ORDER BY bytes DESC"
+
+REGEX is searched for in names of ops."""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("memory", ABOUT, "stepscope memory PATH… [options]", EPILOG)
+    add_paths(parser)
+    asked = parser.add_argument_group("what if")
+    asked.add_argument(
+        "--recompute", metavar="REGEX", help="outputs of these ops were made again for later readers"
+    )
+    asked.add_argument("--half", metavar="REGEX", help="tensors of these ops had half precision")
+    asked.add_argument(
+        "--batch", metavar="N", type=int, help="size of the batch that is halved; found when left out"
+    )
+    add_reading(parser)
+    add_showing(parser, ("table", "json"))
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints what is known. Exit code 2 when nothing is."""
+    need_paths(options, "memory")
+    recompute, halve = _search("--recompute", options.recompute), _search("--half", options.half)
+    if options.batch is not None and options.batch < 2:
+        raise UsageError(
+            "A batch of one cannot be halved", seen=f"--batch {options.batch}", todo="leave it out"
+        )
+    from stepscope.cli.reading import opened
+    from stepscope.instruments.memory import gather, whatif
+    from stepscope.presenters import memory
+
+    with opened(options, console) as (trace, bar):
+        found = gather.gather(trace.query)
+        durations = _durations(trace) if found else {}
+        bar.stop()
+    asked = [
+        (
+            one,
+            whatif.ask(
+                one,
+                recompute=recompute,
+                halve=halve,
+                batch=options.batch,
+                run_ps=lambda run: durations.get(run, 0),
+            ),
+        )
+        for one in found
+    ]
+    if options.format == "json":
+        console.out.write(memory.to_json(asked))
+    elif found:
+        console.out.write(memory.render(asked, width=console.width, color=console.color))
+    if not found:
+        for line in memory.NOTHING:
+            console.say(line)
+        return 2
+    return 0
+
+
+def _search(option: str, pattern: str | None) -> Callable[[str], bool] | None:
+    if pattern is None:
+        return None
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(
+            f"{option} takes a regular expression",
+            seen=f"{pattern!r}: {error}",
+            todo="write special characters with a backslash before them",
+        ) from error
+    return lambda name: compiled.search(name) is not None
+
+
+def _durations(trace: Trace) -> dict[int, int]:
+    """How long each execution's kernel took, by its number."""
+    rows = trace.query(
+        "SELECT id, coalesce(op_end_ps, end_ps) - coalesce(op_start_ps, start_ps) FROM op_run"
+    ).rows()
+    return {number: max(took, 0) for number, took in rows}

@@ -1,0 +1,115 @@
+"""Blocks of memory: an allocation and what freed it."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from stepscope.instruments.memory.moves import Move
+
+
+@dataclass
+class Block:
+    """Bytes held from `born_ps` to `freed_ps`. None: before the recording began, after it ended."""
+
+    bytes: int
+    born_ps: int | None
+    freed_ps: int | None
+    op_name: str | None = None
+    op_type: str | None = None
+    op_run_id: int | None = None
+    address: int | None = None
+    kind: str = "unknown"
+    """output, temporary (gone when its op was done), persistent, or unknown."""
+    slot: int | None = None
+    """Which output of the op."""
+    dtype: str | None = None
+    shape: tuple[int, ...] | None = None
+    uses: tuple[tuple[int, int, str], ...] = ()
+    """Reads of it as the graph tells them: from, to, op."""
+    last_use_ps: int | None = None
+    """When the last reader was done, as the graph tells it; None when it does not."""
+    timeline_ps: int | None = None
+    """When TensorFlow's Timeline would say that it dies."""
+
+
+@dataclass
+class Held:
+    """The blocks of one allocator of one device."""
+
+    allocator: str
+    device: str
+    blocks: list[Block] = field(default_factory=list)
+    base_bytes: int = 0
+    """Held before the recording began and never freed in it: known only where the allocator tells totals."""
+    contradictions: int = 0
+    """Events after which the allocator told another total than the blocks add up to."""
+    totals: int = 0
+    """Events with a total."""
+
+
+def pair(moves: Iterable[Move]) -> list[Held]:
+    """The blocks of each allocator, in the order of their allocation.
+
+    A free belongs to the block at its address; without addresses, to the oldest block of that size that was
+    allocated for the same execution. One without an allocation frees what was there before.
+    """
+    found: dict[tuple[str, str], Held] = {}
+    open_: dict[tuple[str, str], dict[object, deque[Block]]] = defaultdict(lambda: defaultdict(deque))
+    for move in moves:
+        # Kineto and XPlane free from other threads and devices: the allocator alone tells what it is.
+        key = (move.device, move.allocator)
+        held = found.setdefault(key, Held(move.allocator, move.device))
+        name: object = (
+            ("run", move.op_run_id, abs(move.delta_bytes)) if move.address is None else move.address
+        )
+        queue = open_[key][name]
+        if move.delta_bytes > 0:
+            block = Block(
+                move.delta_bytes,
+                move.ts_ps,
+                None,
+                move.op_name,
+                move.op_type,
+                move.op_run_id,
+                move.address,
+                move.kind or "unknown",
+                dtype=_DTYPES.get(move.dtype or 0),
+                shape=move.shape,
+            )
+            held.blocks.append(block)
+            queue.append(block)
+        elif queue:
+            queue.popleft().freed_ps = move.ts_ps
+        else:
+            held.blocks.append(Block(-move.delta_bytes, None, move.ts_ps, address=move.address))
+    for key, held in found.items():
+        _balance(held, [move for move in moves if (move.device, move.allocator) == key])
+    return list(found.values())
+
+
+def _balance(held: Held, moves: Sequence[Move]) -> None:
+    """Holds the sum of blocks against the totals that the allocator tells."""
+    now = sum(block.bytes for block in held.blocks if block.born_ps is None)
+    offset: int | None = None
+    for move in moves:
+        now += move.delta_bytes
+        if move.total_bytes is None:
+            continue
+        held.totals += 1
+        if offset is None:
+            # Negative when freed blocks of before are not among what the total counts: then nothing is known.
+            offset = move.total_bytes - now
+            held.base_bytes = max(offset, 0)
+        elif move.total_bytes - now != offset:
+            held.contradictions += 1
+            offset = move.total_bytes - now
+
+
+# As numbered in TensorFlow's types.proto.
+_DTYPES = {
+    1: "DT_FLOAT", 2: "DT_DOUBLE", 3: "DT_INT32", 4: "DT_UINT8", 5: "DT_INT16", 6: "DT_INT8", 7: "DT_STRING",
+    8: "DT_COMPLEX64", 9: "DT_INT64", 10: "DT_BOOL", 14: "DT_BFLOAT16", 17: "DT_UINT16", 18: "DT_COMPLEX128",
+    19: "DT_HALF", 20: "DT_RESOURCE", 21: "DT_VARIANT", 22: "DT_UINT32", 23: "DT_UINT64",
+}  # fmt: skip

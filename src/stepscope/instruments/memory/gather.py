@@ -1,0 +1,229 @@
+"""From the tables of a trace to what is known of its memory, and back to a table: `buffer`."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from stepscope.instruments.memory import lifetimes, moves
+from stepscope.instruments.memory.blocks import Block, Held, pair
+from stepscope.instruments.memory.lifetimes import Life, Tensor
+from stepscope.instruments.memory.moves import Query
+from stepscope.instruments.memory.peak import Peak, peak
+
+ID_BITS = 36
+"""Rows are numbered below this bit, with the number of the source above it, as everywhere."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Lifetimes from the graph, held against what the allocator recorded."""
+
+    buffers: int
+    """Buffers that the graph tells of, without those that outlive the step."""
+    compared: int
+    """Those whose block is among the records."""
+    within: int
+    """Those that were freed within 100 µs of their last use."""
+    median_late_ps: int | None
+    """How long after its last use the middle one was freed."""
+    later: tuple[Block, ...]
+    """The largest that were held longest after their last use."""
+    earlier: int
+    """Those that were freed before the graph's last reader was done: the graph is not what ran there."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One allocator of one device in one source."""
+
+    source_id: int
+    run_id: str
+    host_id: str
+    path: str
+    allocator: str
+    device: str
+    held: Held
+    peak: Peak
+    recorded: bool
+    """False when nothing was recorded of the allocator, and blocks are made from lifetimes."""
+    complete: bool
+    """False when there were more movements than are read."""
+    never_freed: tuple[Block, ...]
+    """Allocated in the recording and not freed in it, largest first."""
+    compared: Compared | None
+    """None without partition graphs."""
+    graph_peak: Peak | None
+    """The peak if everything died with its last use."""
+    timeline_bytes: int | None
+    """The peak that TensorFlow's Timeline would show."""
+
+
+NEAR_PS = 100_000_000
+"""Records of an allocator are in whole microseconds, and freeing takes some: 100 µs is no difference."""
+
+
+def gather(query: Query) -> list[Memory]:
+    """What is known of each allocator, sources in their order, the one that holds most first."""
+    found = []
+    for source_id, run_id, host_id, path in query(
+        "SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id"
+    ).rows():
+        lives = lifetimes.read(query, source_id)
+        all_moves, complete = moves.read(query, source_id)
+        recorded = bool(all_moves)
+        helds = pair(all_moves) if recorded else _from_lives(lives)
+        if recorded:
+            _label(query, source_id, helds, lives)
+        here = [
+            _memory((source_id, run_id, host_id, path), held, lives, recorded, complete)
+            for held in helds
+            if held.blocks
+        ]
+        found += sorted(here, key=lambda one: -one.peak.bytes)
+    return found
+
+
+def _memory(
+    source: tuple[int, str, str, str], held: Held, lives: Sequence[Life], recorded: bool, complete: bool
+) -> Memory:
+    own = [life for life in lives if not held.device or life.first.run.device == held.device]
+    passing = [life for life in own if not life.lasting and life.first.bytes]
+    graph = [_block(life) for life in passing]
+    return Memory(
+        *source,
+        held.allocator,
+        held.device,
+        held,
+        peak(held.blocks, held.base_bytes),
+        recorded,
+        complete,
+        tuple(
+            sorted(
+                (block for block in held.blocks if block.freed_ps is None and block.born_ps is not None),
+                key=lambda block: -block.bytes,
+            )
+        ),
+        _compare(held, passing) if recorded and passing else None,
+        peak(graph) if graph else None,
+        peak([_guess(tensor) for life in own for tensor in life.tensors]).bytes if own else None,
+    )
+
+
+def _from_lives(lives: Sequence[Life]) -> list[Held]:
+    by_device: dict[str, Held] = {}
+    for life in lives:
+        if life.first.bytes and not life.lasting:
+            device = life.first.run.device
+            held = by_device.setdefault(device, Held("(from the graph)", device))
+            held.blocks.append(_block(life))
+    return list(by_device.values())
+
+
+def _block(life: Life) -> Block:
+    """A buffer that lives exactly as long as it must."""
+    block = Block(life.first.bytes, life.born_ps, life.last_use_ps, kind="output")
+    _tell(block, life)
+    return block
+
+
+def _guess(tensor: Tensor) -> Block:
+    return Block(tensor.bytes, tensor.run.begin_ps, tensor.timeline_ps())
+
+
+def _tell(block: Block, life: Life) -> None:
+    first = life.first
+    block.op_name, block.op_type, block.op_run_id = first.run.name, first.run.op_type, first.run.number
+    block.slot, block.dtype, block.shape = first.slot, first.dtype, first.shape
+    block.uses, block.last_use_ps, block.timeline_ps = tuple(life.uses), life.last_use_ps, first.timeline_ps()
+    block.address = first.address
+
+
+def _label(query: Query, source_id: int, helds: Sequence[Held], lives: Sequence[Life]) -> None:
+    """Says which blocks are outputs, and of what kind the others are."""
+    outputs: dict[int, list[Sequence[Any]]] = defaultdict(list)
+    for row in query(
+        "SELECT op_run_id, slot, dtype, shape, requested_bytes, allocated_bytes FROM tensor "
+        f"WHERE source_id = {source_id} ORDER BY id"
+    ).rows():
+        outputs[row[0]].append(row[1:])
+    ends = {
+        number: (end, persistent or 0)
+        for number, end, persistent in query(
+            f"SELECT id, end_ps, persistent_bytes FROM op_run WHERE source_id = {source_id}"
+        ).rows()
+    }
+    by_first = {(life.first.run.number, life.first.slot): life for life in lives}
+    for held in helds:
+        for block in held.blocks:
+            if block.op_run_id is None or block.born_ps is None:
+                continue
+            end, persistent = ends.get(block.op_run_id, (0, 0))
+            mine = outputs[block.op_run_id]
+            match = next((row for row in mine if block.bytes in (row[3], row[4])), None)
+            is_gone = block.freed_ps is not None and block.freed_ps <= end
+            if match is not None and not (is_gone and persistent == block.bytes):
+                mine.remove(match)
+                block.kind, block.slot, block.dtype = "output", match[0], match[1]
+                block.shape = tuple(json.loads(match[2])) if match[2] else None
+                life = by_first.get((block.op_run_id, match[0]))
+                if life is not None:
+                    _tell(block, life)
+            elif is_gone:
+                block.kind = "temporary"
+            elif persistent and block.bytes <= persistent:
+                block.kind = "persistent"
+
+
+def _compare(held: Held, lives: Sequence[Life]) -> Compared:
+    both = [
+        (block, block.freed_ps - block.last_use_ps)
+        for block in held.blocks
+        if block.freed_ps is not None and block.last_use_ps is not None
+    ]
+    late = sorted((pair for pair in both if pair[1] > NEAR_PS), key=lambda pair: -pair[1] * pair[0].bytes)
+    return Compared(
+        len(lives),
+        len(both),
+        sum(abs(delta) <= NEAR_PS for _, delta in both),
+        int(median(delta for _, delta in both)) if both else None,
+        tuple(block for block, _ in late[:5]),
+        sum(delta < -NEAR_PS for _, delta in both),
+    )
+
+
+def buffer_rows(found: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Rows of the table buffer."""
+    rows: list[dict[str, Any]] = []
+    for one in found:
+        at_peak = {id(block) for block in one.peak.blocks}
+        for block in one.held.blocks:
+            rows.append(
+                {
+                    "id": (one.source_id << ID_BITS) + len(rows),
+                    "run_id": one.run_id,
+                    "host_id": one.host_id,
+                    "source_id": one.source_id,
+                    "allocator": one.allocator,
+                    "device": one.device,
+                    "op_run_id": block.op_run_id,
+                    "op_name": block.op_name,
+                    "op_type": block.op_type,
+                    "kind": block.kind,
+                    "slot": block.slot,
+                    "dtype": block.dtype,
+                    "shape": None if block.shape is None else json.dumps(list(block.shape)).replace(" ", ""),
+                    "bytes": block.bytes,
+                    "born_ps": block.born_ps,
+                    "freed_ps": block.freed_ps,
+                    "last_use_ps": block.last_use_ps,
+                    "timeline_ps": block.timeline_ps,
+                    "readers": len(block.uses),
+                    "at_peak": id(block) in at_peak,
+                }
+            )
+    return rows

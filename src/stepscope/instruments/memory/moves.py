@@ -1,0 +1,210 @@
+"""What allocators recorded: RunMetadata's allocation records, XPlane's and Kineto's memory events.
+
+One Move is one allocation or one freeing. Sources and their units: `AllocationRecord.alloc_micros` (Unix
+microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDeallocation with their stats
+`addr`, `allocation_bytes`, `bytes_allocated` (all that is held after the event); Kineto's instants
+`[memory]` with `Addr`, `Bytes` and `Total Allocated`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+MOST_MOVES = 500_000
+"""Movements of one source that are read, the first ones in time."""
+
+_RECORDS = """
+SELECT a.ts_ps, a.delta_bytes, a.allocator, a.address, a.op_run_id, r.op_name, r.op_type, d.name
+FROM allocation a
+LEFT JOIN op_run r ON r.id = a.op_run_id
+LEFT JOIN device d ON d.id = r.device_id
+WHERE a.source_id = {source}
+ORDER BY a.ts_ps, CASE WHEN a.delta_bytes > 0 THEN 0 ELSE 1 END, a.id
+LIMIT {most}"""
+_XPLANE = """
+SELECT s.ts_ps, s.name, s.args_json
+FROM slice s
+WHERE s.source_id = {source} AND s.name IN ('MemoryAllocation', 'MemoryDeallocation')
+ORDER BY s.ts_ps, s.id
+LIMIT {most}"""
+_KINETO = """
+SELECT i.ts_ps, i.track_id, i.args_json
+FROM instant i
+WHERE i.source_id = {source} AND i.name = '[memory]'
+ORDER BY i.ts_ps, i.id
+LIMIT {most}"""
+_AROUND = """
+SELECT s.track_id, s.ts_ps, s.ts_ps + s.dur_ps, s.name
+FROM slice s
+WHERE s.source_id = {source}
+  AND s.track_id IN (SELECT i.track_id FROM instant i
+                     WHERE i.source_id = {source} AND i.name = '[memory]')
+ORDER BY s.track_id, s.ts_ps, s.depth"""
+
+
+class Answer(Protocol):
+    """What a query gives."""
+
+    def rows(self) -> Sequence[Sequence[Any]]:
+        """All rows."""
+
+
+Query = Callable[[str], Answer]
+
+
+@dataclass(frozen=True)
+class Move:
+    """Bytes that an allocator gave (positive) or took back (negative)."""
+
+    ts_ps: int
+    delta_bytes: int
+    allocator: str
+    device: str
+    address: int | None
+    """Identity of the block, where it is told."""
+    op_run_id: int | None
+    """Execution that the allocator did it for; also the identity of a block without an address."""
+    op_name: str | None
+    op_type: str | None
+    kind: str | None = None
+    """output, temp or persistent, where the recorder says so."""
+    dtype: int | None = None
+    """Number of the element type, where told."""
+    shape: tuple[int, ...] | None = None
+    total_bytes: int | None = None
+    """What the allocator says that it holds after it."""
+
+
+def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
+    """The movements of a source in the order of time, and whether that is all of them."""
+    for one in (_records, _xplane, _kineto):
+        if moves := one(query, source_id):
+            return moves, len(moves) < MOST_MOVES
+    return [], True
+
+
+def _rows(query: Query, sql: str, source_id: int) -> Sequence[Sequence[Any]]:
+    return query(sql.format(source=source_id, most=MOST_MOVES)).rows()
+
+
+def _records(query: Query, source_id: int) -> list[Move]:
+    return [
+        Move(ts, delta, allocator, device or "", address, run, op_name, op_type)
+        for ts, delta, allocator, address, run, op_name, op_type, device in _rows(query, _RECORDS, source_id)
+        if delta
+    ]
+
+
+def _xplane(query: Query, source_id: int) -> list[Move]:
+    moves = []
+    for ts, name, text in _rows(query, _XPLANE, source_id):
+        args = _object(text)
+        size = _whole(args.get("allocation_bytes"))
+        address = _whole(args.get("addr"))
+        if not size:
+            continue
+        freed = name == "MemoryDeallocation"
+        moves.append(
+            Move(
+                ts,
+                -size if freed else size,
+                str(args.get("allocator_name", "unknown")),
+                "",
+                address or None,
+                None,
+                None if freed else str(args.get("tf_op") or "") or None,
+                None,
+                _KINDS.get(str(args.get("region_type", "")).lower()),
+                _whole(args.get("data_type")) or None,
+                _shape(args.get("shape")),
+                _whole(args.get("bytes_allocated")),
+            )
+        )
+    return moves
+
+
+_KINDS = {
+    "output": "output",
+    "temp": "temporary",
+    "persist/dynamic": "persistent",
+    "persistent": "persistent",
+}
+
+
+def _kineto(query: Query, source_id: int) -> list[Move]:
+    rows = _rows(query, _KINETO, source_id)
+    if not rows:
+        return []
+    innermost = _Innermost(query(_AROUND.format(source=source_id)).rows())
+    moves = []
+    for ts, track, text in sorted(rows, key=lambda row: (row[1], row[0])):
+        args = _object(text)
+        delta = _whole(args.get("Bytes"))
+        if not delta:
+            continue
+        kind, number = _whole(args.get("Device Type")), _whole(args.get("Device Id"))
+        # 0 is the CPU and 1 a CUDA device in PyTorch's c10::DeviceType.
+        place = {0: "cpu", 1: "cuda"}.get(kind if kind is not None else 0, f"device type {kind}")
+        name = place if number is None or number < 0 else f"{place}:{number}"
+        op = innermost.at(track, ts) if delta > 0 else None
+        total = _whole(args.get("Total Allocated"))
+        moves.append(Move(ts, delta, name, name, _whole(args.get("Addr")), None, op, op, total_bytes=total))
+    moves.sort(key=lambda move: move.ts_ps)
+    return moves
+
+
+class _Innermost:
+    """The innermost slice of a track at a time; to be asked in the order of (track, time)."""
+
+    def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
+        self._rows = rows
+        self._next = 0
+        self._open: list[tuple[int, str]] = []
+        self._track: int | None = None
+
+    def at(self, track: int, ts: int) -> str | None:
+        """Its name; None between slices."""
+        if track != self._track:
+            self._track, self._open = track, []
+            while self._next < len(self._rows) and self._rows[self._next][0] < track:
+                self._next += 1
+        while self._next < len(self._rows):
+            of, begin, end, name = self._rows[self._next]
+            if of != track or begin > ts:
+                break
+            self._next += 1
+            self._open.append((end, name))
+        # Slices of a track nest, so one that ended has no open slice above it but ended ones.
+        while self._open and self._open[-1][0] < ts:
+            self._open.pop()
+        return self._open[-1][1] if self._open else None
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    found = json.loads(text) if text else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, which some recorders write as text."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int):
+        return value
+    try:
+        return int(str(value))
+    except ValueError:
+        return None
+
+
+def _shape(value: object) -> tuple[int, ...] | None:
+    try:
+        sizes = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+    if isinstance(sizes, list) and all(isinstance(size, int) for size in sizes):
+        return tuple(sizes)
+    return None

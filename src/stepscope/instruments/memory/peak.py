@@ -1,0 +1,117 @@
+"""How much is held over time, the most of it, and who holds it then."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from stepscope.instruments.memory.blocks import Block
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The most that was held at once."""
+
+    bytes: int
+    ts_ps: int | None
+    """When it was reached first; None when nothing moved."""
+    blocks: tuple[Block, ...]
+    """What was held then, largest first; `base_bytes` is in no block."""
+
+
+def curve(blocks: Iterable[Block], base_bytes: int = 0) -> list[tuple[int, int]]:
+    """Bytes held from each time on, in the order of time.
+
+    Of what happens at one time allocations count first: what is shown is what may have been held at once.
+    A block that is freed when it is born so counts for that moment.
+    """
+    moves: list[tuple[int, int, int]] = []
+    held = base_bytes
+    for block in blocks:
+        if block.born_ps is None:
+            held += block.bytes
+        else:
+            moves.append((block.born_ps, 0, block.bytes))
+        if block.freed_ps is not None:
+            moves.append((block.freed_ps, 1, -block.bytes))
+    moves.sort(key=lambda move: move[:2])
+    points: list[tuple[int, int]] = []
+    if moves:
+        points.append((moves[0][0], held))
+    for ts, _, delta in moves:
+        held += delta
+        points.append((ts, held))
+    return points
+
+
+def peak(blocks: Sequence[Block], base_bytes: int = 0) -> Peak:
+    """The highest point of the curve."""
+    points = curve(blocks, base_bytes)
+    before = base_bytes + sum(block.bytes for block in blocks if block.born_ps is None)
+    if not points:
+        return Peak(before, None, tuple(sorted(blocks, key=lambda block: -block.bytes)))
+    ts, most = max(points, key=lambda point: (point[1], -point[0]))
+    if before >= most:
+        there = [block for block in blocks if block.born_ps is None]
+    else:
+        there = [block for block in blocks if is_held(block, ts)]
+    return Peak(
+        max(most, before), ts, tuple(sorted(there, key=lambda block: (-block.bytes, block.op_name or "")))
+    )
+
+
+def is_held(block: Block, ts_ps: int) -> bool:
+    """Whether a block is held at a time, both of its ends included."""
+    return (block.born_ps is None or block.born_ps <= ts_ps) and (
+        block.freed_ps is None or block.freed_ps >= ts_ps
+    )
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Somebody who holds memory at the peak."""
+
+    name: str
+    bytes: int
+    blocks: int
+
+
+def holders(blocks: Iterable[Block], by: Callable[[Block], str]) -> list[Holder]:
+    """Who holds how much, most first."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for block in blocks:
+        entry = sums[by(block)]
+        entry[0] += block.bytes
+        entry[1] += 1
+    found = [Holder(name, size, count) for name, (size, count) in sums.items()]
+    return sorted(found, key=lambda one: (-one.bytes, one.name))
+
+
+def op_of(block: Block) -> str:
+    """The op that asked for a block."""
+    if block.born_ps is None:
+        return "(held before the recording began)"
+    return block.op_name or "(no op told)"
+
+
+def scope_of(depth: int) -> Callable[[Block], str]:
+    """The name scope of that op, so many levels deep."""
+
+    def scope(block: Block) -> str:
+        name = op_of(block)
+        if block.op_name is None:
+            return name
+        parts = name.split("/")
+        return "/".join(parts[: min(depth, max(len(parts) - 1, 1))])
+
+    return scope
+
+
+def tensor_of(block: Block) -> str:
+    """The tensor that a block is."""
+    if block.slot is None and block.shape is None:
+        return f"{op_of(block)} ({block.kind})"
+    shape = "" if block.shape is None else " [" + ", ".join(map(str, block.shape)) + "]"
+    slot = f":{block.slot}" if block.slot else ""
+    return f"{op_of(block)}{slot} {(block.dtype or '').removeprefix('DT_').lower()}{shape}".rstrip()

@@ -1,0 +1,177 @@
+"""What the peak would be after a change: recomputing, half precision, half the batch.
+
+Each answer is the curve drawn again with other blocks, so what takes the place of the old peak counts. What
+else a change does is not known here: recomputing costs the time that the ops took, and allocators round.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.gather import Memory
+from stepscope.instruments.memory.peak import is_held, peak
+
+WIDE = frozenset(("DT_FLOAT", "DT_DOUBLE", "DT_COMPLEX64", "DT_COMPLEX128"))
+"""Element types that another of half the size can stand for."""
+CHEAP = frozenset(
+    ("Abs", "Add", "AddN", "AddV2", "BiasAdd", "Cast", "Concat", "ConcatV2", "Elu", "Exp",
+     "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "Gelu", "LayerNorm", "LeakyRelu", "Log",
+     "Maximum", "Minimum", "Mul", "Neg", "Pad", "PadV2", "Pow", "RealDiv", "Reciprocal", "Relu",
+     "Relu6", "Rsqrt", "Select", "SelectV2", "Selu", "Sigmoid", "Slice", "Softmax", "Softplus", "Sqrt",
+     "Square", "SquaredDifference", "StridedSlice", "Sub", "Tanh", "Tile", "Transpose",
+     "_FusedBatchNormEx")
+)  # fmt: skip
+"""Op types that cost little to run again for what they put out."""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A change and what it would do to the peak."""
+
+    change: str
+    peak_bytes: int
+    saved_bytes: int
+    """May be 0: a change that does not help is said not to."""
+    blocks: int
+    """Blocks that it concerns."""
+    cost_ps: int | None
+    """Time that ops would run again; None when it costs none."""
+    note: str
+
+
+def ask(
+    one: Memory,
+    *,
+    recompute: Callable[[str], bool] | None = None,
+    halve: Callable[[str], bool] | None = None,
+    batch: int | None = None,
+    run_ps: Callable[[int], int] = lambda run: 0,
+) -> list[WhatIf]:
+    """The changes that can be judged from what was recorded.
+
+    recompute, halve: whether an op is meant; None means all that it makes sense for. batch: the size of the
+    batch, found when None. run_ps: duration of an execution.
+    """
+    found = [_recompute(one, recompute, run_ps), _halve(one, halve), _batch(one, batch)]
+    return sorted((answer for answer in found if answer is not None), key=lambda answer: -answer.saved_bytes)
+
+
+def _again(one: Memory, blocks: Sequence[Block]) -> int:
+    return peak(blocks, one.held.base_bytes).bytes
+
+
+def _recompute(
+    one: Memory, meant: Callable[[str], bool] | None, run_ps: Callable[[int], int]
+) -> WhatIf | None:
+    """Outputs that are held over the peak without being read around it are dropped, and made again."""
+    at = one.peak.ts_ps
+    known = [block for block in one.held.blocks if block.uses]
+    if at is None or not known:
+        return None
+    changed: list[Block] = []
+    concerned, cost = 0, 0
+    for block in one.held.blocks:
+        gap = _gap(block, at)
+        is_meant = meant(block.op_name or "") if meant is not None else _is_cheap(block.op_type)
+        if gap is None or not is_meant:
+            changed.append(block)
+            continue
+        took = run_ps(block.op_run_id) if block.op_run_id is not None else 0
+        before, after = gap
+        concerned += 1
+        cost += took
+        changed.append(replace(block, freed_ps=before))
+        changed.append(replace(block, born_ps=max(before, after - took)))
+    if not concerned:
+        return None
+    new = _again(one, changed)
+    what = "recompute cheap ops for their second readers" if meant is None else "recompute these ops"
+    return WhatIf(
+        what,
+        new,
+        one.peak.bytes - new,
+        concerned,
+        cost,
+        "an upper bound of the gain: inputs of what is recomputed must be there again as well",
+    )
+
+
+def _is_cheap(op_type: str | None) -> bool:
+    # oneDNN renames what it takes over: _MklNativeRelu, _MklFusedBatchNormV3.
+    return (op_type or "").removeprefix("_Mkl").removeprefix("Native") in CHEAP
+
+
+def _gap(block: Block, at: int) -> tuple[int, int] | None:
+    """The time around the peak in which nobody reads a block that is read before and after."""
+    if block.born_ps is None or not is_held(block, at) or block.kind != "output":
+        return None
+    before = [end for _, end, _ in block.uses if end <= at]
+    after = [begin for begin, _, _ in block.uses if begin > at]
+    inside = any(begin <= at < end for begin, end, _ in block.uses)
+    if inside or not before or not after:
+        return None
+    return max(before), min(after)
+
+
+def _halve(one: Memory, meant: Callable[[str], bool] | None) -> WhatIf | None:
+    """Tensors of 32 and 64 bits in half as many."""
+    changed, concerned = [], 0
+    for block in one.held.blocks:
+        wide = block.dtype in WIDE and (meant is None or meant(block.op_name or ""))
+        concerned += wide
+        changed.append(replace(block, bytes=(block.bytes + 1) // 2) if wide else block)
+    if not concerned:
+        return None
+    new = _again(one, changed)
+    what = "all tensors" if meant is None else "these tensors"
+    return WhatIf(
+        f"{what} in half precision",
+        new,
+        one.peak.bytes - new,
+        concerned,
+        None,
+        "variables, and what must stay exact (sums, losses), are usually kept in full precision",
+    )
+
+
+def batch_size(blocks: Sequence[Block]) -> int | None:
+    """The first size that most bytes have, in tensors of several shapes; None when none stands out.
+
+    One shape alone may as well be that of a variable's gradient.
+    """
+    weights: Counter[int] = Counter()
+    shapes: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+    for block in blocks:
+        if block.shape is not None and len(block.shape) >= 2 and block.shape[0] > 1:
+            weights[block.shape[0]] += block.bytes
+            shapes[block.shape[0]].add(block.shape)
+    if not weights:
+        return None
+    size, weight = weights.most_common(1)[0]
+    return size if weight * 2 > sum(weights.values()) and len(shapes[size]) > 1 else None
+
+
+def _batch(one: Memory, batch: int | None) -> WhatIf | None:
+    """Everything whose first size is the batch's in half."""
+    size = batch if batch is not None else batch_size(one.peak.blocks)
+    if size is None or size < 2:
+        return None
+    changed, concerned = [], 0
+    for block in one.held.blocks:
+        scales = block.shape is not None and bool(block.shape) and block.shape[0] == size
+        concerned += scales
+        changed.append(replace(block, bytes=(block.bytes + 1) // 2) if scales else block)
+    if not concerned:
+        return None
+    new = _again(one, changed)
+    return WhatIf(
+        f"half the batch ({size} to {size // 2})",
+        new,
+        one.peak.bytes - new,
+        concerned,
+        None,
+        f"tensors whose first size is {size} are taken for the batch's",
+    )
