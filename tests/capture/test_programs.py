@@ -1,32 +1,174 @@
-"""`stepscope record` on five programs that nobody edited: they end as they would, and are recorded."""
+"""`stepscope record` on five programs that nobody edited: they end as they would, and are recorded whole.
+
+They are started as they are, with real TensorFlow and JAX, once alone and once recorded.
+"""
 
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-PROGRAMS = Path(__file__).parent / "programs"
+from tests.capture.launching import PROGRAMS, facts, lines, record, run
+
+NAMES = ("tf1_session", "tf1_monitored", "tf2_loop", "keras_fit", "jax_loop")
+HOW = {
+    "tf1_session": "session_run",
+    "tf1_monitored": "session_run",
+    "tf2_loop": "function_call",
+    "keras_fit": "keras_batch",
+    "jax_loop": "jax",
+}
+STEPS = 8
 
 
-def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, check=False)
-
-
-def record(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    return run(sys.executable, "-m", "stepscope.cli", "record", *words, cwd=cwd)
-
-
-@pytest.mark.parametrize("name", ["tf1_session", "tf1_monitored", "tf2_loop", "keras_fit", "jax_loop"])
-def test_program(name: str, tmp_path: Path) -> None:
+def both(name: str, python: str, folder: Path) -> dict[str, Any]:
+    """Runs a program alone and recorded; what the capture says."""
     program = PROGRAMS / f"{name}.py"
-    plain = run(sys.executable, program, cwd=tmp_path)
-    assert plain.returncode == 0, plain.stderr.decode()
-    recorded = record("--out", "out", "--steps", "8", "--", sys.executable, program, cwd=tmp_path)
-    assert recorded.returncode == 0, recorded.stderr.decode()
+    plain = run(python, program, cwd=folder)
+    assert plain.returncode == 0, plain.stderr
+    recorded = record("--out", "out", "--steps", str(STEPS), "--", python, program, cwd=folder)
+    assert recorded.returncode == 0, recorded.stderr
+    # Losses of all steps and the final weights, to the last bit.
     assert recorded.stdout == plain.stdout
-    facts = json.loads((tmp_path / "out" / "capture.json").read_text())
-    assert facts["recorded"] == {"steps": 8, "sessions": 1}
+    assert f"stepscope: recorded {STEPS} steps of " in recorded.stderr
+    return facts(folder / "out")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_program(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("jax" if name == "jax_loop" else "tensorflow")
+    told = both(name, sys.executable, tmp_path)
+    out = tmp_path / "out"
+    assert told["format"] == 1
+    assert told["recorded"] == {"steps": STEPS, "sessions": 1}
+    assert told["exit"] == {"code": 0, "signal": None, "error": None}
+    assert told["devices"]
+    assert told["cores"] == len(os.sched_getaffinity(0))
+    assert all(isinstance(ns, int) for ns in told["cost"].values())
+    whole(out, told)
+    steps_of(out, told, HOW[name])
+    if name.startswith("tf1"):
+        session(out, told)
+    elif name != "jax_loop":
+        eager(out, told, name)
+    summary = run(sys.executable, "-m", "stepscope.cli", "--no-cache", out, cwd=tmp_path)
+    assert summary.returncode == 0, summary.stderr
+    assert "Recorded" in summary.stdout
+    assert "step" in summary.stdout.splitlines()[0]
+
+
+def whole(out: Path, told: dict[str, Any]) -> None:
+    """Every file is listed and every listed file can be read with public protos."""
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert files == {"capture.json", *(file["path"] for file in told["files"])}
+    for file in told["files"]:
+        path = out / file["path"]
+        if file["kind"] in ("steps", "machine", "models"):
+            assert lines(path)
+        elif file["kind"] != "datasets":
+            from google.protobuf.unknown_fields import UnknownFieldSet
+
+            message = parsed(file["kind"], path.read_bytes())
+            assert message.ByteSize()
+            assert len(UnknownFieldSet(message)) == 0
+    for sample in lines(out / "machine.ndjson"):
+        assert len(sample["cores"]) == os.cpu_count()
+        assert all(0 <= share <= 1 for share in sample["cores"])
+        assert sample["rss_bytes"] > 10 << 20
+
+
+def parsed(kind: str, data: bytes) -> Any:
+    """A file of a kind, read by TensorFlow's own classes."""
+    from tensorflow.core.framework import graph_pb2, model_pb2
+    from tensorflow.core.profiler import tfprof_log_pb2
+    from tensorflow.core.protobuf import config_pb2
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    kinds = {
+        "xplane": xplane_pb2.XSpace,
+        "run_metadata": config_pb2.RunMetadata,
+        "graph": graph_pb2.GraphDef,
+        "partition_graph": graph_pb2.GraphDef,
+        "op_log": tfprof_log_pb2.OpLogProto,
+        "model": model_pb2.ModelProto,
+    }
+    return kinds[kind].FromString(data)
+
+
+def steps_of(out: Path, told: dict[str, Any], how: str) -> None:
+    """Steps are in order, and the recorded ones within their session."""
+    rows = lines(out / "steps.ndjson")
+    assert [row["step"] for row in rows] == list(range(len(rows)))
+    assert {row["how"] for row in rows} == {how}
+    assert all(row["begin_unix_ns"] <= row["call_unix_ns"] <= row["end_unix_ns"] for row in rows)
+    recorded = [row for row in rows if row["recorded"]]
+    (session,) = told["sessions"]
+    assert len(recorded) == session["steps"] == STEPS
+    assert recorded[0]["step"] == session["first_step"] >= told["plan"]["warmup"]
+    assert recorded[0]["begin_unix_ns"] >= session["begin_unix_ns"]
+    assert recorded[-1]["end_unix_ns"] <= session["end_unix_ns"]
+
+
+def session(out: Path, told: dict[str, Any]) -> None:
+    """TensorFlow 1: traced runs beside the XPlane, the graph, and why there is no model."""
+    traced = [row["step"] for row in lines(out / "steps.ndjson") if row.get("run_metadata")]
+    assert [file["step"] for file in told["files"] if file["kind"] == "run_metadata"] == traced
+    assert len(traced) == 3
+    metadata = parsed("run_metadata", (out / f"run_metadata/step_{traced[0]}.pb").read_bytes())
+    assert sum(len(device.node_stats) for device in metadata.step_stats.dev_stats) > 5
+    assert len(metadata.partition_graphs) == len(list(out.glob(f"graphs/partition_{traced[0]}_*.pb"))) > 0
+    log = parsed("op_log", (out / "op_log.pb").read_bytes())
+    trainable = [entry.name for entry in log.log_entries if "_trainable_variables" in entry.types]
+    assert trainable == ["w"]
+    product = next(entry for entry in log.log_entries if entry.name == "MatMul")
+    assert product.float_ops > 0
+    places = {log.id_to_string[trace.file_id] for trace in product.code_def.traces}
+    assert any("programs" in place for place in places)
+    assert not any("stepscope/capture/" in place for place in places)
+    assert [problem["what"] for problem in told["problems"]] == ["no model of a graph-mode iterator"]
+    chain(out, told)
+
+
+def eager(out: Path, told: dict[str, Any], name: str) -> None:
+    """TensorFlow 2: models of the iterator from before and after the recording, and the graph."""
+    assert told["problems"] == []
+    samples = lines(out / "pipeline/models.ndjson")
+    first, last = samples[0], samples[-1]
+    assert last["elements"] - first["elements"] >= STEPS
+    model = parsed("model", (out / "pipeline" / last["file"]).read_bytes())
+    assert model.nodes[model.output].num_elements == last["elements"]
+    graph = parsed("graph", (out / "graphs/graph.pb").read_bytes())
+    assert any(
+        node.op == "MatMul" for function in graph.library.function for node in function.node_def
+    ) or any(node.op == "MatMul" for node in graph.node)
+    chain(out, told)
+
+
+def chain(out: Path, told: dict[str, Any]) -> None:
+    """Each transformation has the line on which it is written."""
+    for row in json.loads((out / "pipeline/datasets.json").read_text()):
+        for position, stage in enumerate(row["chain"]):
+            assert stage["position"] == position
+            assert stage["made"] >= position
+            assert stage["inputs"] == ([position - 1] if position else [])
+            text = Path(stage["file"]).read_text().splitlines()[stage["line"] - 1]
+            assert stage["text"] == text.strip()
+            assert stage["transformation"] in text
+            assert stage["dataset"].endswith("Dataset")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_older_tensorflow(name: str, tmp_path: Path) -> None:
+    python = os.environ.get("STEPSCOPE_OLD_TF_PYTHON")
+    if not python:
+        pytest.skip("STEPSCOPE_OLD_TF_PYTHON names no Python with an older TensorFlow")
+    if run(python, "-c", f"import {'jax' if name == 'jax_loop' else 'tensorflow'}", cwd=tmp_path).returncode:
+        pytest.skip("not installed there")
+    told = both(name, python, tmp_path)
+    assert told["recorded"] == {"steps": STEPS, "sessions": 1}
+    whole(tmp_path / "out", told)

@@ -43,17 +43,17 @@ class Sites:
         patches.wrap(dataset_ops.DatasetV2, "__init__", make)
 
     def note(self, dataset: Any, frame: FrameType | None) -> None:
-        """Keeps the site of a new dataset."""
-        self._made += 1
+        """Keeps the site of a new dataset, and its number: TensorFlow names it by its own count of them."""
+        made, self._made = self._made, self._made + 1
         key = id(dataset)
 
         def forget(_: Any, key: int = key) -> None:
             self._sites.pop(key, None)
 
         try:
-            self._sites[key] = (weakref.ref(dataset, forget), {"made": self._made, **site(frame)})
+            self._sites[key] = (weakref.ref(dataset, forget), {"made": made, **site(frame)})
         except Exception as error:  # noqa: BLE001  an odd stack or argument must not keep a dataset from being
-            self._sites[key] = (weakref.ref(dataset, forget), {"made": self._made, "unknown": str(error)})
+            self._sites[key] = (weakref.ref(dataset, forget), {"made": made, "unknown": str(error)})
 
     def chain(self, dataset: Any) -> list[dict[str, Any]]:
         """The dataset and what it draws from, sources first; position 0 is the first source."""

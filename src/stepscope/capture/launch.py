@@ -155,8 +155,8 @@ def why_not(outcome: Outcome, plan: Plan) -> list[str]:
     if not outcome.pythons:
         return [
             "no Python was started that reads PYTHONPATH.",
-            "python -I and -E do not, a script may set PYTHONPATH anew, and a container or another machine gets "
-            "no environment from here.",
+            "python -I and -E do not, a script may set PYTHONPATH anew, and a container or another machine "
+            "gets no environment from here.",
         ]
     ended = "" if outcome.code == 0 else f"; it ended with {ending(outcome)}"
     if not outcome.frameworks:

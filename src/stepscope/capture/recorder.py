@@ -16,7 +16,7 @@ from .folder import Folder
 from .machine import Sampler
 from .pace import Caller, Pace, why_no_steps
 from .patches import Patches
-from .plan import METADATA_STEPS, Plan
+from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
 
 WAITING, RECORDING, METADATA, DONE = "waiting", "recording", "metadata", "done"
@@ -268,11 +268,18 @@ class Recorder:
         folder.facts["recorded"]["sessions"] += 1
         if cut:
             self._session["cut"] = cut
-            self.problem(
-                "fewer steps than asked for",
-                f"{self._steps} recorded when {cut} ended it",
-                "let the program run longer, or ask for less with --steps or --seconds",
-            )
+            if self.plan.steps or self.plan.seconds or self._steps < STEPS:
+                self.problem(
+                    "fewer steps than asked for",
+                    f"{self._steps} recorded when {cut} ended it",
+                    "let the program run longer, or ask for less with --steps or --seconds",
+                )
+            if caller.how == "session_run" and self.wants("run_metadata"):
+                self.problem(
+                    "no RunMetadata",
+                    f"it is taken of steps after the XPlane, and {cut} came before",
+                    "ask for fewer steps with --steps",
+                )
         folder.facts["cost"] = dict(self.cost)
         folder.save()
         if caller.how == "session_run" and self.wants("run_metadata") and not cut:
