@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from stepscope import library
 from tests.draw import UNIT_PS, Row, Tables, draw
@@ -196,6 +197,34 @@ def test_matching_files_and_python():
     assert (row["impact_ps"], row["severity"], row["runs"]) == (20 * UNIT_PS, "high", 1)
     row = one(STEPS + "cpu/t thread : [f:EagerPyFunc]", "python_in_pipeline")
     assert (row["impact_ps"], row["severity"]) == (15 * UNIT_PS, "high")
+
+
+def test_what_runs_at_once_counts_once():
+    threads = "".join(f"cpu/t{n} thread :    [list:MatchingFiles]\n" for n in range(4))
+    row = one(STEPS + threads, "matching_files")
+    assert (row["impact_ps"], row["runs"]) == (20 * UNIT_PS, 4)
+    assert 0 < row["share"] < 1
+    row = one(STEPS + threads.replace("list:MatchingFiles", "f:EagerPyFunc"), "python_in_pipeline")
+    assert (row["impact_ps"], row["runs"]) == (15 * UNIT_PS, 4)
+    assert 0 < row["share"] < 1
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds(), crowd=st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30)), max_size=5))
+def test_no_share_is_more_than_the_whole(tables, crowd):
+    """Whatever overlaps, and wherever it begins and ends."""
+    for i, (begin, length) in enumerate(crowd):
+        tables.add("track", source_id=0, name=f"worker {i}", kind="thread", records="execution")
+        for name in ("MatchingFiles", "EagerPyFunc"):
+            drawn = {"track_id": len(tables.rows["track"]) - 1, "name": f"f:{name}", "op_type": name}
+            span = {"ts_ps": begin * UNIT, "dur_ps": length * UNIT}
+            row = {"op_name": "f", "depth": 0, "self_ps": length * UNIT, **drawn, **span}
+            tables.add("slice", source_id=0, **row)
+    for name, rows in found(tables).items():
+        shares = [field.name for field in library.entry(name).columns if field.unit == "ratio"]
+        for row in rows:
+            for share in shares:
+                assert row[share] is None or 0 <= row[share] <= 1, (name, share, row[share])
 
 
 def test_every_finding_was_made_to_speak():

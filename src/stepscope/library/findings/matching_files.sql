@@ -1,39 +1,74 @@
 -- Listing files takes time in every pass
 --
 -- question: How much time goes into ops that list or match files?
--- reads: slice, track_place, step_window
+-- reads: slice, track_place, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
 -- impact: Listing files runs {runs} times and takes {impact_ps}, {share} of the window.
 -- action: List the files once, before the pipeline: files = tf.io.gfile.glob(pattern), or keep the list in a
 --   file; with many small files, pack them into fewer TFRecords.
+-- notes: Slices are cut at the edges of the window; what runs at the same time counts once.
 -- weakened_by: lost, capped, truncated
 -- columns:
 --   severity | text | Severity | high or medium
---   impact_ps | ps | Listing | durations, added up
+--   impact_ps | ps | Listing | time within the window in which at least one runs
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was read from
 --   runs | int | Runs | how often
---   share | ratio | Share of window | their time as part of the window
-WITH listings AS (
-  SELECT s.run_id, s.host_id, s.source_id, COUNT(*) AS number, SUM(s.self_ps) AS sum_ps
+--   share | ratio | Share of window | that time as part of the window
+WITH cut AS (
+  SELECT
+    s.id,
+    s.source_id,
+    w.piece_id,
+    CASE WHEN s.ts_ps < w.open_ps THEN w.open_ps ELSE s.ts_ps END AS from_ps,
+    CASE WHEN s.ts_ps + s.dur_ps > w.close_ps THEN w.close_ps ELSE s.ts_ps + s.dur_ps END AS to_ps
   FROM slice AS s
   INNER JOIN track_place AS p ON p.track_id = s.track_id
+  INNER JOIN observed AS w ON w.source_id = s.source_id
   WHERE
     p.place <> 'none'
     AND (s.op_type = 'MatchingFiles' OR s.name LIKE '%MatchingFiles' OR s.name LIKE '%MatchingFilesDataset')
-  GROUP BY s.run_id, s.host_id, s.source_id
+    AND s.dur_ps > 0
+    AND s.ts_ps < w.close_ps
+    AND s.ts_ps + s.dur_ps > w.open_ps
+),
+
+ordered AS (
+  SELECT
+    c.source_id,
+    c.from_ps,
+    c.to_ps,
+    MAX(c.to_ps) OVER (
+      PARTITION BY c.source_id, c.piece_id
+      ORDER BY c.from_ps NULLS LAST, c.id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS covered_ps
+  FROM cut AS c
+),
+
+listings AS (
+  SELECT
+    o.source_id,
+    COUNT(*) AS number,
+    CAST(SUM(CASE
+      WHEN o.covered_ps IS NULL OR o.covered_ps <= o.from_ps THEN o.to_ps - o.from_ps
+      WHEN o.covered_ps >= o.to_ps THEN 0
+      ELSE o.to_ps - o.covered_ps
+    END) AS BIGINT) AS listing_ps
+  FROM ordered AS o
+  GROUP BY o.source_id
 )
 
 SELECT
-  CASE WHEN l.sum_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
-  CAST(l.sum_ps AS BIGINT) AS impact_ps,
-  l.run_id,
-  l.host_id,
-  l.source_id,
+  CASE WHEN l.listing_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
+  l.listing_ps AS impact_ps,
+  w.run_id,
+  w.host_id,
+  w.source_id,
   l.number AS runs,
-  CAST(l.sum_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS share
+  CAST(l.listing_ps AS DOUBLE) / NULLIF(w.window_ps, 0) AS share
 FROM listings AS l
 INNER JOIN step_window AS w ON w.source_id = l.source_id
-WHERE l.sum_ps * 20 >= w.window_ps AND l.sum_ps > 0
-ORDER BY l.sum_ps DESC NULLS LAST, l.source_id NULLS LAST
+WHERE l.listing_ps * 20 >= w.window_ps AND l.listing_ps > 0
+ORDER BY l.listing_ps DESC NULLS LAST, w.source_id NULLS LAST

@@ -7,39 +7,56 @@
 --   runs one at a time, whatever num_parallel_calls says.
 -- action: Write it with TensorFlow ops, or do it once and store the result (cache, TFRecord). If it must be
 --   Python, use several processes (tf.data service, or reading prepared files).
--- notes: Calls are cut at the edges of the window.
+-- notes: Calls are cut at the edges of the window; those that overlap count once.
 -- weakened_by: lost, capped, truncated
 -- columns:
 --   severity | text | Severity | high or medium
---   impact_ps | ps | In Python | durations within the window, added up
+--   impact_ps | ps | In Python | time within the window in which at least one call runs
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was read from
 --   op | text | Op | name of the op
 --   op_type | text | Op type | EagerPyFunc, PyFunc or PyFuncStateless
 --   runs | int | Runs | how often
---   share | ratio | Share of window | their time as part of the window; over 100 % when calls overlap
-WITH calls AS (
+--   share | ratio | Share of window | that time as part of the window
+WITH ordered AS (
   SELECT
-    o.run_id,
-    o.host_id,
+    o.source_id,
+    o.op,
+    o.op_type,
+    w.from_ps,
+    w.to_ps,
+    MAX(w.to_ps) OVER (
+      PARTITION BY o.source_id, o.op, o.op_type, w.piece_id
+      ORDER BY w.from_ps NULLS LAST, w.slice_id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS covered_ps
+  FROM work_slice AS w
+  INNER JOIN op_slice AS o ON o.slice_id = w.slice_id
+  WHERE o.class = 'python'
+),
+
+calls AS (
+  SELECT
     o.source_id,
     o.op,
     o.op_type,
     COUNT(*) AS runs,
-    SUM(w.to_ps - w.from_ps) AS in_python_ps
-  FROM work_slice AS w
-  INNER JOIN op_slice AS o ON o.slice_id = w.slice_id
-  WHERE o.class = 'python'
-  GROUP BY o.run_id, o.host_id, o.source_id, o.op, o.op_type
+    CAST(SUM(CASE
+      WHEN o.covered_ps IS NULL OR o.covered_ps <= o.from_ps THEN o.to_ps - o.from_ps
+      WHEN o.covered_ps >= o.to_ps THEN 0
+      ELSE o.to_ps - o.covered_ps
+    END) AS BIGINT) AS in_python_ps
+  FROM ordered AS o
+  GROUP BY o.source_id, o.op, o.op_type
 )
 
 SELECT
   CASE WHEN c.in_python_ps * 10 >= w.window_ps * 3 THEN 'high' ELSE 'medium' END AS severity,
-  CAST(c.in_python_ps AS BIGINT) AS impact_ps,
-  c.run_id,
-  c.host_id,
-  c.source_id,
+  c.in_python_ps AS impact_ps,
+  w.run_id,
+  w.host_id,
+  w.source_id,
   c.op,
   c.op_type,
   c.runs,
@@ -47,4 +64,4 @@ SELECT
 FROM calls AS c
 INNER JOIN step_window AS w ON w.source_id = c.source_id
 WHERE c.in_python_ps * 20 >= w.window_ps AND c.in_python_ps > 0
-ORDER BY c.in_python_ps DESC NULLS LAST, c.source_id NULLS LAST, c.op NULLS LAST
+ORDER BY c.in_python_ps DESC NULLS LAST, w.source_id NULLS LAST, c.op NULLS LAST, c.op_type NULLS LAST
