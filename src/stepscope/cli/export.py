@@ -13,9 +13,10 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope.exporters import Written
 
-ABOUT = "several recordings in one Chrome trace; or as NDJSON, CSV, Parquet, DuckDB"
+ABOUT = "several recordings in one Chrome trace; or as NDJSON, CSV, Parquet, DuckDB, pprof"
 EPILOG = """FILE's ending says what is written: .json and .json.gz (Chrome trace; opens in Perfetto and
-chrome://tracing), .ndjson, .csv, .parquet, .duckdb. A FILE that ends in / takes one Parquet file a table.
+chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by stack; opens in pprof and
+speedscope). A FILE that ends in / takes one Parquet file a table.
 In a merged trace the rows, arrows and objects of one source are never tied to those of another.
 
 --style tf-timeline writes one RunMetadata as TensorFlow's Timeline would, event by event, for tools that were
