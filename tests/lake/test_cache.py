@@ -172,6 +172,17 @@ def test_leftovers_of_dead_processes_are_swept(tmp_path: Path, folder: Path) -> 
     assert list((folder / "stage").iterdir()) == []
 
 
+def test_entries_of_another_layout_are_swept(tmp_path: Path, folder: Path) -> None:
+    ask(chrome(tmp_path / "a.json"))
+    (old,) = entries(folder)
+    parts = old.name.split("-")
+    parts[2] = parts[2].rpartition(".")[0] + ".1"
+    old.rename(old.with_name("-".join(parts)))
+    ask(chrome(tmp_path / "b.json", "b"))
+    (left,) = entries(folder)
+    assert left.name.split("-")[2] != parts[2]
+
+
 def test_a_cache_that_cannot_be_used_is_no_reason_not_to_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

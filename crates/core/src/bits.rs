@@ -1,6 +1,6 @@
 //! Validity of columns: one bit a row.
 
-use crate::part_writer::{Column, Valid};
+use crate::part_writer::{Column, Stretch, Valid};
 use arrow_buffer::ToByteSlice;
 
 /// Which rows of a growing column are not NULL.
@@ -68,7 +68,7 @@ where
 }
 
 /// A column of texts in which the empty text stands for NULL.
-pub fn texts<'a>(offsets: &'a [i32], data: &'a [&'a [u8]], bits: &'a mut Vec<u8>) -> Column<'a> {
+pub fn texts<'a>(offsets: &'a [i32], data: &'a [Stretch<'a>], bits: &'a mut Vec<u8>) -> Column<'a> {
     let rows = offsets.len() - 1;
     bits.clear();
     let mut nulls = rows;
@@ -86,12 +86,12 @@ pub fn texts<'a>(offsets: &'a [i32], data: &'a [&'a [u8]], bits: &'a mut Vec<u8>
     }
     match nulls {
         _ if nulls == rows => Column::Nulls,
-        0 => Column::Text {
+        0 => Column::Placed {
             valid: None,
             offsets,
             data,
         },
-        _ => Column::Text {
+        _ => Column::Placed {
             valid: Some(Valid { bits, nulls }),
             offsets,
             data,

@@ -60,9 +60,12 @@ pub fn encode(
     }
     // The lengths of the args stand where their ends will: the reader adds them up.
     column(bytes, rows.clone(), |row| {
-        (piece.args(row).len() as u32).to_le_bytes()
+        piece.args_bytes(row).to_le_bytes()
     });
-    rows.for_each(|row| bytes.extend_from_slice(piece.args(row)));
+    // What was written before is not written again.
+    if !piece.args_json.is_empty() {
+        rows.for_each(|row| bytes.extend_from_slice(piece.args(row)));
+    }
 }
 
 /// Reads the columns that [`encode`] wrote; the args come apart from them.

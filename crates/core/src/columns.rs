@@ -37,6 +37,25 @@ pub struct SliceColumns {
     /// The JSON texts, one after the other, valid UTF-8 and valid JSON objects; or stats, of a decoder
     /// that calls [`crate::store::Writer::name_stats`].
     pub args_json: Vec<u8>,
+    /// Args that are in the file of the store already and not in `args_json`.
+    pub(crate) placed: Vec<Placed>,
+}
+
+/// Args of successive slices that were written before the slices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed {
+    /// The first slice.
+    pub row: usize,
+    /// How many there are.
+    pub rows: usize,
+    /// Bytes of `args_json` that belong to slices before these.
+    pub after: usize,
+    /// Where the text begins.
+    pub offset: u64,
+    /// How long it is.
+    pub bytes: usize,
+    /// Its xxh3-64.
+    pub hash: u64,
 }
 
 impl SliceColumns {
@@ -57,6 +76,7 @@ impl SliceColumns {
         self.correlation.clear();
         self.args_end.clear();
         self.args_json.clear();
+        self.placed.clear();
     }
 
     /// Where the args of a row begin in `args_json`.
@@ -64,6 +84,12 @@ impl SliceColumns {
         row.checked_sub(1)
             .and_then(|before| self.args_end.get(before))
             .map_or(0, |end| *end as usize)
+    }
+
+    /// Length of the args of a row, wherever they are.
+    pub(crate) fn args_bytes(&self, row: usize) -> u32 {
+        let end = self.args_end.get(row).copied().unwrap_or(0);
+        end.saturating_sub(self.args_start(row) as u32)
     }
 
     /// The args of a row; empty when there are none.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: &[u8; 8] = b"stepsc\x001";
+const MAGIC: &[u8; 8] = b"stepsc\x002";
 /// Name of the index in the folder.
 pub const INDEX: &str = "tables.index";
 /// Name of the facts in the folder.
@@ -250,7 +250,7 @@ impl In<'_> {
             let inside = offset
                 .checked_add(bytes)
                 .is_some_and(|end| end <= file_bytes);
-            if !inside || !offset.is_multiple_of(8) {
+            if !inside {
                 return Err(from.damaged());
             }
             Ok(Place::File {
@@ -261,7 +261,13 @@ impl In<'_> {
             })
         })?;
         let expected = 1 + usize::from(nulls > 0) + usize::from(shape.is_long());
-        if nulls > rows || !(buffers.len() == expected || (buffers.is_empty() && nulls == rows)) {
+        // Texts may lie in several stretches, anywhere.
+        let enough = buffers.len() == expected || (shape.is_long() && buffers.len() > expected);
+        let aligned = buffers
+            .iter()
+            .take(expected - usize::from(shape.is_long()))
+            .all(|place| matches!(place, Place::File { offset, .. } if offset.is_multiple_of(8)));
+        if nulls > rows || !((enough && aligned) || (buffers.is_empty() && nulls == rows)) {
             return Err(self.damaged());
         }
         Ok(Stored { nulls, buffers })

@@ -5,6 +5,7 @@
 //! never written: a hole in the file.
 
 use crate::error::Result;
+use crate::heap::hash;
 use crate::part::{Field, Place, Stored};
 use crate::part_writer::Column;
 use arrow_buffer::ToByteSlice;
@@ -18,8 +19,6 @@ use flatbuffers::FlatBufferBuilder;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 const MAGIC: &[u8; 6] = b"ARROW1";
 const ALIGN: u64 = 64;
@@ -123,7 +122,7 @@ impl IpcFile {
                 buffers.push(put(&[valid.bits])?);
             }
             match column {
-                Column::Nulls => nulls = rows,
+                Column::Nulls | Column::Placed { .. } => nulls = rows,
                 Column::Fixed { values, .. } => buffers.push(put(&[values])?),
                 Column::Text { offsets, data, .. } => {
                     buffers.push(put(&[offsets.to_byte_slice()])?);
@@ -139,10 +138,8 @@ impl IpcFile {
     }
 
     /// Reads back what was written.
-    pub fn read(&self, offset: u64, bytes: usize) -> Result<Vec<u8>> {
-        let mut out = vec![0; bytes];
-        self.file.read_exact_at(&mut out, offset)?;
-        Ok(out)
+    pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        Ok(self.file.read_exact_at(out, offset)?)
     }
 
     /// Writes over what was written.
@@ -186,20 +183,7 @@ fn put_at(file: &File, offset: u64, data: &[&[u8]]) -> Result<Place> {
         file.write_all_at(stretch, at)?;
         at += stretch.len() as u64;
     }
-    let hash = match data {
-        [one] => xxh3_64(one),
-        many => {
-            let mut hash = Xxh3::new();
-            many.iter().for_each(|stretch| hash.update(stretch));
-            hash.digest()
-        }
-    };
-    Ok(Place::File {
-        offset,
-        bytes: at - offset,
-        hash,
-        checked: AtomicBool::new(false),
-    })
+    Ok(Place::file(offset, at - offset, hash(data)))
 }
 
 /// Where each buffer of a batch goes, from the start of its body.
@@ -229,7 +213,7 @@ impl Plan {
                 plan.bytes = aligned(plan.bytes + bytes as u64);
             };
             let nulls = match column {
-                Column::Nulls => {
+                Column::Nulls | Column::Placed { .. } => {
                     let mut hole = |bytes: usize, buffers: &mut Vec<FlatBuffer>| {
                         holes.push((buffers.len(), bytes));
                         buffers.push(FlatBuffer::new(0, bytes as i64));
@@ -255,7 +239,7 @@ impl Plan {
                             );
                         }
                         Column::Fixed { values, .. } => room(values.len(), &mut plan.buffers),
-                        Column::Nulls => {}
+                        Column::Nulls | Column::Placed { .. } => {}
                     }
                     valid.map_or(0, |valid| valid.nulls)
                 }

@@ -1,7 +1,7 @@
-//! Columns of equal length in batches, in memory or in one Arrow IPC file.
+//! Columns of equal length in batches, in memory or in one file.
 //!
-//! The file is a common Arrow IPC file; any reader of that format can open it. We read it by the
-//! store's own index instead ([`crate::index`]), which knows place, length and hash of each buffer.
+//! The file is a common Arrow IPC file, which any reader of that format can open, or a heap of buffers
+//! ([`crate::heap`]). We read both by the store's own index ([`crate::index`]), which knows place, length and hash of each buffer.
 //! A buffer is compared with its hash before its first use, so a damaged file ends in an error and
 //! opening a store costs nothing that grows with the rows.
 
@@ -107,8 +107,8 @@ pub struct Batch {
     pub columns: Vec<Stored>,
 }
 
-/// A column that was written: validity if there are NULLs, then values or offsets and text.
-/// Without buffers every row is NULL.
+/// A column that was written: validity if there are NULLs, then values, or offsets and the text in one
+/// or several stretches. Without buffers every row is NULL.
 #[derive(Debug)]
 pub struct Stored {
     /// Number of NULLs.
@@ -133,6 +133,16 @@ pub enum Place {
         /// Whether the mapped bytes were compared with the hash.
         checked: AtomicBool,
     },
+}
+
+impl Place {
+    /// How many bytes there are.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Place::Memory(buffer) => buffer.len() as u64,
+            Place::File { bytes, .. } => *bytes,
+        }
+    }
 }
 
 /// A finished file of a store.
@@ -229,7 +239,11 @@ impl Part {
         };
         let values = next()?;
         let text = if shape.is_long() {
-            next()?
+            let places = &stored.buffers[1 + usize::from(stored.nulls > 0)..];
+            match places {
+                [_] => next()?,
+                many => join(many.iter().map(Place::bytes).sum(), buffers)?,
+            }
         } else {
             Buffer::from_vec(Vec::<u8>::new())
         };
@@ -284,6 +298,15 @@ impl Part {
         }
         Ok(buffer)
     }
+}
+
+/// The stretches of a text, put together.
+fn join(bytes: u64, stretches: impl Iterator<Item = Result<Buffer>>) -> Result<Buffer> {
+    let mut text = Vec::with_capacity(bytes as usize);
+    for stretch in stretches {
+        text.extend_from_slice(&stretch?);
+    }
+    Ok(Buffer::from_vec(text))
 }
 
 fn damaged(seen: &str) -> Error {

@@ -1,10 +1,12 @@
 //! Writes a part batch by batch, into memory or into its file.
 
 use crate::error::{Error, Kind, Result};
+use crate::heap::Heap;
 use crate::ipc::IpcFile;
 use crate::part::{Batch, Field, Part, Place, Shape, Stored, StoredFile};
-use arrow_buffer::Buffer;
+use arrow_buffer::{Buffer, ToByteSlice};
 use std::path::Path;
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A column of a batch to be written.
@@ -28,6 +30,31 @@ pub enum Column<'a> {
         /// The text.
         data: &'a [&'a [u8]],
     },
+    /// Texts of which some may have been written before, and checked; for a [`Heap`] or memory.
+    Placed {
+        /// Absent when no row is NULL.
+        valid: Option<Valid<'a>>,
+        /// Where each text begins, and where the last ends.
+        offsets: &'a [i32],
+        /// The text.
+        data: &'a [Stretch<'a>],
+    },
+}
+
+/// A stretch of the text of a column.
+#[derive(Clone, Copy)]
+pub enum Stretch<'a> {
+    /// To be written; UTF-8.
+    Bytes(&'a [u8]),
+    /// Written before.
+    There {
+        /// Where it begins in the heap.
+        offset: u64,
+        /// How many bytes.
+        bytes: u64,
+        /// Their xxh3-64.
+        hash: u64,
+    },
 }
 
 /// Which rows are not NULL, one bit each.
@@ -43,17 +70,40 @@ pub struct Valid<'a> {
 pub struct PartWriter {
     fields: Vec<Field>,
     batches: Vec<Batch>,
-    file: Option<IpcFile>,
+    file: Option<PartFile>,
+}
+
+enum PartFile {
+    Ipc(IpcFile),
+    Heap(Arc<Heap>),
+}
+
+impl PartFile {
+    fn read(&self, offset: u64, bytes: usize) -> Result<Vec<u8>> {
+        let mut out = vec![0; bytes];
+        match self {
+            PartFile::Ipc(file) => file.read(offset, &mut out)?,
+            PartFile::Heap(heap) => heap.read(offset, &mut out)?,
+        }
+        Ok(out)
+    }
+
+    fn overwrite(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        match self {
+            PartFile::Ipc(file) => file.overwrite(offset, bytes),
+            PartFile::Heap(heap) => heap.overwrite(offset, bytes),
+        }
+    }
 }
 
 impl PartWriter {
     /// A part in the file `<name>.arrow` of a folder, or in memory.
     pub fn new(folder: Option<&Path>, name: &str, fields: Vec<Field>) -> Result<PartWriter> {
         let file = match folder {
-            Some(folder) => Some(IpcFile::create(
+            Some(folder) => Some(PartFile::Ipc(IpcFile::create(
                 folder.join(format!("{name}.arrow")),
                 &fields,
-            )?),
+            )?)),
             None => None,
         };
         Ok(PartWriter {
@@ -63,18 +113,36 @@ impl PartWriter {
         })
     }
 
+    /// A part in a heap, or in memory.
+    pub fn in_heap(heap: Option<Arc<Heap>>, fields: Vec<Field>) -> PartWriter {
+        PartWriter {
+            fields,
+            batches: Vec::new(),
+            file: heap.map(PartFile::Heap),
+        }
+    }
+
     /// Writes a batch of 1 to [`BATCH_ROWS`] rows. Texts must be UTF-8, each by itself; stats, which
-    /// come as [`Column::Text`] as well, may be any bytes.
+    /// come as texts as well, may be any bytes.
     pub fn write(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<()> {
         for (field, column) in self.fields.iter().zip(columns) {
-            if let Column::Text { offsets, data, .. } = column
-                && field.shape == Shape::Text
-            {
-                check_texts(offsets, data)?;
+            match column {
+                _ if field.shape != Shape::Text => {}
+                Column::Text { offsets, data, .. } => {
+                    check_texts(offsets, data.iter().map(|bytes| Stretch::Bytes(bytes)))?;
+                }
+                Column::Placed { offsets, data, .. } => {
+                    check_texts(offsets, data.iter().copied())?;
+                }
+                Column::Nulls | Column::Fixed { .. } => {}
             }
         }
         let columns = match &mut self.file {
-            Some(file) => file.write(rows, &self.fields, columns)?,
+            Some(PartFile::Ipc(file)) => file.write(rows, &self.fields, columns)?,
+            Some(PartFile::Heap(heap)) => columns
+                .iter()
+                .map(|column| store(heap, rows, column))
+                .collect::<Result<_>>()?,
             None => columns.iter().map(keep).collect(),
         };
         self.batches.push(Batch { rows, columns });
@@ -115,7 +183,10 @@ impl PartWriter {
     pub fn finish(self) -> Result<Part> {
         let file = match self.file {
             Some(file) => {
-                let (path, bytes) = file.finish(&self.fields)?;
+                let (path, bytes) = match file {
+                    PartFile::Ipc(file) => file.finish(&self.fields)?,
+                    PartFile::Heap(heap) => heap.finish()?,
+                };
                 Some(StoredFile::new(path, bytes))
             }
             None => None,
@@ -128,11 +199,54 @@ impl PartWriter {
     }
 }
 
+/// Writes a column into a heap.
+fn store(heap: &Heap, rows: usize, column: &Column<'_>) -> Result<Stored> {
+    let (nulls, mut buffers) = match column {
+        Column::Nulls => (rows, Vec::new()),
+        Column::Fixed { valid, .. } | Column::Text { valid, .. } | Column::Placed { valid, .. } => {
+            match valid {
+                Some(valid) => (valid.nulls, vec![heap.put(&[valid.bits])?]),
+                None => (0, Vec::new()),
+            }
+        }
+    };
+    match column {
+        Column::Nulls => {}
+        Column::Fixed { values, .. } => buffers.push(heap.put(&[values])?),
+        Column::Text { offsets, data, .. } => {
+            buffers.push(heap.put(&[offsets.to_byte_slice()])?);
+            buffers.push(heap.put(data)?);
+        }
+        Column::Placed { offsets, data, .. } => {
+            buffers.push(heap.put(&[offsets.to_byte_slice()])?);
+            for stretch in *data {
+                buffers.push(match stretch {
+                    Stretch::Bytes(bytes) => heap.put(&[bytes])?,
+                    Stretch::There {
+                        offset,
+                        bytes,
+                        hash,
+                    } => Place::file(*offset, *bytes, *hash),
+                });
+            }
+        }
+    }
+    Ok(Stored { nulls, buffers })
+}
+
 /// Texts are handed to others as UTF-8 without another look, so this is the look.
-fn check_texts(offsets: &[i32], data: &[&[u8]]) -> Result<()> {
+pub fn check_texts<'a>(offsets: &[i32], data: impl IntoIterator<Item = Stretch<'a>>) -> Result<()> {
     let mut start = 0_usize;
     let mut row = 0_usize;
     for stretch in data {
+        let stretch = match stretch {
+            Stretch::Bytes(stretch) => stretch,
+            Stretch::There { bytes, .. } => {
+                start += bytes as usize;
+                row += offsets[row..].partition_point(|offset| (*offset as usize) < start);
+                continue;
+            }
+        };
         let end = start + stretch.len();
         if !stretch.is_ascii() {
             let text = std::str::from_utf8(stretch).map_err(|error| {
@@ -166,21 +280,31 @@ fn keep(column: &Column<'_>) -> Stored {
     }
     | Column::Text {
         valid: Some(valid), ..
+    }
+    | Column::Placed {
+        valid: Some(valid), ..
     } = column
     {
         buffers.push(memory(valid.bits));
         nulls = valid.nulls;
     }
+    let mut text = |offsets: &[i32], data: &mut dyn Iterator<Item = &[u8]>| {
+        buffers.push(memory(offsets.to_byte_slice()));
+        let mut text = Vec::with_capacity(offsets.last().map_or(0, |end| *end as usize));
+        data.for_each(|stretch| text.extend_from_slice(stretch));
+        buffers.push(Place::Memory(Buffer::from_vec(text)));
+    };
     match column {
         Column::Nulls => {}
         Column::Fixed { values, .. } => buffers.push(memory(values)),
-        Column::Text { offsets, data, .. } => {
-            buffers.push(memory(arrow_buffer::ToByteSlice::to_byte_slice(*offsets)));
-            let mut text = Vec::with_capacity(data.iter().map(|stretch| stretch.len()).sum());
-            data.iter()
-                .for_each(|stretch| text.extend_from_slice(stretch));
-            buffers.push(Place::Memory(Buffer::from_vec(text)));
-        }
+        Column::Text { offsets, data, .. } => text(offsets, &mut data.iter().copied()),
+        Column::Placed { offsets, data, .. } => text(
+            offsets,
+            &mut data.iter().map(|stretch| match stretch {
+                Stretch::Bytes(bytes) => *bytes,
+                Stretch::There { .. } => &[],
+            }),
+        ),
     }
     Stored { nulls, buffers }
 }

@@ -3,23 +3,28 @@
 //! Every piece becomes a run, sorted by track, start, duration (the longer first) and place in the
 //! file. Runs stay in memory up to a limit; later ones are spilled, in blocks that are read back one
 //! at a time. The merge copies stretches, not rows: where runs do not overlap in time it costs one
-//! comparison per track and run.
+//! comparison per track and run. Args go into the file of the store as soon as their piece is sorted,
+//! unless the stretches of one track are short; the merge then tells only where they are.
 
-use crate::blocks::{Held, decode, encode};
+use crate::blocks::{Held as Columns, decode, encode};
 use crate::columns::SliceColumns;
 use crate::error::Result;
+use crate::heap::Heap;
 use crate::input::{unnamed_file, unnamed_file_in};
+use crate::part::Shape;
+use crate::placed::{Text, Texts, place};
 use crate::stage::Stage;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Rows of a spilled block; a block is the part of a spilled run that is in memory during the merge.
-const BLOCK_ROWS: usize = 1024;
+pub const BLOCK_ROWS: usize = 1024;
 /// Args of a spilled block from which on it is closed, however few its rows.
-const BLOCK_ARGS_BYTES: usize = 256 << 10;
+pub const BLOCK_ARGS_BYTES: usize = 256 << 10;
 /// Bytes of a row in memory, without its args.
 const ROW_BYTES: usize = 52;
 /// Rows and args of a merged piece.
@@ -29,15 +34,24 @@ const PIECE_ARGS_BYTES: usize = 8 << 20;
 /// Sorted runs of slices.
 pub struct Runs {
     folder: Option<PathBuf>,
+    /// Where args go, and how pieces hold them.
+    heap: Option<(Arc<Heap>, Shape)>,
     memory_bytes: usize,
     used_bytes: usize,
     runs: Vec<Run>,
     spill: Option<File>,
     spilled_bytes: u64,
     bytes: Vec<u8>,
+    text: Vec<u8>,
 }
 
-enum Run {
+struct Run {
+    rows: Held,
+    /// Where the args are, when they were written before.
+    texts: Vec<Text>,
+}
+
+enum Held {
     Memory(Box<SliceColumns>),
     Spilled(Vec<Block>),
 }
@@ -47,12 +61,12 @@ struct Block {
     rows: usize,
     /// Bytes of its args, which come last.
     args: usize,
-    held: Held,
+    held: Columns,
 }
 
 impl Runs {
     /// No runs yet. Without a folder nothing is spilled.
-    fn new(folder: Option<PathBuf>, memory_bytes: usize) -> Runs {
+    fn new(folder: Option<PathBuf>, heap: Option<(Arc<Heap>, Shape)>, memory_bytes: usize) -> Runs {
         let memory_bytes = if folder.is_some() {
             memory_bytes
         } else {
@@ -60,35 +74,50 @@ impl Runs {
         };
         Runs {
             folder,
+            heap,
             memory_bytes,
             used_bytes: 0,
             runs: Vec::new(),
             spill: None,
             spilled_bytes: 0,
             bytes: Vec::new(),
+            text: Vec::new(),
         }
     }
 
     /// Sorts a piece and keeps it. Returns an empty one.
-    fn push(&mut self, piece: SliceColumns) -> Result<SliceColumns> {
+    fn push(&mut self, mut piece: SliceColumns) -> Result<SliceColumns> {
         if piece.is_empty() {
             return Ok(piece);
         }
         let order = order(&piece);
+        let texts = match &self.heap {
+            Some((heap, args)) => place(heap, *args, &piece, order.as_deref(), &mut self.text)?,
+            None => Vec::new(),
+        };
+        // The buffer goes back whatever becomes of the rows.
+        let written = (!texts.is_empty()).then(|| std::mem::take(&mut piece.args_json));
+        let emptied = |mut piece: SliceColumns| {
+            piece.args_json = written.unwrap_or(piece.args_json);
+            piece.clear();
+            piece
+        };
         let bytes = piece.len() * ROW_BYTES + piece.args_json.len();
         if self.used_bytes + bytes > self.memory_bytes {
-            let blocks = self.spill(&piece, order.as_deref())?;
-            self.runs.push(Run::Spilled(blocks));
+            let rows = Held::Spilled(self.spill(&piece, order.as_deref())?);
+            self.runs.push(Run { rows, texts });
             return Ok(emptied(piece));
         }
         self.used_bytes += bytes;
         let Some(order) = order else {
-            self.runs.push(Run::Memory(Box::new(piece)));
-            return Ok(SliceColumns::default());
+            let rows = Held::Memory(Box::new(piece));
+            self.runs.push(Run { rows, texts });
+            return Ok(emptied(SliceColumns::default()));
         };
         let mut sorted = SliceColumns::default();
         gather(&mut sorted, &piece, &order);
-        self.runs.push(Run::Memory(Box::new(sorted)));
+        let rows = Held::Memory(Box::new(sorted));
+        self.runs.push(Run { rows, texts });
         Ok(emptied(piece))
     }
 
@@ -100,7 +129,8 @@ impl Runs {
                 None => unnamed_file()?,
             },
         };
-        let held = Held::of(piece);
+        let held = Columns::of(piece);
+        let inline = !piece.args_json.is_empty();
         let row = |at: usize| order.map_or(at, |order| order[at] as usize);
         let mut blocks = Vec::new();
         let bytes = &mut self.bytes;
@@ -111,7 +141,7 @@ impl Runs {
             let mut args = 0;
             let mut to = from;
             while to < most && (to == from || args <= BLOCK_ARGS_BYTES) {
-                args += piece.args(row(to)).len();
+                args += if inline { piece.args(row(to)).len() } else { 0 };
                 to += 1;
             }
             let offset = self.spilled_bytes + bytes.len() as u64;
@@ -139,9 +169,15 @@ impl Runs {
     }
 
     /// Starts a thread that sorts and keeps pieces.
-    pub fn start(folder: Option<PathBuf>, memory_bytes: usize) -> Result<Stage<Runs>> {
+    /// `args`: how the pieces hold their args, [`Shape::Text`] or [`Shape::Stats`].
+    pub fn start(
+        folder: Option<PathBuf>,
+        heap: Option<Arc<Heap>>,
+        args: Shape,
+        memory_bytes: usize,
+    ) -> Result<Stage<Runs>> {
         Stage::new("runs", move |inbox| {
-            let mut runs = Runs::new(folder, memory_bytes);
+            let mut runs = Runs::new(folder, heap.map(|heap| (heap, args)), memory_bytes);
             while let Some(piece) = inbox.next()? {
                 let used = runs.push(piece)?;
                 inbox.give_back(used);
@@ -153,6 +189,7 @@ impl Runs {
     /// Merges all runs; `give` takes pieces in nesting order and returns empty ones.
     pub fn merge(self, mut give: impl FnMut(SliceColumns) -> Result<SliceColumns>) -> Result<()> {
         let spill = self.spill;
+        let file = self.heap.map(|(heap, _)| heap);
         let mut cursors = Vec::with_capacity(self.runs.len());
         let mut heap = BinaryHeap::with_capacity(self.runs.len());
         for run in self.runs {
@@ -171,10 +208,11 @@ impl Runs {
             loop {
                 let to = cursor.reach(run, limit);
                 let args = cursor.piece.args_start(to) - cursor.piece.args_start(cursor.at);
-                if !out.is_empty() && out.args_json.len() + args > PIECE_ARGS_BYTES {
+                let held = out.args_end.last().map_or(0, |end| *end as usize);
+                if !out.is_empty() && held + args > PIECE_ARGS_BYTES {
                     out = give(out)?;
                 }
-                append(&mut out, &cursor.piece, cursor.at, to);
+                cursor.append(&mut out, to, file.as_deref())?;
                 cursor.at = to;
                 if out.len() >= PIECE_ROWS {
                     out = give(out)?;
@@ -205,28 +243,52 @@ struct Cursor {
     at: usize,
     blocks: std::vec::IntoIter<Block>,
     bytes: Vec<u8>,
+    /// Row of the run with which the piece begins.
+    first: usize,
+    texts: Texts,
 }
 
 impl Cursor {
     fn new(run: Run) -> Cursor {
-        let (piece, blocks) = match run {
-            Run::Memory(piece) => (*piece, Vec::new()),
-            Run::Spilled(blocks) => (SliceColumns::default(), blocks),
+        let (piece, blocks) = match run.rows {
+            Held::Memory(piece) => (*piece, Vec::new()),
+            Held::Spilled(blocks) => (SliceColumns::default(), blocks),
         };
         Cursor {
             piece,
             at: 0,
             blocks: blocks.into_iter(),
             bytes: Vec::new(),
+            first: 0,
+            texts: Texts::new(run.texts),
         }
+    }
+
+    /// Appends the rows up to `to`.
+    fn append(&mut self, out: &mut SliceColumns, to: usize, heap: Option<&Heap>) -> Result<()> {
+        let at = self.at;
+        match heap.filter(|_| !self.texts.is_empty()) {
+            Some(heap) => self
+                .texts
+                .append(out, &self.piece, self.first, at..to, heap)?,
+            None => {
+                let (start, end) = (self.piece.args_start(at), self.piece.args_start(to));
+                out.args_json
+                    .extend_from_slice(&self.piece.args_json[start..end]);
+            }
+        }
+        append(out, &self.piece, at, to);
+        Ok(())
     }
 
     /// Sees that there is a row at `at`; false at the end of the run, whose memory is freed.
     fn fill(&mut self, spill: Option<&File>) -> Result<bool> {
         while self.at == self.piece.len() {
+            self.first += self.piece.len();
             let (Some(block), Some(spill)) = (self.blocks.next(), spill) else {
                 self.piece = SliceColumns::default();
                 self.bytes = Vec::new();
+                self.texts = Texts::default();
                 self.at = 0;
                 return Ok(false);
             };
@@ -331,11 +393,6 @@ fn by_track(track: &[u32]) -> Vec<u32> {
     order
 }
 
-fn emptied(mut piece: SliceColumns) -> SliceColumns {
-    piece.clear();
-    piece
-}
-
 /// Fills `out` with the rows of `piece` in an order.
 fn gather(out: &mut SliceColumns, piece: &SliceColumns, order: &[u32]) {
     fn pick<T: Copy>(out: &mut Vec<T>, from: &[T], order: &[u32]) {
@@ -349,14 +406,19 @@ fn gather(out: &mut SliceColumns, piece: &SliceColumns, order: &[u32]) {
     pick(&mut out.op_name, &piece.op_name, order);
     pick(&mut out.op_type, &piece.op_type, order);
     pick(&mut out.correlation, &piece.correlation, order);
+    let inline = !piece.args_json.is_empty();
     out.args_json.reserve(piece.args_json.len());
-    for row in order {
-        out.args_json.extend_from_slice(piece.args(*row as usize));
-        out.args_end.push(out.args_json.len() as u32);
+    let mut end = 0;
+    for row in order.iter().map(|row| *row as usize) {
+        if inline {
+            out.args_json.extend_from_slice(piece.args(row));
+        }
+        end += piece.args_bytes(row);
+        out.args_end.push(end);
     }
 }
 
-/// Appends rows `from..to` of a piece.
+/// Appends rows `from..to` of a piece, without the text of the args.
 fn append(out: &mut SliceColumns, piece: &SliceColumns, from: usize, to: usize) {
     out.track.extend_from_slice(&piece.track[from..to]);
     out.name.extend_from_slice(&piece.name[from..to]);
@@ -367,13 +429,11 @@ fn append(out: &mut SliceColumns, piece: &SliceColumns, from: usize, to: usize) 
     out.op_type.extend_from_slice(&piece.op_type[from..to]);
     out.correlation
         .extend_from_slice(&piece.correlation[from..to]);
-    let (start, end) = (piece.args_start(from), piece.args_start(to));
-    let base = out.args_json.len() as u32;
-    out.args_json
-        .extend_from_slice(&piece.args_json[start..end]);
+    let start = piece.args_start(from) as u32;
+    let base = out.args_end.last().copied().unwrap_or(0);
     out.args_end.extend(
         piece.args_end[from..to]
             .iter()
-            .map(|end| end - start as u32 + base),
+            .map(|end| end - start + base),
     );
 }

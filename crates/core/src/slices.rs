@@ -2,16 +2,17 @@
 //! its own, so that it runs beside the decoding.
 
 use crate::bits::{some, texts};
-use crate::columns::{MISSING, NONE, SliceColumns};
+use crate::columns::{MISSING, NONE, Placed, SliceColumns};
 use crate::error::{Error, Kind, Result};
+use crate::heap::Heap;
 use crate::nesting::Nester;
 use crate::options::Needs;
 use crate::part::{BATCH_ROWS, Field, Part, Shape};
-use crate::part_writer::{Column, PartWriter};
+use crate::part_writer::{Column, PartWriter, Stretch};
 use crate::stage::{Inbox, Stage};
 use arrow_buffer::ToByteSlice;
 use std::ops::Range;
-use std::path::Path;
+use std::sync::Arc;
 
 /// Args of a batch from which on it is written, however few its rows.
 const BATCH_ARGS_BYTES: usize = 64 << 20;
@@ -48,10 +49,10 @@ pub struct Slices {
     pub args_too_long: u64,
 }
 
-/// Starts the thread that writes slices; the table goes to `slice.arrow` in a folder or stays in memory.
+/// Starts the thread that writes slices; the table goes into the heap or stays in memory.
 /// `args`: how the pieces hold their args, [`Shape::Text`] or [`Shape::Stats`].
-pub fn start(folder: Option<&Path>, needs: Needs, args: Shape) -> Result<Stage<Slices>> {
-    let part = PartWriter::new(folder, "slice", fields(args))?;
+pub fn start(heap: Option<Arc<Heap>>, needs: Needs, args: Shape) -> Result<Stage<Slices>> {
+    let part = PartWriter::in_heap(heap, fields(args));
     Stage::new("slices", move |inbox| {
         let mut encoder = Encoder::new(part, needs, inbox);
         while let Some(piece) = encoder.inbox.next()? {
@@ -59,6 +60,14 @@ pub fn start(folder: Option<&Path>, needs: Needs, args: Shape) -> Result<Stage<S
         }
         encoder.finish()
     })
+}
+
+/// A stretch of the args of the batch.
+enum Text {
+    /// In the piece of that number.
+    Held(usize, Range<usize>),
+    /// Written before.
+    There(Placed),
 }
 
 /// The batch that is being filled, and what reaches beyond it.
@@ -77,7 +86,7 @@ struct Encoder {
     offsets: Vec<i32>,
     /// Pieces whose args are in the batch, and which stretch of them.
     held: Vec<SliceColumns>,
-    stretches: Vec<(usize, Range<usize>)>,
+    stretches: Vec<Text>,
     /// Self times of slices whose batch was written before they ended.
     late: Vec<(i64, i64)>,
     batch_rows: Vec<usize>,
@@ -155,21 +164,61 @@ impl Encoder {
 
     /// Places the args of rows `at..to`; returns the first row that does not fit.
     fn take_args(&mut self, piece: &SliceColumns, at: usize, to: usize) -> Result<usize> {
-        let start_of = |row: usize| {
-            if row == 0 {
-                0
-            } else {
-                piece.args_end[row - 1] as usize
+        let mut next = piece.placed.partition_point(|placed| placed.row < at);
+        let mut row = at;
+        while row < to {
+            match piece.placed.get(next) {
+                Some(placed) if placed.row == row => {
+                    let base = self.offsets.last().map_or(0, |last| *last as usize);
+                    // What was written in one go stays in one batch.
+                    if row + placed.rows > to
+                        || (base + placed.bytes > BATCH_ARGS_BYTES && self.offsets.len() > 1)
+                    {
+                        break;
+                    }
+                    let start = piece.args_start(row);
+                    let ends = &piece.args_end[row..row + placed.rows];
+                    self.offsets
+                        .extend(ends.iter().map(|end| (base + *end as usize - start) as i32));
+                    self.stretches.push(Text::There(*placed));
+                    row += placed.rows;
+                    next += 1;
+                }
+                placed => {
+                    let end = placed.map_or(to, |placed| placed.row.min(to));
+                    let before = next.checked_sub(1).map_or(0, |before| {
+                        let placed = &piece.placed[before];
+                        // How far the texts in the piece lag behind all texts.
+                        piece.args_start(placed.row + placed.rows) - placed.after
+                    });
+                    let taken = self.take_held(piece, row, end, before)?;
+                    row += taken;
+                    if row < end {
+                        break;
+                    }
+                }
             }
-        };
+        }
+        Ok(row)
+    }
+
+    /// Places the args of rows `at..to` that are in the piece itself, `before` bytes before where all
+    /// texts would have them; returns how many rows fit.
+    fn take_held(
+        &mut self,
+        piece: &SliceColumns,
+        at: usize,
+        to: usize,
+        before: usize,
+    ) -> Result<usize> {
+        let start_of = |row: usize| piece.args_start(row) - before;
         let held = self.held.len();
         let mut begin = start_of(at);
         let mut base = self.offsets.last().map_or(0, |last| *last as usize);
         let mut row = at;
-        let full = self.columns.len();
         while row < to {
-            let (start, end) = (start_of(row), piece.args_end[row] as usize);
-            if base + end - begin > BATCH_ARGS_BYTES && full + row - at > 0 {
+            let (start, end) = (start_of(row), piece.args_end[row] as usize - before);
+            if base + end - begin > BATCH_ARGS_BYTES && self.offsets.len() > 1 {
                 break;
             }
             if end - start > i32::MAX as usize {
@@ -183,12 +232,12 @@ impl Encoder {
             row += 1;
         }
         self.stretch(held, begin..start_of(row));
-        Ok(row)
+        Ok(row - at)
     }
 
     fn stretch(&mut self, held: usize, range: Range<usize>) {
         if !range.is_empty() {
-            self.stretches.push((held, range));
+            self.stretches.push(Text::Held(held, range));
         }
     }
 
@@ -254,10 +303,19 @@ impl Encoder {
         }
         let columns = &self.columns;
         let [category, op_name, op_type, parent, correlation, args] = &mut self.bits;
-        let data: Vec<&[u8]> = self
+        let data: Vec<Stretch<'_>> = self
             .stretches
             .iter()
-            .map(|(held, range)| &self.held[*held].args_json[range.clone()])
+            .map(|text| match text {
+                Text::Held(held, range) => {
+                    Stretch::Bytes(&self.held[*held].args_json[range.clone()])
+                }
+                Text::There(placed) => Stretch::There {
+                    offset: placed.offset,
+                    bytes: placed.bytes as u64,
+                    hash: placed.hash,
+                },
+            })
             .collect();
         let written = [
             Column::Fixed {
@@ -309,7 +367,11 @@ impl Encoder {
 
     /// Hands pieces back that are not looked at any more.
     fn give_back(&mut self) {
-        if !self.stretches.is_empty() {
+        if self
+            .stretches
+            .iter()
+            .any(|text| matches!(text, Text::Held(..)))
+        {
             return;
         }
         for piece in self.held.drain(..) {

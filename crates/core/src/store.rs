@@ -1,7 +1,8 @@
 //! The tables decoded from one source, in memory or in a folder.
 //!
-//! In a folder a store is: one Arrow IPC file per table (`slice.arrow`, `track.arrow`, ...), which any
-//! Arrow reader opens; files with one more column of a table (`slice.step.arrow`,
+//! In a folder a store is: one Arrow IPC file per table (`track.arrow`, `counter.arrow`, ...), which any
+//! Arrow reader opens; the columns of slices in a file of their own kind (`slice.columns`), whose args
+//! lie block by block as they were met; files with one more column of a table (`slice.step.arrow`,
 //! `flow.slice_id.arrow`), batch by batch as long as the table's; the texts behind the codes in `slice`
 //! (`slice.name.arrow`, ...); for formats whose args become text only when they are read, the names in
 //! them (`slice.args_json.arrow`); `facts.json`; and `tables.index`, which tells what belongs together.

@@ -4,6 +4,7 @@ use crate::columns::{Cell, MISSING, SliceColumns, Table};
 use crate::error::Result;
 use crate::facts::{Effect, Facts};
 use crate::flows::Flows;
+use crate::heap::Heap;
 use crate::lazy_args;
 use crate::options::Options;
 use crate::part::{Field, Part, Shape};
@@ -35,6 +36,7 @@ pub struct Writer {
     options: Options,
     tables: Vec<(Table, Rows)>,
     skipped: Vec<(Table, i64)>,
+    heap: Option<Arc<Heap>>,
     slices: Option<Stage<Slices>>,
     ordered_rows: i64,
     runs: Option<Stage<Runs>>,
@@ -57,6 +59,7 @@ impl Writer {
             options: options.clone(),
             tables: Vec::new(),
             skipped: Vec::new(),
+            heap: None,
             slices: None,
             ordered_rows: 0,
             runs: None,
@@ -78,12 +81,17 @@ impl Writer {
         all.push(first_track, names)
     }
 
-    fn start(&self) -> Result<Stage<Slices>> {
-        let args = match self.stat_names {
+    /// How the args of slices come.
+    fn args_shape(&self) -> Shape {
+        match self.stat_names {
             Some(_) => Shape::Stats,
             None => Shape::Text,
-        };
-        slices::start(self.options.folder.as_deref(), self.options.needs, args)
+        }
+    }
+
+    fn start(&mut self) -> Result<Stage<Slices>> {
+        let args = self.args_shape();
+        slices::start(self.heap()?, self.options.needs, args)
     }
 
     /// Adds a row; `cells` are in the order of [`Table::columns`]. Returns the row number. A flow
@@ -156,14 +164,15 @@ impl Writer {
         if !self.options.needs.nesting {
             return self.thread()?.push(piece);
         }
-        let options = &self.options;
-        let runs = match &mut self.runs {
+        let runs = match self.runs.take() {
             Some(runs) => runs,
-            None => self
-                .runs
-                .insert(Runs::start(options.folder.clone(), options.memory_bytes)?),
+            None => {
+                let heap = self.heap()?.filter(|_| self.options.needs.args);
+                let (options, args) = (&self.options, self.args_shape());
+                Runs::start(options.folder.clone(), heap, args, options.memory_bytes)?
+            }
         };
-        runs.push(piece)
+        self.runs.insert(runs).push(piece)
     }
 
     /// An empty piece to fill. Its memory was used before, which makes it cheaper than a new one.
@@ -179,6 +188,14 @@ impl Writer {
             None => self.start()?,
         };
         Ok(self.slices.insert(thread))
+    }
+
+    /// The file of the slices.
+    fn heap(&mut self) -> Result<Option<Arc<Heap>>> {
+        if let (None, Some(folder)) = (&self.heap, &self.options.folder) {
+            self.heap = Some(Arc::new(Heap::create(folder.join("slice.columns"))?));
+        }
+        Ok(self.heap.clone())
     }
 
     /// Notes something lost, repaired, capped or missing; the same slug adds up. The `events_*`
@@ -204,11 +221,11 @@ impl Writer {
     pub fn finish(mut self) -> Result<Store> {
         let folder = self.options.folder.clone();
         let folder = folder.as_deref();
-        let options = &self.options;
         let mut thread = match self.slices.take() {
             Some(thread) => thread,
             None => self.start()?,
         };
+        let options = &self.options;
         if let Some(runs) = self.runs.take() {
             runs.finish(|| options.check())?.merge(|piece| {
                 options.check()?;

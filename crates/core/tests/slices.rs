@@ -248,6 +248,53 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Args long enough to be written before their slices: pieces one after the other in time and
+    /// pieces that are woven into each other, whole blocks and blocks cut in two, with and without args.
+    #[test]
+    fn args_that_were_written_before_are_those_of_their_slices(
+        pieces in prop::collection::vec((0..3_u32, 1..1600_usize, 0..3_i64, 0..200_usize), 1..9),
+        overlap in 0..3_i64,
+    ) {
+        let mut slices = Vec::new();
+        let mut sizes = Vec::new();
+        for (p, (tracks, rows, hole, bytes)) in pieces.iter().enumerate() {
+            sizes.push(*rows);
+            for i in 0..*rows {
+                // Pieces follow each other, share half their time, or all of it.
+                let piece_ps = [2000, 1000, 1][overlap as usize] * p as i64;
+                let text = format!("{{\"i\":{i},\"ä\":\"{}\"}}", "xö".repeat(bytes / 3));
+                slices.push(Slice {
+                    track: i as u32 % (tracks + 1),
+                    ts_ps: piece_ps + (i as i64 * 7) % 1999,
+                    dur_ps: 1,
+                    category: false,
+                    args: (*hole == 0 || i as i64 % 3 != *hole).then_some(text),
+                });
+            }
+        }
+        let push = |options: &Options| {
+            let mut writer = Writer::new(options).unwrap();
+            let mut first = 0;
+            for rows in &sizes {
+                let piece = piece(&mut writer, &slices[first..first + rows], first);
+                writer.push_unordered(piece).unwrap();
+                first += rows;
+            }
+            writer.finish().unwrap()
+        };
+        let expected = push(&Options::default()).rows("slice").unwrap();
+        for memory_bytes in [0, 100_000, 1 << 30] {
+            let folder = Folder::new("placed");
+            let rows = push(&folder.options(memory_bytes)).rows("slice").unwrap();
+            prop_assert!(rows == expected);
+            prop_assert!(Store::open(&folder.0).unwrap().rows("slice").unwrap() == expected);
+        }
+    }
+}
+
 #[test]
 fn slices_that_outlive_their_batch_get_their_self_time() {
     // One slice around 300,000 others: it ends long after its batch was written.

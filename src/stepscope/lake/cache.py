@@ -1,7 +1,7 @@
 """Decoded stores kept in the user's cache folder, keyed by what the files hold.
 
     index/<digest of the path>.json      what was seen in a file of that size, time and inode
-    entries/<size>-<hash>-<version>-<digest of hints>/   a decoded store, uncompressed Arrow
+    entries/<size>-<hash>-<version>-<digest of hints>/   a decoded store, uncompressed columns
     stage/<name>/ + <name>.lock          an entry being made; the lock dies with its maker
 
 An unchanged file is known by path, size, mtime and inode, so a second look reads nothing of it; a copy
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _SETTLED_SECONDS = 120
 """The kernel has written what it was given by then, so forcing it costs little."""
 _ENTRY = "entry.json"
+_LAYOUT = 2
+"""Raised when stores are written in another way; entries of another layout are made anew."""
 
 
 class Cache:
@@ -44,7 +46,7 @@ class Cache:
         """version: of the decoders; entries of others are made anew."""
         self.folder = folder
         self._most = most_bytes
-        self._version = f"{version}.{schema().version}"
+        self._version = f"{version}.{schema().version}.{_LAYOUT}"
         self._learning = threading.Lock()
         for inner in ("index", "entries", "stage"):
             (folder / inner).mkdir(parents=True, exist_ok=True)
@@ -214,7 +216,7 @@ class Cache:
     # Tidying.
 
     def tidy(self) -> None:
-        """Sweeps what dead processes left and evicts what was used longest ago, to stay below the limit."""
+        """Sweeps what dead processes and other versions left; evicts what was used longest ago."""
         with contextlib.suppress(OSError):
             self._sweep()
             self._evict()
@@ -229,6 +231,9 @@ class Cache:
     def _evict(self) -> None:
         found = []
         for entry in (self.folder / "entries").iterdir():
+            if entry.name.split("-")[2:3] != [self._version]:
+                disk.remove(entry)
+                continue
             used, size = 0.0, 0
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 used = (entry / _ENTRY).stat().st_mtime
