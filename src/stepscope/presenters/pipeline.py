@@ -281,7 +281,9 @@ def _ordered(found: Iterable[Found]) -> list[Found]:
 
 
 def _short(name: str) -> str:
-    return {"program": "the program itself", "cpu": "the CPU"}.get(name, name.rpartition("::")[2])
+    return {"program": "the program itself", "cpu": "the CPU", "threads": "the thread pool"}.get(
+        name, name.rpartition("::")[2]
+    )
 
 
 def _ps(value: int) -> str:

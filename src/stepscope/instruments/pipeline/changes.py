@@ -52,8 +52,8 @@ def propose(
             # Python that computes holds the lock, Python that waits does not: the trace cannot tell.
             prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps
-        inside = load.stage.nested_in is not None and name != "prefetch"
-        written = None if inside else _meant(name, where.get(load.stage, ()))
+        inside = load.stage.nested_in is not None and name not in ("prefetch", "parallelise_reading")
+        written = None if inside or name in _NO_LINE else _meant(name, where.get(load.stage, ()))
         made.append(Change(name, load.stage.name, what, prediction, helps, code(name, written, places)))
     return sorted(made, key=lambda change: not change.helps)
 
@@ -85,13 +85,26 @@ def _candidates(
             f"give {place} num_parallel_calls=tf.data.AUTOTUNE, or batch smaller elements (uint8, not float)"
         )
         yield "parallelise_batch", worst, what, now.changed(number, lambda p: own_lane(p, now.cores))
-    if short in _SOURCES or short in ("Interleave", "FlatMap"):
+    if stage.nested_in is not None and stage.nested_in.short.startswith(("Interleave", "FlatMap")):
+        inner = [load.stage.number for load in loads if load.stage.nested_in is stage.nested_in]
+        branch = f"changed:{stage.nested_in.number}"
+        spoken = stage.nested_in.spoken
+        yield (
+            "parallelise_reading",
+            worst,
+            f"run several branches of {spoken} at once: num_parallel_calls=tf.data.AUTOTUNE"
+            + ("" if "Interleave" in stage.nested_in.short else ", as interleave instead of flat_map"),
+            now.changed(inner, lambda p: replace(p, lane=branch, width=now.cores)),
+        )
+    elif short in _SOURCES or short in ("Interleave", "FlatMap"):
         what = "read several files at once: interleave(…, num_parallel_calls=tf.data.AUTOTUNE)"
         yield (
             "parallelise_reading",
             worst,
             what,
-            now.changed([*number, *upstream], lambda p: own_lane(p, now.cores)),
+            now.changed(
+                [*number, *upstream], lambda p: replace(p, lane=f"changed:{stage.number}", width=now.cores)
+            ),
         )
     if short == "MatchingFiles":
         what = f"list the files once, before training, and give the list to from_tensor_slices ({place})"
@@ -105,14 +118,16 @@ def _candidates(
     if "Cache" not in short and short not in ("Generator",):
         what = f"cache() behind {place}, if it gives the same in each epoch and fits memory"
         yield "cache_here", worst, what, now.changed([*number, *upstream], lambda p: None)
-    half = now.changed(number, lambda p: replace(p, work_ps=p.work_ps // 2, cpu_ps=p.cpu_ps // 2))
+    half = now.changed(
+        number, lambda p: replace(p, work_ps=p.work_ps // 2, cpu_ps=p.cpu_ps // 2, pool_ps=p.pool_ps // 2)
+    )
     yield "halve_work", worst, f"make the work of {place} half as much", half
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if in_program >= HELPS * measured_ps:
         what = "end the pipeline with prefetch(tf.data.AUTOTUNE)"
         moved = tuple(replace(p, lane="changed:end") if p.lane == PROGRAM else p for p in now.parts)
     else:
-        what, moved = "prefetch more: the pipeline ends with a prefetch already", now.parts
+        what, moved = "prefetch more: the pipeline works ahead of the program already", now.parts
     yield "prefetch", worst, what, replace(now, parts=moved)
     yield (
         "tf_data_service",
@@ -120,6 +135,10 @@ def _candidates(
         "run the pipeline on other hosts with tf.data service",
         replace(now, parts=()),
     )
+
+
+_NO_LINE = ("more_cores", "tf_data_service")
+"""Changes of something else than the line that the stage was written on."""
 
 
 def _meant(change: str, written: Sequence[Place]) -> Place | None:

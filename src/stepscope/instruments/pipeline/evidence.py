@@ -11,6 +11,9 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
+OTHERS = 0.2
+"""Part of the cores that other programs may keep busy without being told."""
+
 
 def write(
     waited: Waits,
@@ -117,10 +120,19 @@ def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: 
     if machine is not None:
         own = "" if machine.process_cores is None else f", the program itself {machine.process_cores:.1f}"
         what = "The CPU is full" if machine.full else "The CPU is not full"
-        return (
+        said = (
             f"{what}: {units.show(machine.busy, 'ratio')} of {units.count(machine.cores, 'core')} were busy "
             f"during the steps{own} (from the record of the machine)."
         )
+        others = (
+            0.0 if machine.process_cores is None else machine.busy * machine.cores - machine.process_cores
+        )
+        if others >= OTHERS * machine.cores:
+            said += (
+                f" Other programs keep {others:.1f} of them busy: on a quiet machine everything is faster, "
+                "and predictions are surer."
+            )
+        return said
     used = sum(load.cpu_ps for load in ranked) / max(waited.step_ps, 1)
     return (
         f"The pipeline keeps {used:.1f} of {units.count(cores, 'core')} busy (from the trace, which does not "

@@ -1,6 +1,6 @@
 """The rate model: how long a step takes when every part of it runs as fast as it can.
 
-    step = max(program + its lane, slowest other lane, CPU work / cores)
+    step = max(program + its lane, slowest other lane, CPU work / cores, functions / threads of the pool)
 
 `program` is the time of a step that is not waiting. Lanes (see rates) run side by side, and with the
 program; what runs in the program's own lane adds to it. A model trained on the CPU competes for the
@@ -20,6 +20,9 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import Waits
 
+CPU, POOL = "cpu", "threads"
+"""What limits when it is no stage: the cores, or the threads that run functions, as many as cores."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -32,6 +35,8 @@ class Part:
     work_ps: int
     cpu_ps: int
     """What of its work needs a core; reading and waiting Python do not, or not all of it."""
+    pool_ps: int = 0
+    """Time in which its function holds a thread of the pool, waiting or not."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +57,21 @@ class Model:
         return found
 
     def step(self, crowded: bool = False) -> tuple[int, str]:
-        """Duration of a step and the lane that limits it, or "cpu". crowded: the program needs all cores."""
+        """Duration of a step and its limit: a lane, CPU or POOL. crowded: the program takes all cores."""
         lanes = self.lanes()
         lane = max(lanes, key=lambda one: (lanes[one], one == PROGRAM, one))
         cpu = sum(part.cpu_ps for part in self.parts) // self.cores
         cpu += self.program_ps if crowded and not self.device else 0
-        return (cpu, "cpu") if cpu > lanes[lane] else (lanes[lane], lane)
+        pool = sum(part.pool_ps for part in self.parts) // self.cores
+        return max((lanes[lane], lane), (cpu, CPU), (pool, POOL), key=lambda bound: bound[0])
 
     def limit(self, lane: str) -> str:
-        """The name of what limits: a stage, `program` or `cpu`."""
+        """The name of what limits: a stage, `program`, `cpu` or `threads`."""
         inside = [part for part in self.parts if part.lane == lane]
         largest = max(
             inside, key=lambda part: (part.work_ps // max(part.width, 1), part.number), default=None
         )
-        if largest is None or lane == "cpu":
+        if largest is None or lane in (CPU, POOL):
             return lane
         if lane == PROGRAM and largest.work_ps // max(largest.width, 1) <= self.program_ps:
             return PROGRAM
@@ -97,6 +103,7 @@ def of(loads: Sequence[Load], waits: Waits, cores: int, device: bool) -> Model:
             load.width,
             load.work_ps,
             0 if load.python or load.stage.short.startswith(_READS) else min(load.cpu_ps, load.work_ps),
+            min(load.pool_ps, load.work_ps),
         )
         for load in loads
         if load.work_ps

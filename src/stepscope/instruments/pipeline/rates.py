@@ -51,6 +51,8 @@ class Load:
     """Its work per step, over all threads."""
     cpu_ps: int
     """What of its work needs a core: without handing over from one piece of its function to the next."""
+    pool_ps: int
+    """Time per step in which its function holds a thread of the pool."""
     in_waits_ps: int
     """Its work, divided by its threads, while the program waited."""
     python: bool
@@ -146,6 +148,7 @@ def measure(
                 threads=max(len(threads[stage]), 1),
                 work_ps=per_step(at_work),
                 cpu_ps=per_step(on_cpu),
+                pool_ps=per_step(ran[stage]),
                 in_waits_ps=shared(at_work, waits.intervals) // (width * outer) if waits else 0,
                 python=stage in python,
                 trace_work_ps=per_step(at_work),

@@ -1,0 +1,473 @@
+"""Holds predictions of `stepscope pipeline` against what the changes really gain.
+
+    python benchmarks/predictions.py [CASE...] [--rounds N] [--label TEXT] [--list]
+
+Each case is a pipeline of stock TensorFlow with a fix. In a process of its own, the pipeline is recorded
+once (trace and model proto), stepscope predicts what a step takes after the fix, then both pipelines run in
+turns without a profiler, and medians of their steps are compared. What is compared is the gain: the part of
+the step that remains after the fix. Fixes are those that `changes` names; a case whose fix stepscope calls
+useless must show that it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+NEAR = 0.25
+HELPS = 0.05
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pipeline, the fix, and its name among the changes of stepscope; one of them may have several."""
+
+    before: Callable[[Any], Any]
+    after: Callable[[Any], Any]
+    change: str
+    model_ms: float = 2.0
+    computes: bool = True
+    """The program computes on the CPU; else it waits for so long, as for an accelerator."""
+
+
+def work(tf: Any, x: Any, ms: float) -> Any:
+    """A function that computes for about so long on one core, as few large ops."""
+    a = tf.random.stateless_uniform([180, 180], seed=[1, 2]) + tf.reduce_mean(x) * 1e-9
+    for _ in range(max(round(ms / PER_MATMUL_MS), 1)):
+        a = tf.matmul(a, a) * 1e-2
+    return x + tf.reduce_sum(a) * 1e-30
+
+
+PER_MATMUL_MS = 0.15
+
+
+def elements(tf: Any, width: int = 256) -> Any:
+    return tf.data.Dataset.range(10_000_000).map(lambda i: tf.ones([width]) * tf.cast(i % 7, tf.float32))
+
+
+def plain(data: Any, tf: Any) -> Any:
+    """The pipeline as written: TensorFlow's rewrites would make some of the fixes themselves."""
+    options = tf.data.Options()
+    options.experimental_optimization.apply_default_optimizations = False
+    options.experimental_optimization.inject_prefetch = False
+    return data.with_options(options)
+
+
+def wait(tf: Any, x: Any, ms: float) -> Any:
+    """A function that waits for so long, as for a server or a slow disk; its Python lets go of its lock."""
+
+    def sleeps(value: Any) -> Any:
+        time.sleep(ms / 1000)
+        return value
+
+    y = tf.numpy_function(sleeps, [x], tf.float32)
+    y.set_shape(x.shape)
+    return y
+
+
+def files(tf: Any, count: int = 4) -> list[str]:
+    folder = Path(os.environ["STEPSCOPE_BENCH_DATA"])
+    names = [folder / f"{i}.tfrecord.gz" for i in range(count)]
+    for name in names:
+        if not name.exists():
+            with tf.io.TFRecordWriter(str(name), tf.io.TFRecordOptions(compression_type="GZIP")) as out:
+                for i in range(1500):
+                    out.write((str(i * 7919) * 900)[:8000].encode())
+    return [str(name) for name in names]
+
+
+def records(tf: Any, one_by_one: bool) -> Any:
+    names = tf.data.Dataset.from_tensor_slices(files(tf)).repeat()
+    calls = None if one_by_one else tf.data.AUTOTUNE
+    data = names.interleave(
+        lambda name: tf.data.TFRecordDataset(name, compression_type="GZIP"),
+        cycle_length=1 if one_by_one else 4, num_parallel_calls=calls,
+    )  # fmt: skip
+    return data.map(lambda s: tf.ones([256]) * tf.cast(tf.strings.length(s), tf.float32)).batch(64)
+
+
+def waiting_branches(tf: Any, calls: int | None) -> Any:
+    """Four sources whose elements each wait."""
+    sources = tf.data.Dataset.range(4).repeat()
+    return sources.interleave(
+        lambda i: elements(tf).take(100).map(lambda x: wait(tf, x, 3)),
+        cycle_length=4,
+        num_parallel_calls=calls,
+    )
+
+
+AUTO = -1
+CASES: dict[str, Case] = {
+    "parallel_map": Case(
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 1)).batch(8), tf),
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 1), num_parallel_calls=AUTO).batch(8), tf),
+        "parallelise_map",
+    ),
+    "parallel_map_behind_prefetch": Case(
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 1)).batch(8).prefetch(2), tf),
+        lambda tf: plain(
+            elements(tf).map(lambda x: work(tf, x, 1), num_parallel_calls=AUTO).batch(8).prefetch(2), tf
+        ),
+        "parallelise_map",
+    ),
+    "prefetch": Case(
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 0.5)).batch(8), tf),
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 0.5)).batch(8).prefetch(2), tf),
+        "prefetch",
+        model_ms=4,
+    ),
+    "prefetch_of_a_slow_map": Case(
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 2)).batch(8), tf),
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 2)).batch(8).prefetch(2), tf),
+        "prefetch",
+    ),
+    "more_prefetch_is_no_help": Case(
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 1)).batch(8).prefetch(1), tf),
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 1)).batch(8).prefetch(4), tf),
+        "prefetch",
+    ),
+    "cache": Case(
+        lambda tf: plain(
+            elements(tf).take(32).map(lambda x: work(tf, x, 1)).repeat().batch(8).prefetch(2), tf
+        ),
+        lambda tf: plain(
+            elements(tf).take(32).map(lambda x: work(tf, x, 1)).cache().repeat().batch(8).prefetch(2), tf
+        ),
+        "cache_here",
+    ),
+    "cache_as_rewritten": Case(
+        lambda tf: elements(tf).take(32).map(lambda x: work(tf, x, 2)).repeat().batch(8).prefetch(2),
+        lambda tf: elements(tf).take(32).map(lambda x: work(tf, x, 2)).cache().repeat().batch(8).prefetch(2),
+        "cache_here",
+    ),
+    "half_the_work": Case(
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 2)).batch(8).prefetch(2), tf),
+        lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 1)).batch(8).prefetch(2), tf),
+        "halve_work",
+    ),
+    "half_the_work_as_rewritten": Case(
+        lambda tf: elements(tf).map(lambda x: work(tf, x, 3)).batch(8).prefetch(2),
+        lambda tf: elements(tf).map(lambda x: work(tf, x, 1.5)).batch(8).prefetch(2),
+        "halve_work",
+    ),
+    "no_python": Case(
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 2)).batch(8).prefetch(2), tf),
+        lambda tf: plain(elements(tf).map(lambda x: x * 2.0).batch(8).prefetch(2), tf),
+        "drop_python",
+    ),
+    "python_that_sleeps_in_parallel": Case(
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 2)).batch(8).prefetch(2), tf),
+        lambda tf: plain(
+            elements(tf).map(lambda x: wait(tf, x, 2), num_parallel_calls=AUTO).batch(8).prefetch(2), tf
+        ),
+        "parallelise_map",
+    ),
+    "read_files_in_parallel": Case(
+        lambda tf: plain(records(tf, True).prefetch(2), tf),
+        lambda tf: plain(records(tf, False).prefetch(2), tf),
+        "parallelise_reading",
+        model_ms=1,
+    ),
+    "second_of_two_maps": Case(
+        lambda tf: plain(
+            elements(tf).map(lambda x: work(tf, x, 0.3)).map(lambda x: work(tf, x, 1.2)).batch(8).prefetch(2),
+            tf,
+        ),
+        lambda tf: plain(
+            elements(tf)
+            .map(lambda x: work(tf, x, 0.3))
+            .map(lambda x: work(tf, x, 1.2), num_parallel_calls=AUTO)
+            .batch(8)
+            .prefetch(2),
+            tf,
+        ),
+        "parallelise_map",
+    ),
+    "raise_parallelism": Case(
+        lambda tf: plain(
+            elements(tf).map(lambda x: work(tf, x, 2), num_parallel_calls=1).batch(8).prefetch(2), tf
+        ),
+        lambda tf: plain(
+            elements(tf).map(lambda x: work(tf, x, 2), num_parallel_calls=AUTO).batch(8).prefetch(2), tf
+        ),
+        "raise_parallelism",
+    ),
+    "map_of_batches": Case(
+        lambda tf: plain(elements(tf).batch(8).map(lambda x: work(tf, x, 10)).prefetch(2), tf),
+        lambda tf: plain(
+            elements(tf).batch(8).map(lambda x: work(tf, x, 10), num_parallel_calls=AUTO).prefetch(2), tf
+        ),
+        "parallelise_map",
+    ),
+    "wait_prefetch": Case(
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 1)).batch(8), tf),
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 1)).batch(8).prefetch(2), tf),
+        "prefetch",
+        model_ms=10,
+        computes=False,
+    ),
+    "wait_cache": Case(
+        lambda tf: plain(
+            elements(tf).take(32).map(lambda x: wait(tf, x, 3)).repeat().batch(8).prefetch(2), tf
+        ),
+        lambda tf: plain(
+            elements(tf).take(32).map(lambda x: wait(tf, x, 3)).cache().repeat().batch(8).prefetch(2), tf
+        ),
+        "cache_here",
+        model_ms=8,
+        computes=False,
+    ),
+    "wait_half": Case(
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 4)).batch(8).prefetch(2), tf),
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 2)).batch(8).prefetch(2), tf),
+        "halve_work",
+        model_ms=10,
+        computes=False,
+    ),
+    "wait_more_prefetch_is_no_help": Case(
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 3)).batch(8).prefetch(1), tf),
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 3)).batch(8).prefetch(4), tf),
+        "prefetch",
+        model_ms=5,
+        computes=False,
+    ),
+    "wait_parallel_limited_by_the_program": Case(
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 3)).batch(8).prefetch(2), tf),
+        lambda tf: plain(
+            elements(tf).map(lambda x: wait(tf, x, 3), num_parallel_calls=AUTO).batch(8).prefetch(2), tf
+        ),
+        "parallelise_map",
+        model_ms=18,
+        computes=False,
+    ),
+    "wait_map_of_batches": Case(
+        lambda tf: plain(elements(tf).batch(8).map(lambda x: wait(tf, x, 20)).prefetch(2), tf),
+        lambda tf: plain(
+            elements(tf).batch(8).map(lambda x: wait(tf, x, 20), num_parallel_calls=AUTO).prefetch(2), tf
+        ),
+        "parallelise_map",
+        model_ms=5,
+        computes=False,
+    ),
+    "wait_second_of_two": Case(
+        lambda tf: plain(
+            elements(tf).map(lambda x: wait(tf, x, 1)).map(lambda x: wait(tf, x, 3)).batch(8).prefetch(2), tf
+        ),
+        lambda tf: plain(
+            elements(tf)
+            .map(lambda x: wait(tf, x, 1))
+            .map(lambda x: wait(tf, x, 3), num_parallel_calls=AUTO)
+            .batch(8)
+            .prefetch(2),
+            tf,
+        ),
+        "parallelise_map",
+        model_ms=5,
+        computes=False,
+    ),
+    "wait_raise_parallelism": Case(
+        lambda tf: plain(
+            elements(tf).map(lambda x: wait(tf, x, 3), num_parallel_calls=1).batch(8).prefetch(2), tf
+        ),
+        lambda tf: plain(
+            elements(tf).map(lambda x: wait(tf, x, 3), num_parallel_calls=AUTO).batch(8).prefetch(2), tf
+        ),
+        "raise_parallelism",
+        model_ms=5,
+        computes=False,
+    ),
+    "wait_in_an_interleave": Case(
+        lambda tf: plain(waiting_branches(tf, None).batch(8).prefetch(2), tf),
+        lambda tf: plain(waiting_branches(tf, AUTO).batch(8).prefetch(2), tf),
+        "parallelise_reading",
+        model_ms=5,
+        computes=False,
+    ),
+}
+
+
+def one(name: str, rounds: int) -> dict[str, Any]:
+    """Records, predicts and measures a case in this process."""
+    import tensorflow as tf
+
+    global PER_MATMUL_MS
+    a = tf.random.uniform([180, 180])
+    for _ in range(20):
+        a = tf.matmul(a, a) * 1e-2
+    begin = time.perf_counter()
+    for _ in range(50):
+        a = tf.matmul(a, a) * 1e-2
+    PER_MATMUL_MS = max((time.perf_counter() - begin) * 1000 / 50, 0.02)
+    case = CASES[name]
+    w = tf.random.uniform([600, 600])
+
+    @tf.function
+    def train(x: Any) -> Any:
+        a = w + tf.reduce_mean(tf.reshape(x, [-1])) * 1e-9
+        for _ in range(max(round(case.model_ms / 3), 1)):
+            a = tf.matmul(a, w) * 1e-2
+        return tf.reduce_sum(a)
+
+    before, after = iter(case.before(tf)), iter(case.after(tf))
+
+    def steps(iterator: Any, count: int) -> list[float]:
+        times = []
+        for _ in range(count):
+            begin = time.perf_counter()
+            element = next(iterator)
+            if case.computes:
+                float(train(element))
+            else:
+                time.sleep(case.model_ms / 1000)
+            times.append(time.perf_counter() - begin)
+        return times
+
+    for iterator in (before, after):
+        steps(iterator, 15)
+    with tempfile.TemporaryDirectory() as folder:
+        predicted = predict(tf, Path(folder), before, steps, case.change)
+    slow: list[float] = []
+    fast: list[float] = []
+    for _ in range(rounds):
+        # The first steps of a turn take what the other's turn left in the buffers.
+        slow += steps(before, 18)[8:]
+        fast += steps(after, 18)[8:]
+    mean_before, mean_after = _typical(slow), _typical(fast)
+    return {**predicted, "before_ms": mean_before * 1e3, "after_ms": mean_after * 1e3}
+
+
+def _typical(times: list[float]) -> float:
+    """A mean without the tenth at either end: buffers make single steps short or long, so that medians
+    of steps are no medians of the rate."""
+    kept = sorted(times)[len(times) // 10 : len(times) - len(times) // 10]
+    return statistics.mean(kept)
+
+
+def predict(tf: Any, folder: Path, iterator: Any, steps: Any, change: str) -> dict[str, Any]:
+    """One capture of the pipeline, and what stepscope says of the change."""
+    started = time.time_ns()
+    tf.profiler.experimental.start(str(folder))
+    for i in range(30):
+        with tf.profiler.experimental.Trace("train", step_num=i, _r=1):
+            steps(iterator, 1)
+    tf.profiler.experimental.stop()
+    with contextlib.suppress(tf.errors.OpError):
+        model = tf.data.experimental.get_model_proto(iterator)
+        (folder / "pipeline").mkdir()
+        (folder / "pipeline" / "model_0_0.pb").write_bytes(model.SerializeToString())
+    told = {"format": 1, "recorder": "stepscope benchmark", "started_unix_ns": started}
+    told |= {"ended_unix_ns": time.time_ns(), "cores": os.cpu_count(), "host": "benchmark"}
+    (folder / "capture.json").write_text(json.dumps(told))
+    if keep := os.environ.get("STEPSCOPE_BENCH_KEEP"):
+        shutil.copytree(folder, keep, dirs_exist_ok=True)
+    stepscope = str(Path(sys.executable).with_name("stepscope"))
+    command = [stepscope, "pipeline", "--no-cache", "--format", "json", str(folder)]
+    answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    found = next((one for one in answer["changes"] if one["name"] == change), None)
+    return {
+        "verdict": answer["verdict"],
+        "stage": (answer["bottleneck"] or {}).get("stage"),
+        "traced_ms": answer["step_ps"] / 1e9,
+        "predicted": None if found is None else found["predicted_step_ps"] / answer["step_ps"],
+        "low": None if found is None else found["low"] / answer["step_ps"],
+        "high": None if found is None else found["high"] / answer["step_ps"],
+    }
+
+
+def judge(result: dict[str, Any]) -> dict[str, Any]:
+    """Direction and size. A change helps when it takes at least 5 % off the step."""
+    really = result["after_ms"] / result["before_ms"]
+    told = result["predicted"]
+    if told is None:
+        return {"remains": really, "direction": False, "near": False, "inside": False}
+    helps, helped = told <= 1 - HELPS, really <= 1 - HELPS
+    direction = helps == helped or abs(told - really) <= HELPS
+    inside = result["low"] <= really <= result["high"]
+    return {
+        "remains": really,
+        "direction": direction,
+        "near": abs(told / really - 1) <= NEAR,
+        "inside": inside,
+    }
+
+
+def main() -> int:
+    """Runs the cases, prints them and writes them down. Exit 1 when the promises are not kept."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--rounds", type=int, default=12, help="turns of each pipeline (12)")
+    parser.add_argument("--label", default=f"predictions-{datetime.date.today().isoformat()}")
+    parser.add_argument("--list", action="store_true", help="name the cases and stop")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(one(options.one, options.rounds)))
+        return 0
+    if options.list:
+        print("\n".join(CASES))
+        return 0
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "STEPSCOPE_BENCH_DATA": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        print(f"{'case':32} {'before':>8} {'after':>8} {'remains':>8} {'told':>8}  {'interval':>14}")
+        for name in options.cases or CASES:
+            command = [sys.executable, __file__, "--one", name, "--rounds", str(options.rounds)]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+            if done.returncode:
+                print(f"{name:32} failed: {done.stderr.strip().splitlines()[-1:]}")
+                continue
+            result = json.loads(done.stdout.splitlines()[-1])
+            result.update(judge(result))
+            results[name] = result
+            show(name, result)
+    return conclude(results, options.label, whole=not options.cases)
+
+
+def show(name: str, result: dict[str, Any]) -> None:
+    """A line for a case."""
+    told = result["predicted"]
+    marks = "" if result["direction"] else "  WRONG DIRECTION"
+    marks += "" if result["near"] or not result["direction"] else "  off"
+    if told is None:
+        print(f"{name:32} {result['before_ms']:6.1f}ms {result['after_ms']:6.1f}ms  not proposed{marks}")
+        return
+    interval = f"{result['low']:.2f} to {result['high']:.2f}"
+    print(
+        f"{name:32} {result['before_ms']:6.1f}ms {result['after_ms']:6.1f}ms {result['remains']:8.2f} "
+        f"{told:8.2f}  {interval:>14}{marks}"
+    )
+
+
+def conclude(results: dict[str, Any], label: str, *, whole: bool) -> int:
+    """Counts, and writes a whole run to benchmarks/results."""
+    right = sum(one["direction"] for one in results.values())
+    near = sum(one["near"] for one in results.values())
+    inside = sum(one["inside"] for one in results.values())
+    of = len(results)
+    print(f"direction right in {right} of {of}, within {NEAR:.0%} in {near}, in the interval in {inside}")
+    if whole:
+        safe = re.sub(r"[^\w.-]", "-", label)
+        load = os.getloadavg()[0]
+        told = {"cores": os.cpu_count(), "load": load, "direction": right, "near": near, "cases": results}
+        (RESULTS / f"{safe}.json").write_text(json.dumps(told, indent=1) + "\n")
+    return 0 if right == len(results) and near >= 0.8 * len(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
