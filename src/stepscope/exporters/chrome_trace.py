@@ -19,6 +19,7 @@ from stepscope.exporters import Written
 from stepscope.exporters.clocks import Layout, lay_out
 from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
+from stepscope.exporters.own_marks import members
 from stepscope.exporters.spots import Spots, count
 
 if TYPE_CHECKING:
@@ -48,14 +49,15 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
     layout = lay_out(trace)
     rows = {name: count(trace, name) for name in ("slice", "instant", "counter", "flow")}
     if not layout.places:
-        out.write_text(_head(trace, layout) + "\n]}\n", encoding="utf-8")
+        out.write_text(_head(trace, layout, {}) + "\n]}\n", encoding="utf-8")
         return Written(str(out), rows, layout.notes)
-    sql = _Text(trace, layout).sql(_head(trace, layout))
-    trace.copy(sql, str(out), _LINES)
-    return Written(str(out), rows, layout.notes)
+    text = _Text(trace, layout)
+    marks, notes = members(trace, layout, text.spots)
+    trace.copy(text.sql(_head(trace, layout, marks)), str(out), _LINES)
+    return Written(str(out), rows, (*layout.notes, *notes))
 
 
-def _head(trace: Trace, layout: Layout) -> str:
+def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
     """The fields beside the events, and the beginning of the events."""
     facts = {
         row[0]: row[1:]
@@ -85,6 +87,7 @@ def _head(trace: Trace, layout: Layout) -> str:
     if layout.base_unix_ns is not None:
         head["baseTimeNanoseconds"] = layout.base_unix_ns
     head["stepscope"] = {"format": 1, "notes": list(layout.notes), "sources": sources}
+    head.update(marks)
     return json.dumps(head, ensure_ascii=True)[:-1] + ', "traceEvents": ['
 
 
@@ -107,7 +110,7 @@ class _Text:
             shifts[source_id] = following - first
             following += last - first + 1
         wide = "::HUGEINT" if high > 2**62 else "::BIGINT"
-        self._spots = Spots(
+        self.spots = Spots(
             trace,
             {
                 place.source_id: {
@@ -124,7 +127,7 @@ class _Text:
     def sql(self, head: str) -> str:
         """Head, names of processes and threads, then the events in the order of their tables."""
         return f"""
-WITH {self._spots.ctes()}
+WITH {self.spots.ctes()}
 SELECT {quote(head)} AS line
 UNION ALL SELECT * FROM ({self._processes()}) AS processes
 UNION ALL SELECT * FROM ({self._threads()}) AS threads
@@ -158,7 +161,7 @@ SELECT concat(',{{"ph":"X",', {_AT}, {_us("(slice.ts_ps + spot.shift_ps)")},
     ',"dur":', slice.dur_ps // 1000000, {_decimals("slice.dur_ps")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
     {_OPS}, {self._args["slice"]}, '}}')
-FROM {self._spots.of("slice")} AS slice WHERE spot.kind <> 'async'"""
+FROM {self.spots.of("slice")} AS slice WHERE spot.kind <> 'async'"""
 
     def _async_slices(self) -> str:
         """Beginnings and ends in the order that nests them: at one moment, what is inside ends first."""
@@ -169,13 +172,13 @@ SELECT line FROM (
     ',{{"ph":"b","pid":', {common}, {_us("(slice.ts_ps + spot.shift_ps)")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
     {_OPS}, {self._args["slice"]}, '}}') AS line
-  FROM {self._spots.of("slice")} AS slice WHERE spot.kind = 'async'
+  FROM {self.spots.of("slice")} AS slice WHERE spot.kind = 'async'
   UNION ALL
   SELECT track_id, ts_ps + dur_ps, CASE WHEN dur_ps = 0 THEN 1 ELSE 0 END,
     CASE WHEN dur_ps = 0 THEN slice.id ELSE -slice.id END, 1, concat(
     ',{{"ph":"e","pid":', {common}, {_us("(slice.ts_ps + slice.dur_ps + spot.shift_ps)")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category), '}}')
-  FROM {self._spots.of("slice")} AS slice WHERE spot.kind = 'async'
+  FROM {self.spots.of("slice")} AS slice WHERE spot.kind = 'async'
 ) AS edges ORDER BY track_id, moment, place, nth, part"""
 
     def _instants(self) -> str:
@@ -188,7 +191,7 @@ SELECT concat(',{{', CASE WHEN contains(instant.args_json, '"$ph":') THEN ''
     ',"cat":' || to_json(instant.category),
     CASE WHEN instant.object_id IS NOT NULL THEN ',"id":' || {mark} END,
     {self._args["instant"]}, '}}')
-FROM {self._spots.of("instant")} AS instant"""
+FROM {self.spots.of("instant")} AS instant"""
 
     def _counters(self) -> str:
         """Series of one name and moment belong to one event, as viewers expect."""
@@ -206,14 +209,14 @@ FROM {self._spots.of("instant")} AS instant"""
         return f"""
 SELECT concat(',{{"ph":"C",', {_AT}, {_us("(moment.ts_ps + spot.shift_ps)")}, ',"name":',
     to_json(moment.name), ',"id":' || to_json(spot.own_id), ',"args":{{', moment.args, '}}}}')
-FROM {self._spots.of(moments)} AS moment ORDER BY moment.id"""
+FROM {self.spots.of(moments)} AS moment ORDER BY moment.id"""
 
     def _flows(self) -> str:
         return f"""
 SELECT concat(',{{"ph":"', CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END, '",',
     {_AT}, {_us("(flow.ts_ps + spot.shift_ps)")}, ',"id":', flow.flow_id + spot.flow_shift,
     ',"name":', to_json(flow.name), ',"cat":' || to_json(flow.category), {self._args["flow"]}, '}}')
-FROM {self._spots.of("flow")} AS flow"""
+FROM {self.spots.of("flow")} AS flow"""
 
 
 def _us(ps: str) -> str:

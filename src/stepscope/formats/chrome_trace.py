@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from stepscope.formats.exported import restore_devices
+
 if TYPE_CHECKING:
     from stepscope._core import Store
 
@@ -52,6 +54,7 @@ def finish(store: Store, path: str) -> None:
     producer = str(facts.get("producer", "unknown"))
     meta = facts.get("meta", {})
     if "stepscope" in meta:
+        restore_devices(store, meta, tracks)
         return  # our own export tells what each track is
     classify = _CLASSIFIERS.get(producer, _unknown)
     file = _File(_loads(meta.get("processes"), {}), _loads(meta.get("deviceProperties"), []))

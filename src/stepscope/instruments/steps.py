@@ -16,7 +16,7 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, Protocol
@@ -96,7 +96,7 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     marks = [_mark(row) for row in _rows(store, "marker")]
     tracks = {row["id"]: row["name"] or "" for row in _rows(store, "track")} if marks else {}
     start, end = facts.get("start_ps"), facts.get("end_ps")
-    steps = find(marks, tracks)
+    steps = _exported(facts.get("meta", {})) or find(marks, tracks)
     if source.format in ("run_metadata", "event_file"):
         # The marks are the decoder's own: one for each StepStats, named after its tag.
         steps = [replace(step, recovered_from="file") for step in steps]
@@ -129,6 +129,14 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
         )
 
 
+def _exported(meta: Mapping[str, str]) -> list[Step]:
+    if "stepscopeSteps0" not in meta:
+        return []
+    from stepscope.instruments.exported_steps import exported
+
+    return exported(meta)
+
+
 def _recorded(
     told: Sequence[tuple[int, int, int, bool]], origin_unix_ns: int | None, start: int, end: int
 ) -> list[Step]:
@@ -147,7 +155,7 @@ def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
     """The steps that the marks delimit: disjoint, in order of time, classified and numbered. Empty
     when the marks delimit none. tracks: names by track_id."""
     compiles = [mark for mark in marks if mark.traced or _COMPILES.search(mark.name)]
-    for evidence, choose in _EVIDENCE:
+    for evidence, choose in EVIDENCE:
         if steps := choose([m for m in marks if not _COMPILES.search(m.name)], tracks, evidence):
             return _number(_classify(steps, compiles))
     return []
@@ -209,7 +217,7 @@ def _next_batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) 
     return _periods(_busiest_track([m for m in marks if m.name.startswith("IteratorGetNext")]), evidence)
 
 
-_EVIDENCE: tuple[tuple[str, Callable[[Sequence[Mark], dict[int, str], str], list[Step]]], ...] = (
+EVIDENCE: tuple[tuple[str, Callable[[Sequence[Mark], dict[int, str], str], list[Step]]], ...] = (
     ("profiler_step", _profiler_steps),
     ("marker", _numbered_marks),
     ("marker", _plain_marks),

@@ -1,0 +1,81 @@
+"""Reads back what stepscope's own export wrote beside the events: the devices of a Chrome trace's rows.
+
+A file may say anything there, so whatever has not the form that the export writes is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
+_LAST = 10**13
+_ROW = re.compile(r"pid (\d{1,12})(?: tid (\d{1,12}))?(?: |$)")
+
+
+def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str, Any]]) -> None:
+    """Fills the table device, and says of each track which one it belongs to."""
+    devices = [one for one in _listed(meta, "stepscopeDevices") if _is_device(one)]
+    if not devices or not tracks:
+        return
+    stretches = {
+        of: sorted((first, last, number) for number, one in enumerate(devices) for first, last in one[of])
+        for of in ("tids", "pids")
+    }
+    for track in tracks:
+        if match := _ROW.match(track["origin"]):
+            of, row = ("tids", int(match[2])) if match[2] else ("pids", int(match[1]))
+            at = bisect_right(stretches[of], (row, _LAST, 0)) - 1
+            if at >= 0 and row <= stretches[of][at][1]:
+                track["device_id"] = stretches[of][at][2]
+    columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
+    store.replace("track", {column: [track[column] for track in tracks] for column in columns})
+    facts = {"name": "name", "kind": "kind", "args_json": "args"}
+    store.replace("device", {column: [one[key] for one in devices] for column, key in facts.items()})
+
+
+def _listed(meta: Mapping[str, str], name: str) -> Iterator[Any]:
+    number = 0
+    while (text := meta.get(f"{name}{number}")) is not None:
+        number += 1
+        try:
+            found = json.loads(text)
+        except ValueError:  # cut, or not ours
+            continue
+        yield from found if isinstance(found, list) else ()
+
+
+def _is_device(one: Any) -> bool:
+    return (
+        isinstance(one, dict)
+        and _is_text(one.get("name"))
+        and one.get("kind") in ("cpu", "gpu", "tpu", "unknown")
+        and _is_json(one.get("args"))
+        and all(_are_stretches(one.get(of)) for of in ("tids", "pids"))
+    )
+
+
+def _is_text(text: Any) -> bool:
+    # A lone surrogate cannot be kept.
+    return isinstance(text, str) and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _is_json(text: Any) -> bool:
+    if text is None:
+        return True
+    try:
+        return _is_text(text) and isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _are_stretches(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair)
+        for pair in value
+    )

@@ -1,0 +1,43 @@
+"""Steps that stepscope's own export wrote into a Chrome trace (see `stepscope.exporters.own_marks`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from stepscope.instruments.steps import EVIDENCE, Step
+
+_KINDS = ("train", "eval", "compile", "warm_up", "unknown")
+_TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder")
+_LONGEST_PS = 2**62
+
+
+def exported(meta: Mapping[str, str]) -> list[Step]:
+    """The steps that stepscope's export of a Chrome trace tells; none when what it says makes no sense."""
+    steps: list[Step] = []
+    number = 0
+    while (text := meta.get(f"stepscopeSteps{number}")) is not None:
+        number += 1
+        try:
+            told = json.loads(text)
+            words = told["words"]
+            for name, kind, source, reason, step, ts_ps, dur_ps, averaged in told["rows"]:
+                texts = [words[place] for place in (name, kind, source, reason)]
+                name, kind, source, reason = (one.encode().decode() for one in texts)  # no lone surrogates
+                numbers = (ts_ps, dur_ps, 0 if step is None else step)
+                whole = all(type(n) is int and abs(n) < _LONGEST_PS for n in numbers)
+                known = kind in _KINDS and source in _TOLD_BY and type(averaged) is bool
+                follows = not steps or steps[-1].end_ps <= ts_ps
+                if not (whole and known and follows and dur_ps >= 0):
+                    return []
+                steps.append(Step(name, step, ts_ps, ts_ps + dur_ps, source, kind, averaged, reason))
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            IndexError,
+            AttributeError,
+            RecursionError,
+        ):  # not as the export writes it
+            return []
+    return steps
