@@ -11,6 +11,7 @@ from stepscope import config
 from stepscope.decode import decode_source
 from stepscope.lake import reader, writer
 from stepscope.lake.rows import SourceRow
+from stepscope.sources.find import Found
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
@@ -33,7 +34,12 @@ def ingest_one(
 
 
 def ingest_all(
-    paths: Sequence[str], lake: Path, run: str | None, host: str | None, progress: Progress | None
+    paths: Sequence[str],
+    lake: Path,
+    run: str | None,
+    host: str | None,
+    progress: Progress | None,
+    looked: Callable[[Found], None] | None = None,
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake. See stepscope.trace.ingest."""
     from stepscope import _core, formats
@@ -42,6 +48,8 @@ def ingest_all(
     spool = Spool()
     try:
         found = find(paths, formats.recognise, spool, run=run, host=host)
+        if looked is not None:
+            looked(found)
         writer.create(lake)
         known = {
             (one.identity, one.member): one.source

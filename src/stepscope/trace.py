@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stepscope.engines import Params, Result
     from stepscope.engines.duckdb import DuckDB
     from stepscope.lake.cache import Cache
+    from stepscope.sources.find import Found
     from stepscope.sources.source import Skipped, Source
 
 T = TypeVar("T")
@@ -206,8 +207,11 @@ def ingest(
     run: str | None = None,
     host: str | None = None,
     progress: Progress | None = None,
+    looked: Callable[[Found], None] | None = None,
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake, which is made when there is none.
+
+    looked: told what was found, before anything is read: the sources, and the files that are left out.
 
     Returns the row of each source, in the order of the sources; one that cannot be read has an error.
     Sources that the lake has already are not read again. NothingFound when there is no recording;
@@ -215,7 +219,7 @@ def ingest(
     """
     from stepscope.ingestion import ingest_all
 
-    return ingest_all([fspath(path) for path in paths], Path(fspath(lake)), run, host, progress)
+    return ingest_all([fspath(path) for path in paths], Path(fspath(lake)), run, host, progress, looked)
 
 
 def _cache() -> Cache | None:

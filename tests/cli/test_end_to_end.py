@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -109,6 +110,30 @@ def test_no_cache_keeps_nothing_and_says_the_same(
     assert not (tmp_path / "cache").exists()
     assert run(capsys, *words) == without
     assert run(capsys, *words) == without
+
+
+def test_ingest_says_what_it_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"note{number}.txt").write_text("words\n")
+    (folder / "a.csv").write_text("a,b\n1,2\n")
+    (folder / "timeline-5.json").write_bytes(Path(TIMELINES, "timeline-5.json").read_bytes())
+    (folder / "timeline-5.json.gz").write_bytes(
+        gzip.compress(Path(TIMELINES, "timeline-5.json").read_bytes())
+    )
+    words = ["ingest", str(folder), "--lake", str(tmp_path / "lake")]
+    assert main(words) == 0
+    told = capsys.readouterr()
+    assert "no recordings: 5 files (" in told.err
+    assert f": {folder}/a.csv, {folder}/note0.txt, {folder}/note1.txt, …\n" in told.err
+    assert "note0" not in told.out
+    listed = json.loads(run(capsys, *words, "--format", "json"))["rows"]
+    skipped = {Path(row["source"]).name: row["skipped"] for row in listed if row["skipped"]}
+    assert len(listed) == 7
+    assert set(skipped) == {"a.csv", "timeline-5.json.gz", *(f"note{number}.txt" for number in range(4))}
+    assert skipped["timeline-5.json.gz"] == "packed copy of timeline-5.json"
+    assert all(row["error"] is None for row in listed)
 
 
 def test_a_lake_is_ingested_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.cli.arguments import Parser, add_paths, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.query import write_rows
+from stepscope.cli.reading import tell_skipped
 from stepscope.errors import UsageError
+from stepscope.presenters.plain import plain
+
+if TYPE_CHECKING:
+    from stepscope.sources.find import Found
 
 ABOUT = "build or extend a lake of many runs, hosts and steps"
 EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any path.
 Ingesting the same bytes again changes nothing; a source that cannot be read is listed with its error."""
 
 COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
+_NAMED = 3
+"""Files that are no recordings and are named on stderr."""
 
 
 def parser() -> Parser:
@@ -39,10 +47,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope import trace
     from stepscope.cli.progress import bar
 
+    looked: list[Found] = []
     with bar(console) as shown:
         done = trace.ingest(
-            options.paths, options.lake, run=options.run, host=options.host, progress=shown.update
+            options.paths,
+            options.lake,
+            run=options.run,
+            host=options.host,
+            progress=shown.update,
+            looked=looked.append,
         )
+    (found,) = looked
     rows: list[tuple[object, ...]] = [
         (
             d.run_id,
@@ -58,10 +73,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
         for d in done
     ]
     columns: tuple[str, ...] = COLUMNS
-    if options.format == "table" and not any(row[-1] for row in rows):
+    if options.format != "table":
+        # What was left out has a row as well, and why in a column of its own: it is no error.
+        columns = (*columns, "skipped")
+        left = {one.path: one.detail for one in (*found.others, *found.skipped)}
+        rows = [(*row, None) for row in rows]
+        rows += [(None, None, path, *[None] * 6, why) for path, why in sorted(left.items())]
+    elif not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     write_rows(columns, rows, console, options.format)
     console.out.flush()
+    tell_skipped(found.skipped, console)
+    _tell_others(found, console)
     failed = sum(one.error is not None for one in done)
     stored = sum(one.events_stored for one in done)
     lost = sum(one.events_lost for one in done)
@@ -69,3 +92,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
     unread = f"; {units.count(failed, 'source')} could not be read" if failed else ""
     console.say(f"{read}: {units.count(stored, 'event')} stored, {lost:,} lost{unread}")
     return 2 if done and failed == len(done) else 0
+
+
+def _tell_others(found: Found, console: Console) -> None:
+    """Says which files were looked at and are no recordings, by kind and with the first names."""
+    named = {one.path for one in found.skipped}
+    others = [one for one in found.others if one.path not in named]
+    number = sum(count for _, count in found.seen) - (len(found.others) - len(others))
+    if not number:
+        return
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.seen)
+    first = ", ".join(plain(one.path) for one in others[:_NAMED])
+    more = ", …" if number > _NAMED else ""
+    console.say(
+        f"no recordings: {units.count(number, 'file')} ({kinds}){': ' + first + more if first else ''}"
+    )

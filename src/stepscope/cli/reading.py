@@ -31,11 +31,11 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             *options.paths, cache=not options.no_cache, lake=options.lake, progress=shown.update
         ) as found,
     ):
-        _tell_skipped(found.skipped, console)
+        tell_skipped(found.skipped, console)
         yield found, shown
 
 
-def _tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:
+def tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:
     """Says which files were found but not read. What is no recording at all is not among them, and a second
     form of the same recording is no news: a note of its source tells it."""
     skipped = [one for one in skipped if one.slug != "same-capture"]

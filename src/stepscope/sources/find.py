@@ -17,6 +17,9 @@ from stepscope.sources.same_capture import choose
 from stepscope.sources.source import Piece, Skipped, Source
 from stepscope.sources.spool import Spool, from_pipe, is_pipe
 
+_MOST_OTHERS = 1000
+"""Files that are no recordings and are told by name."""
+
 LAKE_MARK = "stepscope-lake.json"
 """A folder with this file is a lake; it is opened as one and never searched."""
 
@@ -31,6 +34,8 @@ class Found:
     """What is not read, and why."""
     seen: tuple[tuple[str, int], ...]
     """How many files of each kind are no recordings."""
+    others: tuple[Skipped, ...] = ()
+    """The first of these files, with their kind, by path."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ def find(
     sources: list[tuple[Source, str]] = []
     explicit: set[str] = set()
     named_in_vain: list[Skipped] = []
+    others: list[Skipped] = []
     looked = [
         (file, _look(file, recognise, spool, memory or NoMemory()))
         for file in _once(_files(paths, recognise, spool, seen))
@@ -88,6 +94,9 @@ def find(
                 continue
             if not item.decoder:
                 seen[item.kind] += 1
+                if len(others) < _MOST_OTHERS:
+                    member = f"!{item.member}" if item.member else ""
+                    others.append(Skipped(file.shown + member, "nothing-found", f"{item.kind}, no recording"))
                 if file.root is None and not item.member:
                     named_in_vain.append(Skipped(file.shown, "nothing-found", f"{item.kind}, no recording"))
                 continue
@@ -113,6 +122,7 @@ def find(
         tuple(named),
         tuple(sorted(skipped, key=lambda one: (one.path, one.slug))),
         tuple(sorted(seen.items())),
+        tuple(sorted(others, key=lambda one: one.path)),
     )
 
 
