@@ -26,11 +26,9 @@ def ingest_one(
 
     LakeError when the lake cannot be written: the source is not in it then.
     """
-    from stepscope.engines.duckdb import DuckDB
-
     with writer.staged(lake) as stage:
         decoded = decode_source(source, spool, str(stage / "store"), threads=threads, progress=progress)
-        return writer.write(lake, stage, decoded, DuckDB).source
+        return writer.write(lake, stage, decoded, threads).source
 
 
 def ingest_all(

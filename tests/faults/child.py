@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import _core
-from stepscope.engines.duckdb import DuckDB
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader, writer
 from stepscope.lake.writer import Decoded
@@ -47,7 +46,7 @@ def ingest(lake: Path, name: str) -> None:
         except _core.CoreError as error:
             raise LakeError("Not kept.", seen=error.seen, todo="") from error
         facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
-        writer.write(lake, stage, Decoded(source(name), store, facts, None), DuckDB)
+        writer.write(lake, stage, Decoded(source(name), store, facts, None))
 
 
 def in_child(work: Any) -> int:

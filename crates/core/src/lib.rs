@@ -27,6 +27,7 @@ pub mod messages;
 pub mod nesting;
 pub mod options;
 mod packed;
+pub mod parquet;
 pub mod part;
 mod part_writer;
 mod placed;

@@ -384,6 +384,88 @@ impl RecordBatchReader for Batches {
     }
 }
 
+/// A column of a batch as it is held: codes and their texts apart.
+pub enum Raw {
+    /// The numbers of the rows.
+    Counted(std::ops::Range<i64>),
+    /// Values.
+    Values(ArrayRef),
+    /// Codes, and the texts they stand for.
+    Codes(arrow_array::Int32Array, ArrayRef),
+}
+
+/// The columns of a table, any batch in any order from any thread; each is read and freed after use.
+pub struct Columns {
+    table: Arc<Table>,
+    origins: Vec<(String, DataType, Origin)>,
+    files: Vec<Option<File>>,
+    firsts: Vec<i64>,
+}
+
+impl Table {
+    /// The table column by column.
+    pub fn raw(self: &Arc<Self>) -> Result<Columns> {
+        let mut firsts = Vec::new();
+        let mut first = 0;
+        for batch in self.parts.first().map_or(&[][..], |part| &part.batches) {
+            firsts.push(first);
+            first += batch.rows as i64;
+        }
+        Ok(Columns {
+            table: Arc::clone(self),
+            origins: self.origins(),
+            files: self
+                .parts
+                .iter()
+                .map(|part| part.open())
+                .collect::<Result<_>>()?,
+            firsts,
+        })
+    }
+}
+
+impl Columns {
+    /// Number of batches.
+    pub fn batches(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// Number of rows of a batch.
+    pub fn rows(&self, batch: usize) -> usize {
+        self.table.parts[0].batches[batch].rows
+    }
+
+    /// A column of a batch; none when the table has no such column.
+    pub fn column(&self, batch: usize, name: &str) -> Result<Option<Raw>> {
+        let Some((_, _, origin)) = self.origins.iter().find(|(there, _, _)| there == name) else {
+            return Ok(None);
+        };
+        Ok(Some(match origin {
+            Origin::Row => {
+                let first = self.firsts[batch];
+                Raw::Counted(first..first + self.rows(batch) as i64)
+            }
+            Origin::Stored {
+                part,
+                column,
+                dictionary,
+            } => {
+                let access = self.files[*part]
+                    .as_ref()
+                    .map_or(Access::Mapped, Access::Read);
+                let array = self.table.parts[*part].array(batch, *column, &access)?;
+                match dictionary {
+                    None => Raw::Values(array),
+                    Some(dictionary) => {
+                        let codes = array.as_primitive::<Int32Type>().clone();
+                        Raw::Codes(codes, dictionary.values()?)
+                    }
+                }
+            }
+        }))
+    }
+}
+
 /// A part with a pool's texts in memory or a folder, in batches whose offsets fit.
 pub fn write_texts(
     folder: Option<&std::path::Path>,

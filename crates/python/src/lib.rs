@@ -1,6 +1,7 @@
 //! `stepscope._core`: the core as a Python module. Signatures and their meaning: `_core.pyi`.
 
 mod input;
+mod parquet;
 mod store;
 mod tfprof;
 mod timeline;
@@ -159,5 +160,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(open, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
+    module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)
 }

@@ -38,3 +38,22 @@ def select(
             value = column.name
         picks.append(f"CAST({value} AS {column.type}) AS {column.name}")
     return f"SELECT {', '.join(picks)} FROM {alias}"
+
+
+Columns = list[tuple[str, str, str | int | None, int]]
+"""The columns of a Parquet file as `_core.write_parquet` takes them."""
+
+
+def plain_columns(table: Table) -> Columns:
+    """The schema's columns of rows that have them all as they are."""
+    return [(column.name, column.type, None, 0) for column in table.columns]
+
+
+def stored_columns(table: Table, source_id: int, run_id: str, host_id: str) -> Columns:
+    """The schema's columns of a store's table: what `select` gives, without an engine."""
+    fixed: dict[str, str | int] = {"run_id": run_id, "host_id": host_id, "source_id": source_id}
+    offset = source_id << ID_BITS
+    return [
+        (column.name, column.type, fixed.get(column.name), offset if column.name in _LOCAL_IDS else 0)
+        for column in table.columns
+    ]

@@ -17,52 +17,29 @@ import contextlib
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from stepscope.errors import LakeError, OutputError, QueryError
+from stepscope import config
+from stepscope.errors import LakeError
 from stepscope.lake import disk, manifest, reader
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.reader import MANIFESTS
-from stepscope.lake.relation import select
+from stepscope.lake.relation import plain_columns, stored_columns
 from stepscope.lake.rows import SourceRow, placed, small_tables, source_row
 from stepscope.lake.schema import schema
 from stepscope.sources.find import LAKE_MARK
 from stepscope.sources.source import Source
 
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
 STAGE = "_stage"
 _PLAN = "plan.json"
 _OLD_SECONDS = 3600
 """Files that a newer decoder's replaced stay so long for readers that opened the lake before."""
-_PARQUET = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 131072"
-
-
-class Tables(Protocol):
-    """A decoded store, as far as writing needs it."""
-
-    def tables(self) -> dict[str, int]:
-        """Tables and their numbers of rows."""
-
-    def stream(self, table: str, mapped: bool = True) -> Any:
-        """A table as Arrow, with `columns`."""
-
-
-class Copier(Protocol):
-    """The part of an engine that writes Parquet."""
-
-    def stream(self, alias: str, arrow: object) -> None:
-        """Makes Arrow readable."""
-
-    def table(self, name: str, columns: Any, rows: Any) -> None:
-        """Makes Python rows readable."""
-
-    def copy(self, sql: str, path: str, options: str) -> int:
-        """Writes rows to a file."""
-
-    def close(self) -> None:
-        """Lets go of everything."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +47,7 @@ class Decoded:
     """What decoding a source gave: a store with its facts, or the error why it cannot be read at all."""
 
     source: Source
-    store: Tables | None
+    store: Store | None
     facts: Mapping[str, Any]
     error: str | None
 
@@ -80,7 +57,8 @@ def create(folder: Path) -> None:
     with _telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for inner in (MANIFESTS, STAGE):
-            disk.make_folders(folder / inner, folder)
+            (folder / inner).mkdir(exist_ok=True)
+        disk.sync_folder(folder)
         if not reader.is_lake(folder):
             if any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir()):
                 raise LakeError(
@@ -160,7 +138,7 @@ def staged(folder: Path) -> Iterator[Path]:
                 lock.unlink(missing_ok=True)
 
 
-def write(folder: Path, stage: Path, decoded: Decoded, engine: Callable[[], Copier]) -> Manifest:
+def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Manifest:
     """Writes a decoded source and announces it. Returns the manifest that is in the lake then.
 
     Nothing is written when the lake has the same bytes under the same run and host already. LakeError
@@ -173,7 +151,7 @@ def write(folder: Path, stage: Path, decoded: Decoded, engine: Callable[[], Copi
             source_id, known = _claim(folder, wanted)
             if known is not None and not _is_older(known, wanted):
                 return known
-            files = _write_tables(stage, wanted, source_id, engine)
+            files = _write_tables(stage, wanted, source_id, threads)
             row = source_row(source, source_id, wanted.facts, wanted.error)
             made = Manifest(schema().version, row, tuple(files), source.identity, source.member)
             if _publish(folder, stage, made, replacing=known):
@@ -204,39 +182,35 @@ def _is_older(known: Manifest, decoded: Decoded) -> bool:
     return known.source.decoder_version < int(decoded.facts.get("decoder_version", 0))
 
 
-def _write_tables(stage: Path, decoded: Decoded, source_id: int, engine: Callable[[], Copier]) -> list[File]:
+def _write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -> list[File]:
     """Writes and syncs the tables of a source under the stage."""
+    from stepscope import _core
+
     source, store = decoded.source, decoded.store
-    small = small_tables(source, source_id, decoded.facts, decoded.error)
-    there = {} if store is None else store.tables()
+    small = _core.build()
+    for name, rows in small_tables(source, source_id, decoded.facts, decoded.error).items():
+        if rows:
+            small.replace(name, dict(zip(schema().table(name).names, zip(*rows, strict=True), strict=True)))
     row = source_row(source, source_id, decoded.facts, decoded.error)
     # The hash of an unreadable source may be unknown; its number is then as good a name.
     base = f"{row.content_hash or f'{source_id:09d}'}-{row.decoder_version}.parquet"
-    files = []
-    database = engine()
-    try:
-        for table in schema().tables:
-            columns = [(column.name, column.type) for column in table.columns]
-            part = stage / f"{table.name}.parquet"
-            part.unlink(missing_ok=True)
-            if rows := small.get(table.name):
-                database.table(f"small_{table.name}", columns, rows)
-                sql = f"SELECT * FROM small_{table.name}"
-            elif store is not None and there.get(table.name):
-                stream = store.stream(table.name, mapped=False)
-                database.stream(f"store_{table.name}", stream)
-                sql = select(
-                    table, stream.columns, f"store_{table.name}", source_id, source.run_id, source.host_id
-                )
-            else:
-                continue
-            written = database.copy(sql, str(part), _PARQUET)
-            disk.sync_file(part)
-            path = f"{table.name}/run={source.run_id}/host={source.host_id}/{base}"
-            files.append(File(table.name, path, part.stat().st_size, written, reader.content_hash(part)))
-    finally:
-        database.close()
-    return files
+    parts, paths = [], []
+    for table in schema().tables:
+        if small.tables().get(table.name):
+            columns, where = plain_columns(table), small
+        elif store is not None and store.tables().get(table.name):
+            columns, where = stored_columns(table, source_id, source.run_id, source.host_id), store
+        else:
+            continue
+        part = stage / f"{table.name}.parquet"
+        part.unlink(missing_ok=True)
+        parts.append((str(part), where, table.name, columns))
+        paths.append((table.name, f"{table.name}/run={source.run_id}/host={source.host_id}/{base}"))
+    done = _core.write_parquet(parts, threads=threads or config.threads())
+    return [
+        File(table, path, size, rows, digest)
+        for (table, path), (size, rows, digest) in zip(paths, done, strict=True)
+    ]
 
 
 def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | None) -> bool:
@@ -255,12 +229,15 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
         if there != replacing:
             (stage / _PLAN).unlink()
             return False
+        changed = {folder}
         for file in made.files:
             target = folder / file.path
-            disk.make_folders(target.parent, folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
             # Without a manifest that lists it, a file of that name is a dead writer's leftover.
             (stage / f"{file.table}.parquet").replace(target)
-            disk.sync_folder(target.parent)
+            # Also folders that were there: who made them may have died before they were synced.
+            changed.update(path for path in target.parents if path.is_relative_to(folder))
+        disk.sync_folders(changed)
         if replacing is not None:
             _retire(folder, replacing, name)
             staged_manifest.replace(announced)
@@ -289,14 +266,14 @@ def _retire(folder: Path, old: Manifest, name: str) -> None:
 
 @contextlib.contextmanager
 def _telling(folder: Path) -> Iterator[None]:
-    """Turns failures of the disk, the core and the engine's writing into LakeError."""
+    """Turns failures of the disk and of the core into LakeError."""
     from stepscope import _core
 
     try:
         yield
     except OSError as error:
         raise _unwritable(folder, f"{error.strerror or error}: {error.filename or folder}") from error
-    except (OutputError, QueryError, _core.CoreError) as error:
+    except _core.CoreError as error:
         raise _unwritable(folder, error.seen) from error
 
 
