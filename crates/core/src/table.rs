@@ -392,6 +392,22 @@ pub enum Raw {
     Values(ArrayRef),
     /// Codes, and the texts they stand for.
     Codes(arrow_array::Int32Array, ArrayRef),
+    /// Stats, which become text piece by piece: all of it may be more than fits in memory.
+    Stats(Stats),
+}
+
+/// Stats of a batch.
+pub struct Stats {
+    tracks: ArrayRef,
+    kept: ArrayRef,
+    names: Arc<Dictionaries>,
+}
+
+impl Stats {
+    /// The texts from a row on, as many as fit into a batch, one at least.
+    pub fn texts(&self, from: usize) -> Result<StringArray> {
+        self.names.texts(&self.tracks, &self.kept, from)
+    }
 }
 
 /// The columns of a table, any batch in any order from any thread; each is read and freed after use.
@@ -440,7 +456,23 @@ impl Columns {
         let Some((_, _, origin)) = self.origins.iter().find(|(there, _, _)| there == name) else {
             return Ok(None);
         };
+        let stored = |part: usize, column: usize| {
+            let access = self.files[part]
+                .as_ref()
+                .map_or(Access::Mapped, Access::Read);
+            self.table.parts[part].array(batch, column, &access)
+        };
         Ok(Some(match origin {
+            Origin::Stats {
+                part,
+                column,
+                tracks,
+                names,
+            } => Raw::Stats(Stats {
+                tracks: stored(*part, *tracks)?,
+                kept: stored(*part, *column)?,
+                names: names.stats()?,
+            }),
             Origin::Row => {
                 let first = self.firsts[batch];
                 Raw::Counted(first..first + self.rows(batch) as i64)
@@ -450,10 +482,7 @@ impl Columns {
                 column,
                 dictionary,
             } => {
-                let access = self.files[*part]
-                    .as_ref()
-                    .map_or(Access::Mapped, Access::Read);
-                let array = self.table.parts[*part].array(batch, *column, &access)?;
+                let array = stored(*part, *column)?;
                 match dictionary {
                     None => Raw::Values(array),
                     Some(dictionary) => {

@@ -19,7 +19,7 @@ mod work;
 pub use file::Written;
 pub use work::write;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::table::{Raw, Table};
 use arrow_array::{Array, ArrayRef};
 use page::{Chunk, Encoding, Packer, Pages};
@@ -127,11 +127,17 @@ fn encode(
             (Raw::Counted(range), kind) => {
                 numbers::Numbers::counted(range, *add)?.encode(kind, limits, packer)
             }
+            (Raw::Codes(codes, _), _) if codes.null_count() == rows => missing(rows, packer),
             (Raw::Codes(codes, texts), Kind::Text) => texts::coded(&codes, &texts, limits, packer),
             (Raw::Codes(codes, _), kind) => {
                 numbers::Numbers::read(&(Arc::new(codes) as ArrayRef), kind, *add)?
                     .encode(kind, limits, packer)
             }
+            (Raw::Stats(stats), Kind::Text) => texts::rendered(&stats, rows, limits, packer),
+            (Raw::Stats(_), kind) => Err(Error::new(
+                crate::error::Kind::Limit,
+                format!("args in a column of {kind:?}"),
+            )),
             (Raw::Values(array), _) if array.null_count() == rows => missing(rows, packer),
             (Raw::Values(array), Kind::Text) => texts::plain(&array, limits, packer),
             (Raw::Values(array), kind) => {

@@ -162,6 +162,11 @@ impl<'a> Pages<'a> {
         Ok(())
     }
 
+    /// Rows so far.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// Ends the chunk.
     pub fn finish(self, encoding: Encoding, statistics: super::statistics::Statistics) -> Chunk {
         Chunk {

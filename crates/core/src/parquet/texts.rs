@@ -7,11 +7,13 @@ use super::statistics::{self, Statistics};
 use super::{Limits, distinct, packing};
 use crate::error::{Error, Kind, Result};
 use crate::pool::Pool;
+use crate::table::Stats;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int32Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Rows that are looked at to tell whether texts repeat.
 const SAMPLE: usize = 1024;
@@ -85,7 +87,9 @@ pub fn coded(
         return dictionary(&local, &values, nulls, codes.len(), limits, packer);
     }
     let texts: Vec<&[u8]> = local.iter().map(|code| values[*code as usize]).collect();
-    lengths(&texts, nulls, codes.len(), limits, packer)
+    let mut lengths = Lengths::new(packer);
+    lengths.push(&texts, nulls, codes.len(), limits)?;
+    Ok(lengths.finish())
 }
 
 /// Codes of the store as codes of this chunk, in the order in which they are first seen.
@@ -118,8 +122,7 @@ fn translate(
 fn pays(values: &[&[u8]], bytes: usize, rows: usize, total: usize) -> bool {
     let width = packing::width(values.len() as u64) as usize;
     let coded = bytes + 4 * values.len() + rows * width / 8;
-    bytes <= DICTIONARY_BYTES && coded < (total + rows * 2) / 4 * 3
-        || values.len() == 1 && bytes <= DICTIONARY_BYTES
+    bytes <= DICTIONARY_BYTES && (values.len() == 1 || coded < (total + rows * 2) / 4 * 3)
 }
 
 /// A chunk of texts.
@@ -153,7 +156,30 @@ pub fn plain(array: &ArrayRef, limits: Limits, packer: &mut Packer) -> Result<Ch
             return dictionary(&local, &values, nulls, array.len(), limits, packer);
         }
     }
-    lengths(&texts, nulls, array.len(), limits, packer)
+    let mut lengths = Lengths::new(packer);
+    lengths.push(&texts, nulls, array.len(), limits)?;
+    Ok(lengths.finish())
+}
+
+/// A chunk of stats, of which only so much is text at a time.
+pub fn rendered(stats: &Stats, rows: usize, limits: Limits, packer: &mut Packer) -> Result<Chunk> {
+    let mut array: ArrayRef = Arc::new(stats.texts(0)?);
+    if array.len() == rows {
+        return plain(&array, limits, packer);
+    }
+    let mut lengths = Lengths::new(packer);
+    let mut row = 0;
+    loop {
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+        let texts = array.as_string::<i32>().iter().flatten();
+        let texts: Vec<&[u8]> = texts.map(str::as_bytes).collect();
+        lengths.push(&texts, nulls, array.len(), limits)?;
+        row += array.len();
+        if row == rows {
+            return Ok(lengths.finish());
+        }
+        array = Arc::new(stats.texts(row)?);
+    }
 }
 
 fn dictionary(
@@ -188,49 +214,74 @@ fn dictionary(
     Ok(pages.finish(Encoding::Dictionary, statistics))
 }
 
-fn lengths(
-    texts: &[&[u8]],
-    nulls: Option<&NullBuffer>,
-    rows: usize,
-    limits: Limits,
-    packer: &mut Packer,
-) -> Result<Chunk> {
-    let missing = rows - texts.len();
-    let mut pages = Pages::new(packer);
-    let mut lengths = Vec::new();
-    let mut total = 0;
-    let (mut row, mut at) = (0, 0);
-    while row < rows {
-        let (first, start, mut bytes) = (row, at, 0);
-        lengths.clear();
-        while row < rows && row - first < limits.page_rows {
-            if nulls.is_none_or(|nulls| nulls.is_valid(row)) {
-                if bytes > 0 && bytes + texts[at].len() > limits.page_bytes {
-                    break;
-                }
-                bytes += texts[at].len();
-                lengths.push(texts[at].len() as i64);
-                at += 1;
-            }
-            row += 1;
+/// A chunk of lengths and texts, made piece by piece.
+struct Lengths<'a> {
+    pages: Pages<'a>,
+    lengths: Vec<i64>,
+    missing: usize,
+    /// Statistics of the only piece.
+    statistics: Option<Statistics>,
+}
+
+impl<'a> Lengths<'a> {
+    fn new(packer: &'a mut Packer) -> Lengths<'a> {
+        Lengths {
+            pages: Pages::new(packer),
+            lengths: Vec::new(),
+            missing: 0,
+            statistics: None,
         }
-        total += bytes;
-        pages.data(Encoding::Lengths, row - first, |body| {
-            levels(body, nulls, first..row);
-            packing::deltas(body, &lengths, true);
-            body.reserve(bytes);
-            texts[start..at]
-                .iter()
-                .for_each(|text| body.extend_from_slice(text));
-        })?;
     }
-    let statistics = if total > LONG * texts.len() {
-        Statistics {
-            nulls: missing,
-            bounds: None,
+
+    /// Adds rows; `texts` are those that are not NULL.
+    fn push(
+        &mut self,
+        texts: &[&[u8]],
+        nulls: Option<&NullBuffer>,
+        rows: usize,
+        limits: Limits,
+    ) -> Result<()> {
+        let mut total = 0;
+        let (mut row, mut at) = (0, 0);
+        while row < rows {
+            let (first, start, mut bytes) = (row, at, 0);
+            self.lengths.clear();
+            while row < rows && row - first < limits.page_rows {
+                if nulls.is_none_or(|nulls| nulls.is_valid(row)) {
+                    if bytes > 0 && bytes + texts[at].len() > limits.page_bytes {
+                        break;
+                    }
+                    bytes += texts[at].len();
+                    self.lengths.push(texts[at].len() as i64);
+                    at += 1;
+                }
+                row += 1;
+            }
+            total += bytes;
+            let lengths = &self.lengths;
+            self.pages.data(Encoding::Lengths, row - first, |body| {
+                levels(body, nulls, first..row);
+                packing::deltas(body, lengths, true);
+                body.reserve(bytes);
+                for text in &texts[start..at] {
+                    body.extend_from_slice(text);
+                }
+            })?;
         }
-    } else {
-        statistics::texts(texts.iter().copied(), missing)
-    };
-    Ok(pages.finish(Encoding::Lengths, statistics))
+        let missing = rows - texts.len();
+        let first = self.pages.rows() == rows;
+        self.missing += missing;
+        self.statistics = (first && total <= LONG * texts.len())
+            .then(|| statistics::texts(texts.iter().copied(), missing));
+        Ok(())
+    }
+
+    fn finish(self) -> Chunk {
+        let none = Statistics {
+            nulls: self.missing,
+            bounds: None,
+        };
+        let statistics = self.statistics.unwrap_or(none);
+        self.pages.finish(Encoding::Lengths, statistics)
+    }
 }
