@@ -103,6 +103,8 @@ def test_ids_are_unique_and_join_over_sources(tmp_path: Path) -> None:
         ("SELECT args_json FROM slice", {"args"}),
         ("SELECT self_ps FROM slice", {"nesting"}),
         ("SELECT depth, args_json FROM slice", {"args", "nesting"}),
+        ("SELECT op_name, count(*) FROM slice GROUP BY op_name", {"ops"}),
+        ("SELECT name FROM slice WHERE correlation_id = 1 AND op_type = 'MatMul'", {"ops"}),
         ("SELECT s.name, t.name FROM slice s JOIN track t ON t.id = s.track_id", set()),
         ("SELECT step FROM slice", set(NEEDS)),
         ("SELECT * FROM slice", set(NEEDS)),

@@ -76,8 +76,9 @@ def decode(
     """Decodes `input` as `format` (chrome_trace, xplane, run_metadata, event_file, graph).
 
     folder: where the tables go as Arrow IPC files; None keeps them in memory.
-    needs: what the caller will look at, of {"args", "nesting", "tables"}; None is everything. Columns
-    that are not needed hold NULL (or 0 where NULL is not allowed), which makes one question cheap.
+    needs: what the caller will look at, of {"args", "nesting", "ops", "tables"}; None is everything. Columns
+    that are not needed may hold NULL (or 0 where NULL is not allowed), which makes one question cheap.
+    "ops" are op_name, op_type and correlation_id.
     progress: called with the number of packed bytes read, about ten times a second; its exceptions
     (KeyboardInterrupt) stop the work.
     """

@@ -17,10 +17,11 @@ from stepscope.sources.spool import Spool
 if TYPE_CHECKING:
     from stepscope._core import CoreError
 
-NEEDS = frozenset({"args", "nesting", "tables"})
+NEEDS = frozenset({"args", "nesting", "ops", "tables"})
 """Everything a decoder can be asked for."""
 
 _NESTING = frozenset({"depth", "parent_id", "self_ps"})
+_OPS = frozenset({"op_name", "op_type", "correlation_id"})
 _WITHOUT_TABLES = frozenset({"slice", "device", "track", "run", "host", "capture"})
 
 
@@ -33,6 +34,8 @@ def needs_of(tables: frozenset[str], columns: frozenset[str], star: bool) -> fro
         found.add("args")
     if columns & _NESTING:
         found.add("nesting")
+    if columns & _OPS:
+        found.add("ops")
     # Steps are recovered from the table of marks.
     if "step" in columns:
         found |= NEEDS

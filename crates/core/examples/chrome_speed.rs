@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release --example chrome_speed FILE [THREADS] [REPEATS] [all|slices|bare]
 //!
-//! `all` asks for everything, `slices` leaves out arguments and nesting, `bare` other tables as well.
+//! `all` asks for everything, `slices` leaves out arguments and nesting, `bare` ops and other tables as well.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         args: wanted == "all",
         nesting: wanted == "all",
         tables: wanted != "bare",
+        ops: wanted != "bare",
     };
     let options = Options {
         threads,

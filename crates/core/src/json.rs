@@ -47,7 +47,7 @@ pub const REPAIR: u16 = CONTROL | BAD_ESCAPE | SURROGATE | NOT_FINITE | TRAILING
 pub const DEPTH_LIMIT: usize = 256;
 
 /// The inside of a string, without its quotes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Text {
     /// First byte.
     pub start: usize,
@@ -92,12 +92,45 @@ impl<'o> Minified<'o> {
         }
     }
 
+    /// Takes `data[start..end]` as the `length` first bytes of `small`.
+    #[inline(always)]
+    pub fn known(
+        &mut self,
+        data: &[u8],
+        start: usize,
+        (small, length): (&[u8; 32], usize),
+        end: usize,
+    ) {
+        if self.on {
+            push(self.out, data, self.from, start);
+            let to = self.out.len() + length;
+            self.out.extend_from_slice(small);
+            self.out.truncate(to);
+            self.from = end;
+        }
+    }
+
     /// Ends at byte `end`.
     #[inline]
     pub fn finish(self, data: &[u8], end: usize) {
         if self.on {
-            self.out.extend_from_slice(&data[self.from..end]);
+            push(self.out, data, self.from, end);
         }
+    }
+}
+
+/// Appends `data[from..to]`. Most stretches are short: those are copied as a block of one length, too
+/// long, which is faster than a call with their true length.
+#[inline(always)]
+fn push(out: &mut Vec<u8>, data: &[u8], from: usize, to: usize) {
+    if to - from <= 64
+        && let Some(block) = data.get(from..).and_then(|rest| rest.first_chunk::<64>())
+    {
+        let end = out.len() + (to - from);
+        out.extend_from_slice(block);
+        out.truncate(end);
+    } else {
+        out.extend_from_slice(&data[from..to]);
     }
 }
 
@@ -166,8 +199,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Skips white space, which is left out of `out`, and returns the byte behind it.
     #[inline(always)]
-    fn space_out(&mut self, out: &mut Minified<'_>) -> Result<u8> {
+    pub fn space_out(&mut self, out: &mut Minified<'_>) -> Result<u8> {
         let byte = self.peek()?;
         if byte > b' ' {
             return Ok(byte);
@@ -324,7 +358,7 @@ impl<'a> Cursor<'a> {
 
     /// A key and the colon behind it, from the opening quote; ends at the value's first byte.
     #[inline(always)]
-    fn key(&mut self, out: &mut Minified<'_>) -> Result<Text> {
+    pub fn key(&mut self, out: &mut Minified<'_>) -> Result<Text> {
         if self.peek()? != b'"' {
             return Err(Fault::Bad);
         }

@@ -17,6 +17,8 @@ pub struct Needs {
     pub nesting: bool,
     /// Tables other than slice, track and device.
     pub tables: bool,
+    /// `op_name`, `op_type` and `correlation_id` of slices.
+    pub ops: bool,
 }
 
 impl Default for Needs {
@@ -25,6 +27,7 @@ impl Default for Needs {
             args: true,
             nesting: true,
             tables: true,
+            ops: true,
         }
     }
 }

@@ -350,6 +350,7 @@ fn what_is_not_needed_is_left_out() {
         args: false,
         nesting: false,
         tables: false,
+        ops: false,
     };
     let options = Options {
         needs,

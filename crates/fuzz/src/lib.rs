@@ -14,7 +14,7 @@ pub fn check(format: &str, data: &[u8]) -> Result<Store, Error> {
     let whole = decode(format, data, Needs::default(), 1);
     // The result must not hang on the number of threads, nor on what the caller will look at.
     let again = decode(format, data, Needs::default(), 3);
-    let little = decode(format, data, Needs { args: false, nesting: false, tables: false }, 1);
+    let little = decode(format, data, Needs { args: false, nesting: false, tables: false, ops: false }, 1);
     match (&whole, &again, &little) {
         (Ok(whole), Ok(again), Ok(little)) => {
             assert_eq!(whole.tables(), again.tables(), "threads change the rows");

@@ -64,12 +64,14 @@ fn needs(names: Option<Vec<String>>) -> PyResult<Needs> {
         args: false,
         nesting: false,
         tables: false,
+        ops: false,
     };
     for name in names {
         match name.as_str() {
             "args" => needs.args = true,
             "nesting" => needs.nesting = true,
             "tables" => needs.tables = true,
+            "ops" => needs.ops = true,
             _ => return Err(PyValueError::new_err(format!("no need is called {name}"))),
         }
     }

@@ -1,12 +1,14 @@
 //! The arguments of an event: checked, copied, and looked through for what has a column of its own,
 //! all in one pass.
 
+use super::event::Rules;
 use super::field::{ABSENT, Field, field};
+use super::habit::{FIRST, Habit, UNKNOWN};
 use super::piece::Flaw;
 use super::time::whole;
 use crate::columns::MISSING;
 use crate::json::{
-    BAD_ESCAPE, CONTROL, Cursor, DEEP, Fault, Minified, NOT_FINITE, Shape, TRAILING_COMMA,
+    BAD_ESCAPE, CONTROL, Cursor, DEEP, Fault, Minified, NOT_FINITE, Shape, TRAILING_COMMA, Text,
 };
 
 /// The arguments of an event.
@@ -33,64 +35,175 @@ impl Args {
         cursor: &mut Cursor<'_>,
         first: u8,
         out: &mut Vec<u8>,
-        keep: bool,
+        rules: &Rules,
+        habit: &mut Habit<Arg>,
     ) -> Result<(), Fault> {
-        let args = self;
         let start = cursor.pos;
         let before = std::mem::take(&mut cursor.odd);
-        let mut minified = Minified::new(out, start, keep);
-        args.start = start;
+        let mut minified = Minified::new(out, start, rules.keep_args);
+        self.start = start;
         if first == b'{' {
-            let data = cursor.data;
-            let mut bloom = 0_u64;
-            cursor.members(&mut minified, |cursor, key, out| {
-                let text = &data[key.start..key.end];
-                let ends = text.first().copied().unwrap_or(0) as usize
-                    ^ text.last().map_or(0, |b| *b as usize * 8);
-                let bit = 1_u64 << ((text.len() * 19 + ends) & 63);
-                args.suspect |= bloom & bit != 0;
-                bloom |= bit;
-                let slot = match text {
-                    b"name" => &mut args.name,
-                    b"op" => &mut args.op,
-                    b"hlo_op" => &mut args.hlo_op,
-                    b"correlation" | b"step_num" => {
-                        let first = cursor.peek()?;
-                        if first == b'{' || first == b'[' {
-                            return cursor.value(out).map(drop);
-                        }
-                        let mut value = ABSENT;
-                        field(cursor, first, &mut value)?;
-                        let number = whole(value.of(data)).unwrap_or(MISSING);
-                        if text.len() == 8 {
-                            args.step = number;
-                        } else {
-                            args.correlation = number;
-                        }
-                        return Ok(());
-                    }
-                    _ if cursor.peek()? == b'"' => {
-                        cursor.pos += 1;
-                        return cursor.string().map(drop);
-                    }
-                    _ => return cursor.value(out).map(drop),
-                };
-                if cursor.peek()? == b'"' {
-                    field(cursor, b'"', slot)
-                } else {
-                    *slot = ABSENT;
-                    cursor.value(out).map(drop)
-                }
-            })?;
-            args.shape = Shape::Object;
+            self.members(cursor, &mut minified, rules, habit)?;
+            self.shape = Shape::Object;
         } else {
-            args.shape = cursor.value(&mut minified)?;
+            self.shape = cursor.value(&mut minified)?;
         }
         minified.finish(cursor.data, cursor.pos);
-        args.end = cursor.pos;
-        args.odd = cursor.odd;
+        self.end = cursor.pos;
+        self.odd = cursor.odd;
         cursor.odd |= before;
         Ok(())
+    }
+
+    #[inline(always)]
+    fn members(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        minified: &mut Minified<'_>,
+        rules: &Rules,
+        habit: &mut Habit<Arg>,
+    ) -> Result<(), Fault> {
+        let data = cursor.data;
+        let (mut bloom, mut suspect) = (0_u64, 0_u64);
+        cursor.pos += 1;
+        let (mut place, mut last) = (FIRST, None);
+        loop {
+            let (arg, first);
+            let link = habit.link(place);
+            if link.fits(data, cursor.pos) {
+                let at = cursor.pos;
+                cursor.pos = link.end(at);
+                if link.spaced {
+                    minified.known(data, at, link.small(), cursor.pos);
+                }
+                arg = link.key;
+                if arg.slot == Slot::End {
+                    break;
+                }
+                let string = link.string;
+                (last, place) = (Some(place), link.next());
+                first = if string {
+                    b'"'
+                } else {
+                    cursor.space_out(minified)?
+                };
+            } else {
+                let from = cursor.pos;
+                let begins = from == self.start + 1;
+                let mut byte = cursor.space_out(minified)?;
+                if byte == b'}' {
+                    cursor.pos += 1;
+                    if !begins {
+                        let range = (from, cursor.pos);
+                        habit.learn(data, range, Arg::END, Text::default(), last, false);
+                    }
+                    break;
+                }
+                if !begins {
+                    if byte != b',' {
+                        return Err(Fault::Bad);
+                    }
+                    cursor.pos += 1;
+                    byte = cursor.space_out(minified)?;
+                    if byte == b'}' {
+                        cursor.odd |= TRAILING_COMMA;
+                        cursor.pos += 1;
+                        break;
+                    }
+                }
+                if byte != b'"' {
+                    return Err(Fault::Bad);
+                }
+                let text = cursor.key(minified)?;
+                arg = Arg::of(&data[text.start..text.end]);
+                first = cursor.peek()?;
+                if text.odd == 0 {
+                    let range = (from, cursor.pos + usize::from(first == b'"'));
+                    last = habit.learn(data, range, arg, text, last, begins);
+                    place = last.map_or(UNKNOWN, |last| habit.link(last).next());
+                } else {
+                    (last, place) = (None, UNKNOWN);
+                }
+            }
+            suspect |= bloom & arg.bit;
+            bloom |= arg.bit;
+            let slot = match arg.slot {
+                Slot::Name => &mut self.name,
+                Slot::Op => &mut self.op,
+                Slot::HloOp => &mut self.hlo_op,
+                Slot::Correlation | Slot::Step if first != b'{' && first != b'[' => {
+                    let mut value = ABSENT;
+                    field(cursor, first, &mut value)?;
+                    if arg.slot == Slot::Step {
+                        self.step = whole(value.of(data)).unwrap_or(MISSING);
+                    } else if rules.ops {
+                        self.correlation = whole(value.of(data)).unwrap_or(MISSING);
+                    }
+                    continue;
+                }
+                _ if first == b'"' => {
+                    cursor.pos += 1;
+                    cursor.string()?;
+                    continue;
+                }
+                _ => {
+                    cursor.value(minified)?;
+                    continue;
+                }
+            };
+            if first == b'"' {
+                field(cursor, first, slot)?;
+            } else {
+                *slot = ABSENT;
+                cursor.value(minified)?;
+            }
+        }
+        self.suspect = suspect != 0;
+        Ok(())
+    }
+}
+
+/// What a key of the arguments is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Arg {
+    slot: Slot,
+    /// Keys that are equal have the same bit.
+    bit: u64,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Slot {
+    #[default]
+    Other,
+    Name,
+    Op,
+    HloOp,
+    Correlation,
+    Step,
+    /// No key: the closing brace.
+    End,
+}
+
+impl Arg {
+    const END: Arg = Arg {
+        slot: Slot::End,
+        bit: 0,
+    };
+
+    fn of(text: &[u8]) -> Arg {
+        let ends = text.first().copied().unwrap_or(0) as usize
+            ^ text.last().map_or(0, |b| *b as usize * 8);
+        Arg {
+            slot: match text {
+                b"name" => Slot::Name,
+                b"op" => Slot::Op,
+                b"hlo_op" => Slot::HloOp,
+                b"correlation" => Slot::Correlation,
+                b"step_num" => Slot::Step,
+                _ => Slot::Other,
+            },
+            bit: 1 << ((text.len() * 19 + ends) & 63),
+        }
     }
 }
 

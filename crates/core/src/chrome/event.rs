@@ -4,11 +4,13 @@
 //! eight bytes, a complete slice goes straight into columns, and its arguments are checked and
 //! copied in one pass. Everything odd is left to `repair.rs`.
 
-use super::args::{Args, NO_ARGS};
-use super::field::{ABSENT, Field, field};
+use super::args::{Arg, Args, NO_ARGS};
+use super::field::{ABSENT, Field, field, known};
+use super::habit::{FIRST, Habit, Known, UNKNOWN};
 use super::keys::{self, Key};
 use super::piece::{Delta, Flaw, Interner, Piece, Texts};
 use super::place::Found;
+use super::recent::Recent;
 use super::threads::Threads;
 use super::time::Time;
 use crate::json::{Cursor, Fault, Minified, Shape, TRAILING_COMMA, Text};
@@ -18,6 +20,10 @@ use crate::json::{Cursor, Fault, Minified, Shape, TRAILING_COMMA, Text};
 pub struct Rules {
     /// Whether the arguments of slices are wanted.
     pub keep_args: bool,
+    /// Whether the ops of slices and what correlates them are wanted.
+    pub ops: bool,
+    /// Whether tables beside the slices are wanted.
+    pub tables: bool,
     /// Longest event that is kept.
     pub max_event: usize,
     /// The true origin of times, once it is known.
@@ -75,6 +81,12 @@ pub struct Scanner {
     pub(super) own_op: (Field, Field),
     pub(super) scratch: Vec<u8>,
     pub(super) threads: Threads,
+    pub(super) recent: Recent,
+    habit: Habit<Key>,
+    args_habit: Habit<Arg>,
+    /// What most events have.
+    phase: Known,
+    category: Known,
 }
 
 /// Interners larger than this start afresh, so that a worker's memory stays bounded.
@@ -104,7 +116,7 @@ impl Scanner {
         if self.words.bytes() + self.tracks.bytes() > WORDS_BYTES
             || self.words.len() + self.tracks.len() > WORDS
         {
-            (self.words, self.tracks, self.threads) = Default::default();
+            (self.words, self.tracks, self.threads, self.recent) = Default::default();
             self.told = (0, 0);
             self.owner.1 += 1;
         }
@@ -218,63 +230,68 @@ impl Scanner {
         event.start = cursor.pos;
         let data = cursor.data;
         let args_from = out.len();
-        let mut met = 0_u16;
+        let (mut met, mut twice) = (0_u16, 0_u16);
         self.extras.clear();
         self.own_op = (ABSENT, ABSENT);
         cursor.odd = 0;
         cursor.pos += 1;
-        let mut byte = cursor.space()?;
-        if byte == b'}' {
-            cursor.pos += 1;
-            event.empty = true;
-            return Ok(());
-        }
+        let (mut place, mut last) = (FIRST, None);
         loop {
-            if byte != b'"' {
-                return Err(Fault::Bad);
-            }
-            cursor.pos += 1;
-            let from = cursor.pos;
-            let head = data.get(from..).and_then(|d| d.first_chunk::<8>());
-            let (key, text) = match head.and_then(|word| keys::frequent(u64::from_le_bytes(*word)))
-            {
-                Some((key, length)) => {
-                    cursor.pos = from + length + 1;
-                    (
-                        key,
-                        Text {
-                            start: from,
-                            end: from + length,
-                            odd: 0,
-                        },
-                    )
+            let (key, text, first);
+            let link = self.habit.link(place);
+            if link.fits(data, cursor.pos) {
+                (key, text) = (link.key, link.text(cursor.pos));
+                cursor.pos = link.end(cursor.pos);
+                if key == Key::End {
+                    event.twice = twice != 0;
+                    return Ok(());
                 }
-                None => {
-                    let text = cursor.string()?;
-                    (self.rare(&data[text.start..text.end], text.odd), text)
+                let string = link.string;
+                (last, place) = (Some(place), link.next());
+                first = if string { b'"' } else { cursor.space()? };
+            } else {
+                let from = cursor.pos;
+                let begins = from == event.start + 1;
+                (key, text) = match self.member(cursor, begins)? {
+                    Member::Key(key, text) => (key, text),
+                    Member::End => {
+                        if !begins && cursor.odd & TRAILING_COMMA == 0 {
+                            let range = (from, cursor.pos);
+                            self.habit
+                                .learn(data, range, Key::End, Text::default(), last, false);
+                        }
+                        event.empty = begins;
+                        event.twice = twice != 0;
+                        return Ok(());
+                    }
+                };
+                first = cursor.space()?;
+                if text.odd == 0 {
+                    let range = (from, cursor.pos + usize::from(first == b'"'));
+                    last = self.habit.learn(data, range, key, text, last, begins);
+                    place = last.map_or(UNKNOWN, |last| self.habit.link(last).next());
+                } else {
+                    (last, place) = (None, UNKNOWN);
                 }
-            };
-            if cursor.space()? != b':' {
-                return Err(Fault::Bad);
             }
-            cursor.pos += 1;
-            let first = cursor.space()?;
-            event.twice |= met & key as u16 != 0;
+            twice |= met & key as u16;
             met |= key as u16;
             match key {
                 Key::Ts => Time::read(cursor, &mut event.ts)?,
                 Key::Dur => Time::read(cursor, &mut event.dur)?,
                 Key::Name => field(cursor, first, &mut event.name)?,
-                Key::Cat => field(cursor, first, &mut event.category)?,
+                Key::Cat => known(cursor, first, &mut event.category, &mut self.category)?,
                 Key::Pid => field(cursor, first, &mut event.pid)?,
                 Key::Tid => field(cursor, first, &mut event.tid)?,
                 Key::Args => {
                     out.truncate(args_from);
                     event.args = NO_ARGS;
-                    event.args.read(cursor, first, out, rules.keep_args)?;
+                    event
+                        .args
+                        .read(cursor, first, out, rules, &mut self.args_habit)?;
                 }
                 Key::Ph => {
-                    field(cursor, first, &mut event.phase_text)?;
+                    known(cursor, first, &mut event.phase_text, &mut self.phase)?;
                     let Field {
                         start, end, shape, ..
                     } = event.phase_text;
@@ -297,27 +314,59 @@ impl Scanner {
                 }
                 Key::OpName => field(cursor, first, &mut self.own_op.0)?,
                 Key::OpType => field(cursor, first, &mut self.own_op.1)?,
-                Key::Other => {
+                Key::Other | Key::End => {
                     let mut value = ABSENT;
                     field(cursor, first, &mut value)?;
                     self.extras.push((text, value));
                 }
             }
-            match cursor.space()? {
-                b',' => {
-                    cursor.pos += 1;
-                    byte = cursor.space()?;
-                    if byte == b'}' {
-                        cursor.odd |= TRAILING_COMMA;
-                        break;
-                    }
-                }
-                b'}' => break,
-                _ => return Err(Fault::Bad),
+        }
+    }
+
+    /// A key and its colon, or the end of the object, by the grammar: from the opening brace
+    /// (`begins`) or from behind a value.
+    #[inline(never)]
+    fn member(&mut self, cursor: &mut Cursor<'_>, begins: bool) -> Result<Member, Fault> {
+        let data = cursor.data;
+        let mut byte = cursor.space()?;
+        if byte == b'}' {
+            cursor.pos += 1;
+            return Ok(Member::End);
+        }
+        if !begins {
+            if byte != b',' {
+                return Err(Fault::Bad);
+            }
+            cursor.pos += 1;
+            byte = cursor.space()?;
+            if byte == b'}' {
+                cursor.odd |= TRAILING_COMMA;
+                cursor.pos += 1;
+                return Ok(Member::End);
             }
         }
+        if byte != b'"' {
+            return Err(Fault::Bad);
+        }
         cursor.pos += 1;
-        Ok(())
+        let from = cursor.pos;
+        let head = data.get(from..).and_then(|d| d.first_chunk::<8>());
+        let (key, text) = match head.and_then(|word| keys::frequent(u64::from_le_bytes(*word))) {
+            Some((key, length)) => {
+                cursor.pos = from + length + 1;
+                let (start, end) = (from, from + length);
+                (key, Text { start, end, odd: 0 })
+            }
+            None => {
+                let text = cursor.string()?;
+                (self.rare(&data[text.start..text.end], text.odd), text)
+            }
+        };
+        if cursor.space()? != b':' {
+            return Err(Fault::Bad);
+        }
+        cursor.pos += 1;
+        Ok(Member::Key(key, text))
     }
 
     /// Keys that are rare or written with escapes.
@@ -356,6 +405,11 @@ impl Scanner {
             },
         )
     }
+}
+
+enum Member {
+    Key(Key, Text),
+    End,
 }
 
 const NOTHING: Event = Event {

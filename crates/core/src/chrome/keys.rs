@@ -22,7 +22,7 @@ const NAME: (u64, u64) = key("name");
 const ARGS: (u64, u64) = key("args");
 
 /// Keys whose value has a place of its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Key {
     Ph = 1,
     Ts = 2,
@@ -37,6 +37,9 @@ pub(super) enum Key {
     Scope = 1024,
     OpName = 2048,
     OpType = 4096,
+    /// No key: the closing brace.
+    End = 8192,
+    #[default]
     Other = 0,
 }
 

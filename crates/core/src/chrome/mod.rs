@@ -9,6 +9,7 @@
 //! commit    pieces to the writer, in order          repair    odd events
 //! codes     texts of workers to the writer's        time      exact times
 //! merge     slices in the order of the file         threads   those met last
+//! habit     what came next the last time            recent    texts met last
 //! rows      records to rows                         tracks    threads, counters, sequences
 //! spans     begin and end to slices                 origin    where the clock begins
 //! ```
@@ -20,6 +21,7 @@ mod codes;
 mod commit;
 mod event;
 mod field;
+mod habit;
 mod keys;
 mod members;
 mod merge;
@@ -29,6 +31,7 @@ mod outer;
 mod piece;
 mod place;
 mod producer;
+mod recent;
 mod repair;
 mod resync;
 mod rows;
@@ -43,8 +46,8 @@ use crate::input::Input;
 use crate::options::Options;
 use crate::store::Writer;
 
-/// Size of a piece.
-const PIECE_BYTES: usize = 4 << 20;
+/// Size of a piece: it stays in the processor's second cache from being read to being parsed.
+const PIECE_BYTES: usize = 1 << 20;
 /// Longest event that is kept.
 const EVENT_BYTES: usize = 64 << 20;
 
@@ -56,6 +59,8 @@ const EVENT_BYTES: usize = 64 << 20;
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
     let rules = event::Rules {
         keep_args: options.needs.args,
+        ops: options.needs.ops,
+        tables: options.needs.tables,
         max_event: split::number(&options.extra, "event_bytes", EVENT_BYTES)?,
         origin_us: None,
     };

@@ -3,6 +3,7 @@
 use super::event::{Event, Rules, Scanner};
 use super::field::Field;
 use super::piece::{Flaw, Piece, Record};
+use super::recent;
 use super::repair;
 use super::time::Time;
 use super::tracks::{THREAD_HEAD, thread_head};
@@ -46,7 +47,24 @@ impl Scanner {
             return NONE;
         }
         if field.odd == 0 && found.clean {
-            return self.words.intern(field.of(found.data));
+            let text = field.of(found.data);
+            let place = recent::place(found.data, field.start as usize, field.end as usize);
+            let Some(place) = place else {
+                return self.words.intern(text);
+            };
+            return self.recent.find(&place).unwrap_or_else(|| {
+                let code = self.words.intern(text);
+                self.recent.keep(place, code);
+                code
+            });
+        }
+        self.rare_word(field, found)
+    }
+
+    /// The same for a field that is another in most events.
+    fn rare_word(&mut self, field: Field, found: &Found<'_>) -> u32 {
+        if !field.present() {
+            return NONE;
         }
         self.scratch.clear();
         found.push(field, &mut self.scratch);
@@ -156,7 +174,7 @@ impl Scanner {
         let track = self.track(event, found);
         let name = self.word(event.name, found);
         let category = self.word(event.category, found);
-        let (op_name, op_type) = self.op(event, found, name);
+        let (op_name, op_type) = self.op(event, found, rules, name);
         if event.args.step != MISSING {
             piece
                 .steps
@@ -186,7 +204,10 @@ impl Scanner {
     /// the node in `args.name` and its type in `args.op`, XLA the instruction in `args.hlo_op`, and
     /// Kineto names the slices of its ops and kernels by their type.
     #[inline]
-    fn op(&mut self, event: &Event, found: &Found<'_>, name: u32) -> (u32, u32) {
+    fn op(&mut self, event: &Event, found: &Found<'_>, rules: &Rules, name: u32) -> (u32, u32) {
+        if !rules.ops {
+            return (NONE, NONE);
+        }
         let args = &event.args;
         if self.own_op.0.present() || self.own_op.1.present() {
             let (op_name, op_type) = self.own_op;
@@ -290,18 +311,25 @@ impl Scanner {
         let name = self.word(event.name, found);
         let (op_name, op_type) =
             if event.phase == b'B' || self.own_op.0.present() || self.own_op.1.present() {
-                self.op(event, found, name)
+                self.op(event, found, rules, name)
             } else {
                 (NONE, NONE)
             };
+        // Each arrow has an id of its own, which only the table of arrows tells.
+        let (id, scope) = if rules.tables || !matches!(event.phase, b's' | b't' | b'f') {
+            let id = self.rare_word(event.id, found);
+            (id, self.rare_word(event.scope, found))
+        } else {
+            (NONE, NONE)
+        };
         let record = Record {
             phase: event.phase,
             id_scope: event.id_scope,
             track,
             name,
             category: self.word(event.category, found),
-            id: self.word(event.id, found),
-            scope: self.word(event.scope, found),
+            id,
+            scope,
             op_name,
             op_type,
             correlation: event.args.correlation,

@@ -156,6 +156,9 @@ impl Rows {
         let record = told.record;
         let track = told.codes.map_track(record.track, &mut self.tracks)?;
         self.tracks.reach(track, told.ts_ps);
+        if !tables {
+            return Ok(());
+        }
         self.id_key(told, if record.id_scope == b'b' { b'b' } else { b'f' });
         if record.id_scope == b'l' {
             self.key
@@ -173,9 +176,6 @@ impl Rows {
             self.next_flow += 1;
         }
         *started |= start;
-        if !tables {
-            return Ok(());
-        }
         let number = *number;
         let cells = [
             Cell::I64(number),

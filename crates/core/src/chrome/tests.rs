@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 mod cuts;
 mod events;
+mod habits;
 
 type Rows = Vec<BTreeMap<String, Value>>;
 
