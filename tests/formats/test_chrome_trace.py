@@ -138,12 +138,19 @@ def test_threads_and_pieces_change_nothing(path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("needs", [[], ["ops"]], ids=["nothing", "ops"])
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
-def test_less_is_decoded_when_less_is_needed(path: Path) -> None:
-    full, bare = decode(path), decode(path, needs=[])
+def test_less_is_decoded_when_less_is_needed(path: Path, needs: list[str]) -> None:
+    full, bare = decode(path), decode(path, needs=needs)
     for key in ("events_seen", "events_stored", "events_lost", "origin_unix_ns", "start_ps", "end_ps"):
         assert bare.facts[key] == full.facts[key]
-    columns = ("name", "category", "ts_ps", "dur_ps", "op_name", "op_type", "correlation_id")
+    columns = [
+        "name",
+        "category",
+        "ts_ps",
+        "dur_ps",
+        *(("op_name", "op_type", "correlation_id") if needs else ()),
+    ]
 
     def counted(store: _core.Store) -> Counter[tuple[Any, ...]]:
         return Counter(tuple(row[column] for column in columns) for row in rows(store, "slice"))
