@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -118,6 +120,26 @@ def test_too_short(tmp_path: Path) -> None:
         "it never got past the warm-up of 500 settled steps; seen: 60 x train_step (jax)" in recorded.stderr
     )
     assert "--warmup 0" in recorded.stderr
+
+
+def test_signals_to_the_launcher_reach_the_program(tmp_path: Path) -> None:
+    code = "import sys, time; print('ready', flush=True); time.sleep(60)"
+    command = [sys.executable, "-m", "stepscope.cli", "record", "--", sys.executable, "-c", code]
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as launcher:
+            assert launcher.stdout is not None
+            assert launcher.stdout.readline() == "ready\n"
+            launcher.send_signal(number)
+            _, said = launcher.communicate(timeout=30)
+        assert launcher.returncode == -number
+        assert f"it ended with signal {number.name}" in said
 
 
 def test_mistakes(tmp_path: Path) -> None:

@@ -77,8 +77,10 @@ def _run(command: Sequence[str], environment: dict[str, str]) -> int:
         while True:
             try:
                 return child.wait()
-            except KeyboardInterrupt:  # the terminal sent it to the program, too, which decides what to do
-                continue
+            except KeyboardInterrupt:
+                # A terminal has sent it to the program, too. What to do is the program's decision.
+                if not sys.stdin or not sys.stdin.isatty():
+                    child.send_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager

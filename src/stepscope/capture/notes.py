@@ -22,9 +22,7 @@ _told: dict[str, float] = {}
 
 def process(plan: Plan, kind: str, value: Any = None) -> None:
     """Leaves `kind`-PID."""
-    if plan.state is not None:
-        path = Path(plan.state) / f"{kind}-{os.getpid()}"
-        path.write_text(json.dumps(value), encoding="utf-8")
+    _leave(plan, f"{kind}-{os.getpid()}", json.dumps(value))
 
 
 def seen(plan: Plan, frameworks: list[str], pace: Pace, last: bool = False) -> None:
@@ -42,11 +40,9 @@ def seen(plan: Plan, frameworks: list[str], pace: Pace, last: bool = False) -> N
 
 def problem(plan: Plan, what: str, seen: str, todo: str) -> None:
     """Leaves a problem."""
-    if plan.state is None:
-        return
     text = json.dumps([what, seen, todo])
     name = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
-    (Path(plan.state) / f"problem-{os.getpid()}-{name}").write_text(text, encoding="utf-8")
+    _leave(plan, f"problem-{os.getpid()}-{name}", text)
 
 
 def claim(plan: Plan) -> bool:
@@ -59,4 +55,12 @@ def claim(plan: Plan) -> bool:
             file.write(str(os.getpid()))
     except FileExistsError:
         return path.read_text(encoding="utf-8") == str(os.getpid())
+    except OSError:  # the launcher is gone, and nobody waits for a recording
+        return False
     return True
+
+
+def _leave(plan: Plan, name: str, text: str) -> None:
+    # A process may outlive its launcher, whose folder is gone by then.
+    if plan.state is not None and Path(plan.state).is_dir():
+        (Path(plan.state) / name).write_text(text, encoding="utf-8")

@@ -71,7 +71,10 @@ class Pace:
         return self.anchor is not None
 
     def _choose(self) -> tuple[Any, ...] | None:
-        repeated = {key: one for key, one in self.callers.items() if one.count >= min(2, self.warmup + 1)}
+        most = max((one.count for one in self.callers.values()), default=0)
+        # What was called once while others were called often, as a function that initialises, is no step.
+        least = min(2, self.warmup + 1, most - 1)
+        repeated = {key: one for key, one in self.callers.items() if one.count >= least}
         for level in LEVELS:
             here = [(one.total_ns, key) for key, one in repeated.items() if one.how == level]
             if not here:

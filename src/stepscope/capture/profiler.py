@@ -58,8 +58,25 @@ class Profilers:
         self.theirs = caller() or "the program"
         self.make_way(self.theirs)
 
+    def busy(self, tensorflow: bool, jax: bool) -> str:
+        """Whose profiler runs; empty when none of the program's does."""
+        if tensorflow:
+            from tensorflow.python.profiler import profiler_v2
+
+            if getattr(profiler_v2, "_profiler", None) is not None:
+                return f"TensorFlow's profiler, started by {self.theirs or 'the program'}"
+        if jax:
+            from jax._src import profiler
+
+            if getattr(profiler._profile_state, "profile_session", None) is not None:
+                return f"JAX's profiler, started by {self.theirs or 'the program'}"
+        return ""
+
     def start(self, folder: Path, tensorflow: bool, jax: bool) -> None:
-        """Starts what is asked for; Busy, with nothing started, when the program's own runs."""
+        """Starts what is asked for; Busy, with nothing started, when another profiler runs."""
+        whose = self.busy(tensorflow, jax)
+        if whose:
+            raise Busy(whose)
         # JAX and TensorFlow write the same file name; the second gets a folder of its own.
         try:
             if jax:
@@ -79,8 +96,6 @@ class Profilers:
         from tensorflow.python.framework import errors
         from tensorflow.python.profiler import profiler_v2
 
-        if getattr(profiler_v2, "_profiler", None) is not None:
-            raise Busy(f"TensorFlow's profiler, started by {self.theirs or 'the program'}")
         wrapped = profiler_v2._pywrap_profiler
         session = getattr(wrapped, "stepscope_original", wrapped).ProfilerSession()
         with quiet(self._state):
@@ -103,8 +118,6 @@ class Profilers:
         import jax
         from jax._src import profiler
 
-        if getattr(profiler._profile_state, "profile_session", None) is not None:
-            raise Busy(f"JAX's profiler, started by {self.theirs or 'the program'}")
         start = self._start_jax_trace or profiler.start_trace
         more = {}
         if hasattr(jax.profiler, "ProfileOptions"):

@@ -49,6 +49,8 @@ class Recorder:
         self.closing: list[Callable[[Folder, Caller, Any], None]] = []
         """Pieces that are written once, after the last recording, with the thing that was called."""
         self.live_iterators: Callable[[], list[Any]] = list
+        self.restoring: list[Callable[[], None]] = []
+        """What else is put back when the wrappers are off. They do not raise."""
         self.cost: dict[str, int] = {}
         self._exits = Exits(self.finish)
         self._lock = threading.RLock()
@@ -172,7 +174,7 @@ class Recorder:
         self._compiled_before[key] = self.compiled
         caller = self.pace.saw(how, key, name, begin_ns, call_ns, end_ns, settled)
         if self.state == WAITING:
-            if self._refused is None:
+            if self.folder is None:
                 notes.seen(self.plan, self.frameworks, self.pace)
             if self.pace.ready() and key == self.pace.anchor and caller.count >= self._next_at:
                 self._begin(caller, settle)
@@ -202,6 +204,9 @@ class Recorder:
             self.finish()
             return
         folder = self._open()
+        tensorflow, jax = self._which(caller.how)
+        if self.wants("xplane") and self._is_refused(self.profilers.busy(tensorflow, jax)):
+            return
         self._steps = self._metadata = 0
         if settle is not None:
             settle()
@@ -216,8 +221,11 @@ class Recorder:
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
         begin = time.perf_counter_ns()
         if self.wants("xplane"):
-            self._session["xplane"] = self._start_profilers(folder, caller.how)
-            if not self._session["xplane"]:
+            try:
+                self.profilers.start(folder.path, tensorflow, jax)
+            except Busy as busy:
+                self._is_refused(str(busy))
+                self._next_at = caller.count + 100
                 return
         self._charge("profiler_start_ns", begin)
         self._session["begin_unix_ns"] = now_ns()
@@ -227,24 +235,24 @@ class Recorder:
         folder.save()
         self._exits.guard()
 
-    def _start_profilers(self, folder: Folder, how: str) -> bool:
-        tensorflow = "tensorflow" in self.frameworks and (how != "jax" or bool(self.live_iterators()))
+    def _which(self, how: str) -> tuple[bool, bool]:
+        """Whose profilers a recording needs: TensorFlow's, JAX's."""
         jax = "jax" in self.frameworks and (how == "jax" or environment.jax_is_used())
-        try:
-            self.profilers.start(
-                folder.path, tensorflow or (not jax and "tensorflow" in self.frameworks), jax
+        tensorflow = "tensorflow" in self.frameworks and (
+            not jax or how != "jax" or bool(self.live_iterators())
+        )
+        return tensorflow, jax
+
+    def _is_refused(self, whose: str) -> bool:
+        """True while the program's own profiler runs; tried again at every step until that has ended."""
+        if whose and self._refused != whose:
+            self._refused = whose
+            self.problem(
+                "the profiler was busy",
+                f"{whose}; it was left alone",
+                "switch that one off to let this recording run, or read what it wrote",
             )
-        except Busy as busy:
-            # Tried again at every step until the program's own profiler has ended.
-            if self._refused != str(busy):
-                self._refused = str(busy)
-                self.problem(
-                    "the profiler was busy",
-                    f"{busy}; it was left alone",
-                    "switch that one off to let this recording run, or read what it wrote",
-                )
-            return False
-        return True
+        return bool(whose)
 
     def _end(self, caller: Caller, cut: str = "") -> None:
         """Stops the profilers, samples once more, and goes on to what comes next."""
@@ -316,6 +324,8 @@ class Recorder:
             finally:
                 self.state = DONE
                 self.patches.undo()
+                for restore in self.restoring:
+                    restore()
                 self._exits.release()
 
     def _finish(self, cut: str) -> None:

@@ -58,9 +58,12 @@ def signature(fetches: Any) -> str:
         return "[" + ",".join(map(signature, fetches)) + "]"
     if isinstance(fetches, dict):
         return "{" + ",".join(signature(fetches[name]) for name in fetches) + "}"
-    return str(
-        getattr(fetches, "name", None) or (fetches if isinstance(fetches, str) else type(fetches).__name__)
-    )
+    if isinstance(fetches, str):
+        return fetches
+    try:
+        return str(fetches.name)
+    except Exception:  # noqa: BLE001  a fetch of the program's own kind: its type will do
+        return type(fetches).__name__
 
 
 def traces(options: Any) -> bool:

@@ -34,6 +34,8 @@ def watch(recorder: Recorder) -> None:
             if self.experimental_get_tracing_count() != before:
                 recorder.compiled += 1
             local.function = self
+            if getattr(local, "batch_begin_ns", None) is not None:
+                return result  # part of a batch of Keras, which is the step
             python = self.python_function
             code = getattr(python, "__code__", None)
             library = code is not None and is_framework(code.co_filename)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import signal
 import time
 from collections import Counter
@@ -142,6 +141,8 @@ def _check_empty(out: Path) -> None:
 
 def _end_by(number: int) -> None:
     """Ends this process by the signal that ended the program, so that the shell sees what it would have."""
+    import resource
+
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if number != signal.SIGKILL:
         signal.signal(number, signal.SIG_DFL)

@@ -7,6 +7,7 @@ sitecustomize that Python would have found without it.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
 import importlib.util
 import os
@@ -43,5 +44,7 @@ if _plan and Path(_plan).exists():
     try:
         _record(_plan)
     except Exception as error:  # noqa: BLE001  whatever is wrong with this Python, the program must run
-        Path(_plan).with_name(f"failed-{os.getpid()}").write_text(f"{type(error).__name__}: {error}", "utf-8")
+        with contextlib.suppress(OSError):  # the launcher and its folder may be gone
+            _note = Path(_plan).with_name(f"failed-{os.getpid()}")
+            _note.write_text(f"{type(error).__name__}: {error}", "utf-8")
 _go_on()

@@ -1,0 +1,191 @@
+"""The parts of the recorder that need no framework."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.capture import machine
+from stepscope.capture.folder import Folder
+from stepscope.capture.launch import START
+from stepscope.capture.pace import Pace
+from stepscope.capture.plan import PIECES, Plan
+from stepscope.capture.quiet import quiet
+
+FILES = sorted(START.parent.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_syntax_of_python_3_8(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
+    # Annotations are not evaluated, so that they may be written as in newer Pythons.
+    assert any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_imports_only_itself_and_what_it_watches(path: Path) -> None:
+    allowed = set(sys.stdlib_module_names) | {"tensorflow", "jax", "keras", "_stepscope_capture"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            assert {name.name.split(".")[0] for name in node.names} <= allowed
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            assert str(node.module).split(".")[0] in allowed
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 1
+
+
+def test_the_folder_on_the_path_shadows_nothing() -> None:
+    assert [path.name for path in START.iterdir() if path.name != "__pycache__"] == ["sitecustomize.py"]
+
+
+def feed(pace: Pace, calls: list[tuple[str, str, int, bool]]) -> int | None:
+    """Tells calls of (how, name, length, settled) until the pace is ready; how many it took."""
+    now = 0
+    for count, (how, name, length, settled) in enumerate(calls, 1):
+        pace.saw(how, (how, name), name, now, now, now + length, settled)
+        now += length
+        if pace.ready():
+            return count
+    return None
+
+
+def test_the_first_settled_call_that_takes_the_time_is_the_step() -> None:
+    pace = Pace(3)
+    step = [("function_call", "augment", 1, True), ("function_call", "train", 50, True)]
+    first = [("function_call", "augment", 9, False), ("function_call", "train", 900, False)]
+    assert feed(pace, first + 10 * step) == 2 + 6
+    assert pace.anchor == ("function_call", "train")
+
+
+def test_a_surer_mark_of_a_step_goes_before() -> None:
+    pace = Pace(2)
+    step = [("function_call", "train", 50, True), ("keras_batch", "train batch", 60, True)]
+    assert feed(pace, 10 * step) is not None
+    assert pace.anchor == ("keras_batch", "train batch")
+
+
+def test_compiling_again_begins_the_warm_up_anew() -> None:
+    pace = Pace(3)
+    calls = [("jax", "train", 5, settled) for settled in (False, True, True, False, True, True, True)]
+    assert feed(pace, calls) == 7
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["keras_batch", "session_run", "function_call", "next_element", "jax"]),
+            st.sampled_from("abc"),
+            st.integers(0, 1000),
+            st.booleans(),
+        ),
+        max_size=60,
+    ),
+    st.integers(0, 4),
+)
+def test_pace_waits_for_settled_calls(calls: list[tuple[str, str, int, bool]], warmup: int) -> None:
+    pace = Pace(warmup)
+    if feed(pace, calls) is None:
+        assert pace.anchor is None
+        return
+    assert pace.anchor is not None
+    anchor = pace.callers[pace.anchor]
+    assert anchor.settled >= warmup
+    told = [call[3] for call in calls if (call[0], call[1]) == pace.anchor][: anchor.count]
+    assert all(told[len(told) - warmup :]) if warmup else True
+
+
+def test_plan() -> None:
+    default = Plan("out")
+    assert not default.enough(9, 30)
+    assert not default.enough(10, 0.5)
+    assert default.enough(10, 1)
+    assert default.enough(1, 61)
+    assert not default.enough(0, 1000)
+    assert Plan("out", steps=2).enough(2, 0)
+    assert Plan("out", seconds=3).enough(1, 3)
+    assert not Plan("out", seconds=3).enough(0, 9)
+    assert Plan("out", every=100).enough(10, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"warmup": -1},
+        {"steps": 0},
+        {"every": 0},
+        {"seconds": 0},
+        {"steps": 1, "seconds": 1},
+        {"pieces": ("x",)},
+    ],
+)
+def test_plans_that_make_no_sense(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        Plan("out", **wrong)
+
+
+def test_plan_survives_its_file(tmp_path: Path) -> None:
+    plan = Plan("out", 1, seconds=2.5, pieces=PIECES[:2], state="s", version="1")
+    plan.save(tmp_path / "plan.json")
+    assert vars(Plan.load(tmp_path / "plan.json")) == vars(plan)
+
+
+def test_folder_takes_any_text(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path / "a" / "b"), {"argv": ["\ud800", "é"]})
+    folder.line("steps.ndjson", "steps", {"x": "\udcff"})
+    folder.add_json("pipeline/datasets.json", "datasets", [{"a": object}])
+    folder.save()
+    folder.close()
+    assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {
+        "capture.json",
+        "steps.ndjson",
+        "pipeline",
+    }
+    assert (tmp_path / "a" / "b" / "capture.json").read_text(encoding="utf-8")
+
+
+def test_machine() -> None:
+    values, ticks = machine.sample(None)
+    assert "cores" not in values
+    until = time.process_time() + 0.1
+    while time.process_time() < until:
+        pass
+    later, _ = machine.sample(ticks)
+    assert len(later["cores"]) == os.cpu_count()
+    assert max(later["cores"]) > 0
+    assert later["process_cpu_ns"] - values["process_cpu_ns"] > 50e6
+    assert later["threads"] >= 1
+    assert later["available_bytes"] > later["rss_bytes"] > 1 << 20
+
+
+def test_machine_costs_little() -> None:
+    taken: list[dict[str, Any]] = []
+    sampler = machine.Sampler(taken.append)
+    sampler.start()
+    time.sleep(0.5)
+    sampler.stop()
+    assert sampler.samples == len(taken) >= 2
+    cost = sampler.cost_ns / (sampler.samples + 1)
+    print(f"a sample costs {cost / 1e6:.2f} ms of a core")
+    assert cost < 0.02 * machine.INTERVAL_S * 1e9 * 10  # 20 ms in a second, on a busy machine
+
+
+def test_quiet_keeps_all_but_the_lines_of_profilers(tmp_path: Path) -> None:
+    code = (
+        "import os; from stepscope.capture.quiet import quiet\n"
+        "with quiet(None):\n"
+        "    os.write(2, b'I0000 00:00:1 7 profiler_session.cc:117] Started.\\nmine\\nlast')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr == b"mine\nlast"
+    with quiet(str(tmp_path)):
+        assert list(tmp_path.glob("stderr-*"))
+    assert not list(tmp_path.glob("stderr-*"))
