@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stepscope.cli import main
+from stepscope.cli import main, record
+from tests.formats.capture_folder import write
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 
@@ -33,3 +37,63 @@ def test_a_recording_without_a_pipeline_says_so(capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr()
     assert json.loads(shown.out)["verdict"] == "unknown"
     assert "to do: record" in shown.err
+
+
+def a_recorder(made: list[list[str]], **changed: Any) -> Callable[..., int]:
+    """Stands for `stepscope record`: writes a capture folder instead of running a program."""
+
+    def run(options: argparse.Namespace, console: object) -> int:
+        made.append(options.command)
+        write(Path(options.out), **changed)
+        return 0
+
+    return run
+
+
+def test_verify_records_twice_and_compares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[list[str]] = []
+    monkeypatch.setattr(record, "run", a_recorder(made))
+    before, after = str(tmp_path / "b"), str(tmp_path / "a")
+    program = ["--", "python", "train.py", "--format", "own"]
+    assert main(["pipeline", "--verify", "--out", before, *program]) == 0
+    shown = capsys.readouterr()
+    assert "The input is the bottleneck" in shown.out
+    assert f"stepscope pipeline --verify {before} -- python train.py --format own" in shown.err
+    assert main(["pipeline", "--verify", before, "--out", after, "--format", "json", *program]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert made == [program[1:], program[1:]]
+    assert (told["before"], told["after"], told["change"]) == (before, after, None)
+    assert told["before_step_ps"] == told["after_step_ps"] > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--verify", "x"],
+        ["--verify", "--"],
+        ["--verify", "a", "b", "--", "python"],
+        ["--out", "x", "y"],
+    ],
+)
+def test_verify_wants_a_program(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pipeline", *words]) == 2
+    assert "to do:" in capsys.readouterr().err
+
+
+def test_a_capture_shows_lines_of_code_and_the_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(write(tmp_path / "c"))
+    assert main(["pipeline", "--no-cache", "--format", "json", folder]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["bottleneck"]["code"][0]["file"] == "train.py"
+    assert told["model"]["cpu_budget"] == 2
+    changes = {change["name"]: change["high"] for change in told["changes"]}
+    assert told["ceiling"]["step_ps"] <= min(changes["prefetch"], changes.get("parallelise_map", 2**63))
+    coded = [change["code"] for change in told["changes"] if change["code"]]
+    assert coded
+    assert all(code["line"] and code["before"].startswith("data") for code in coded)
+    assert main(["pipeline", "--no-cache", folder]) == 0
+    assert "train.py:11" in capsys.readouterr().out

@@ -3,17 +3,52 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from stepscope.instruments.pipeline.gather import Found
 
 ABOUT = "the tf.data pipeline: is it the bottleneck, which stage, what would help"
+_EPILOG = """With --verify the program is recorded again, and what a change was predicted to gain is held
+against what it gained:
+
+  stepscope pipeline --verify -- python train.py            record before the change
+  (change one thing)
+  stepscope pipeline --verify BEFORE -- python train.py     record after it, and compare
+"""
+
+
+class _Parser(Parser):
+    """Keeps what stands behind -- apart: it is the program to run, and holds no options of ours."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options, with `command`: the words behind --."""
+        words = list(args or ())
+        at = words.index("--") if "--" in words and "--verify" in words else len(words)
+        options = super().parse_args(words[:at], namespace)
+        options.command = words[at + 1 :]
+        return options
 
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = Parser("pipeline", ABOUT, "stepscope pipeline PATH… [options]")
+    usage = (
+        "stepscope pipeline PATH… [options]\n       stepscope pipeline --verify [BEFORE] -- python train.py …"
+    )
+    parser = _Parser("pipeline", ABOUT, usage, _EPILOG)
     add_paths(parser)
+    parser.add_argument(
+        "--verify", action="store_true", help="record the program behind --, and compare with PATH"
+    )
+    parser.add_argument("--out", metavar="DIR", help="where --verify records to; new or empty")
     add_reading(parser)
     add_showing(parser, ("table", "json"))
     return parser
@@ -21,13 +56,16 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the diagnosis. Exit code 2 when nothing can be said."""
+    if options.verify:
+        return _verify(options, console)
+    if options.out is not None:
+        raise UsageError(
+            "--out is of --verify alone", seen="no --verify", todo="redirect the output: … > FILE"
+        )
     need_paths(options, "pipeline")
-    from stepscope.cli.reading import opened
-    from stepscope.instruments.pipeline.gather import gather
     from stepscope.presenters import pipeline
 
-    with opened(options, console) as (trace, _):
-        found = gather(trace.query)
+    found = _found(options, console)
     if options.format == "json":
         console.out.write(pipeline.to_json(found))
     elif found:
@@ -37,3 +75,74 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.say(line)
         return 2
     return 0
+
+
+def _found(options: argparse.Namespace, console: Console) -> list[Found]:
+    from stepscope.cli.reading import opened
+    from stepscope.instruments.pipeline.gather import gather
+
+    with opened(options, console) as (trace, _):
+        return gather(trace.query)
+
+
+def _verify(options: argparse.Namespace, console: Console) -> int:
+    """Records the program, and compares with a capture from before. 1 when a prediction did not hold."""
+    if not options.command or len(options.paths) > 1 or options.lake is not None:
+        raise UsageError(
+            "--verify needs a program, and at most one capture from before",
+            seen=f"{len(options.paths)} paths and {len(options.command)} words behind --",
+            todo="stepscope pipeline --verify [BEFORE] -- python train.py …",
+        )
+    before = _first(_found(options, console), options.paths[0]) if options.paths else None
+    out = options.out or time.strftime(
+        "stepscope-after-%Y%m%d-%H%M%S" if before else "stepscope-before-%Y%m%d-%H%M%S"
+    )
+    code = _record(options.command, out, console)
+    after = _first(_found(argparse.Namespace(**{**vars(options), "paths": [out]}), console), out)
+    from stepscope.presenters import pipeline, verification
+
+    if before is None:
+        write = (
+            pipeline.to_json([after])
+            if options.format == "json"
+            else pipeline.render([after], width=console.width, color=console.color)
+        )
+        console.out.write(write)
+        again = f"stepscope pipeline --verify {out} -- {' '.join(options.command)}"
+        console.say(f"recorded to {out}; change one thing, then: {again}")
+        return code
+    from stepscope.instruments.pipeline.verify import Recorded, verify
+
+    result = verify(Recorded(before.diagnosis, before.places), Recorded(after.diagnosis, after.places))
+    if result is None:
+        raise UsageError(
+            "The two recordings cannot be compared",
+            seen="one of them has no call that takes a batch",
+            todo="record while the loop runs, in the process that takes the batches",
+        )
+    if options.format == "json":
+        console.out.write(verification.to_json(result, options.paths[0], out))
+    else:
+        console.out.write(verification.render(result, width=console.width, color=console.color))
+    return code or (1 if result.as_predicted is False else 0)
+
+
+def _first(found: Sequence[Found], path: str) -> Found:
+    """The pipeline of a capture that waits most; UsageError when there is none."""
+    if not found:
+        raise UsageError(
+            f"There is no input pipeline in {path}",
+            seen="no tf.data events",
+            todo="record a program that takes its batches from tf.data: stepscope record -- CMD",
+            path=path,
+        )
+    return max(found, key=lambda one: 0.0 if one.diagnosis.waits is None else one.diagnosis.waits.ratio)
+
+
+def _record(command: Sequence[str], out: str, console: Console) -> int:
+    """Runs the program under the recorder; its exit code. UsageError when nothing was recorded."""
+    from stepscope.cli import record
+
+    options = record.parser().parse_args(["--out", out, "--", *command])
+    code = record.run(options, console)
+    return code

@@ -58,7 +58,7 @@ def _write(one: Found, out: io.StringIO, width: int, color: bool) -> None:
     title = f"{_TITLES[diagnosis.verdict]} (confidence {diagnosis.confidence})."
     out.write(paint("1;31" if diagnosis.verdict == "input_bound" else "1", title) + "\n")
     for sentence in diagnosis.evidence:
-        _wrap(sentence, out, width, "  ")
+        wrap(sentence, out, width, "  ")
     if diagnosis.loads:
         out.write("\n")
         _diagram(diagnosis, out, width, paint)
@@ -71,7 +71,7 @@ def _write(one: Found, out: io.StringIO, width: int, color: bool) -> None:
             p = change.prediction
             steps = f"{_ps(p.step_ps)} ({_ps(p.low_ps)} to {_ps(p.high_ps)})"
             helps = f"then {_short(p.limits_next)} limits" if change.helps else "would not help"
-            _wrap(
+            wrap(
                 f"{steps}: {change.what}; {helps}.",
                 out,
                 width,
@@ -132,7 +132,8 @@ def _label(stage: Stage) -> str:
     return f"{label} · {stage.told('{} ({})')}" if stage.user_stage else label
 
 
-def _wrap(text: str, out: io.StringIO, width: int, indent: str, bullet: str = "") -> None:
+def wrap(text: str, out: io.StringIO, width: int, indent: str, bullet: str = "") -> None:
+    """Writes a paragraph, later lines indented by two more."""
     line = indent + (f"{bullet} " if bullet else "")
     lead, used = line, len(indent) + (2 if bullet else 0)
     fresh = True

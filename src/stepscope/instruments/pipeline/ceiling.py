@@ -9,31 +9,26 @@ R_i is the rate of stage i on one core, theta_i the cores it gets, bias what the
 optimum every stage gets just what it needs, theta_i = x / R_i, so the answer can be written down: with w_i =
 1 / R_i the work of a stage for a step, and b the program's own,
 
-    step = max(program, sequential w_i, (sum w_i + b) / cores)
+    step = max(program, sequential w_i, (sum w_i + b) / cores, functions / threads of the pool)
 
 as if every stage were prefetched and ran beside the others.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stepscope.instruments.pipeline.model import CPU, POOL
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import Waits
 
-_PARALLEL = (
-    "Map",
-    "ParallelMap",
-    "MapAndBatch",
-    "BatchV2",
-    "ParallelBatch",
-    "Interleave",
-    "Parallel",
-    "ParseExample",
+_PARALLEL = re.compile(
+    r"(Legacy)?(Parallel|Map|BatchV2|Interleave|FlatMap|TFRecord|TextLine|FixedLengthRecord|Prefetch|DataService)"
 )
-"""Beginnings of the names of stages that TensorFlow can run in several calls at once."""
+"""Beginnings of the names of stages of which TensorFlow can run several calls or instances at once."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +37,7 @@ class Ceiling:
 
     step_ps: int
     limits: str
-    """A stage, `program` or `cpu`."""
+    """A stage, `program`, `cpu` or `threads`."""
     cores: tuple[tuple[str, float], ...]
     """Cores that each stage keeps busy then, most first."""
 
@@ -51,19 +46,22 @@ def ceiling(loads: Sequence[Load], waits: Waits, cores: int, program_cpu_ps: int
     """program_cpu_ps: what a step needs of the cores outside of the pipeline."""
     program_ps = max(waits.step_ps - waits.wait_ps, 0)
     bounds = [(program_ps, PROGRAM)]
-    used = 0
+    used = held = 0
     for load in loads:
-        if load.python or not parallel(load):
+        if not parallel(load):
             bounds.append((load.work_ps, load.stage.name))
+        # Python may wait, and waiting needs no core; but it holds its thread.
         used += load.cpu_ps if not load.python else 0
-    bounds.append(((used + (0 if device else program_cpu_ps)) // max(cores, 1), "cpu"))
+        held += load.pool_ps
+    bounds.append((held // max(cores, 1), POOL))
+    bounds.append(((used + (0 if device else program_cpu_ps)) // max(cores, 1), CPU))
     step_ps, limits = max(bounds, key=lambda bound: bound[0])
     shares = [(load.stage.name, load.work_ps / step_ps) for load in loads if step_ps and load.work_ps]
     return Ceiling(step_ps, limits, tuple(sorted(shares, key=lambda share: -share[1])[:5]))
 
 
 def parallel(load: Load) -> bool:
-    """Whether several of its calls can run at once, or could if the user asked for it."""
-    if load.python:
-        return False
-    return load.stage.ahead or load.stage.short.startswith(_PARALLEL) or load.width > 1
+    """Whether several of its calls can run at once, or could if the user asked for it. What a function of an
+    interleave makes runs once for each branch."""
+    stage = load.stage
+    return stage.ahead or stage.nested_in is not None or bool(_PARALLEL.match(stage.short)) or load.width > 1

@@ -141,7 +141,7 @@ def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: 
 
 
 def _ceiling(best: Ceiling, waited: Waits) -> str:
-    limits = {PROGRAM: "the program itself", "cpu": "the CPU"}.get(
+    limits = {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}.get(
         best.limits, best.limits.rpartition("::")[2]
     )
     return (

@@ -46,6 +46,8 @@ class Found:
     path: str
     calls: list[Call]
     diagnosis: Diagnosis
+    places: Sequence[Place] = ()
+    """The chains of datasets that the user wrote, where a capture tells them."""
 
 
 def gather(query: Query) -> list[Found]:
@@ -72,14 +74,9 @@ def gather(query: Query) -> list[Found]:
             f"SELECT count(*) FROM device WHERE source_id = {source_id} AND kind IN ('gpu', 'tpu')"
         ).rows()
         window = (min((s.ts_ps for s in steps), default=0), max((s.end_ps for s in steps), default=0))
-        diagnosis = diagnose(
-            calls,
-            steps,
-            device=bool(device[0][0]),
-            share_seen=seen,
-            beside=_beside(query, source_id, run_id, host_id, window),
-        )
-        found.append(Found(source_id, run_id, host_id, path, calls, diagnosis))
+        beside = _beside(query, source_id, run_id, host_id, window)
+        diagnosis = diagnose(calls, steps, device=bool(device[0][0]), share_seen=seen, beside=beside)
+        found.append(Found(source_id, run_id, host_id, path, calls, diagnosis, beside.places))
     return found
 
 
@@ -102,7 +99,7 @@ def _beside(query: Query, source_id: int, run_id: str, host_id: str, window: tup
     places = [
         Place(*row)
         for row in query(
-            "SELECT iterator, position, transformation, dataset, file, line, text FROM user_stage "
+            "SELECT iterator, position, transformation, dataset, file, line, text, args_json FROM user_stage "
             f"WHERE {whose} ORDER BY id"
         ).rows()
     ]

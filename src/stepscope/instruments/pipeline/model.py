@@ -117,7 +117,9 @@ _READS = ("TFRecord", "TextLine", "FixedLengthRecord", "MatchingFiles", "Generat
 def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
     """What a step takes after the change. measured_ps: what it takes now."""
     if then == now:
-        return Prediction(measured_ps, measured_ps, measured_ps, now.limit(now.step()[1]))
+        return Prediction(
+            measured_ps, round(0.9 * measured_ps), round(1.1 * measured_ps), now.limit(now.step()[1])
+        )
     crowding = _crowding(now, measured_ps)
     before = max(_between(now, crowding), 1)
     factor = max(measured_ps / before, 1.0)

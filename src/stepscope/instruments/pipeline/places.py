@@ -25,6 +25,8 @@ class Place:
     file: str | None
     line: int | None
     text: str | None
+    arguments: str = "{}"
+    """Its small arguments, as a JSON object."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,83 @@
+"""Prediction against measurement: which change was made, and whether it gained what was told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.instruments.pipeline.verify import Recorded, verify
+from stepscope.presenters import verification
+from tests.instruments.pipelines import MS, sequential
+
+
+def chain(*words: str, **calls: int | None) -> list[Place]:
+    """A chain of transformations; keywords give num_parallel_calls by transformation."""
+    return [
+        Place(0, i, word, None, "t.py", i + 1, f"d = d.{word}()",
+              json.dumps({"num_parallel_calls": calls[word]} if word in calls else {}))
+        for i, word in enumerate(words)
+    ]  # fmt: skip
+
+
+def recorded(places: list[Place], work: float = 8) -> Recorded:
+    drawn, times = sequential(work=work)
+    return Recorded(diagnose(drawn.calls(), times), places)
+
+
+SAME = "The chain of datasets is the same: what changed is inside of a function, or elsewhere."
+WRITTEN = chain("range", "map", "batch")
+
+
+@pytest.mark.parametrize(
+    ("after", "change", "said"),
+    [
+        (chain("range", "map", "batch", "prefetch"), "prefetch", "prefetch was added (t.py:4)."),
+        (chain("range", "map", "cache", "batch"), "cache_here", "cache was added (t.py:3)."),
+        (
+            chain("range", "map", "batch", map=-1),
+            "parallelise_map",
+            "num_parallel_calls of map is AUTOTUNE, was none (t.py:2).",
+        ),
+        (chain("range", "batch"), None, "map was removed (t.py:2)."),
+        (WRITTEN, None, SAME),
+    ],
+)  # fmt: skip
+def test_which_change_was_made(after: list[Place], change: str | None, said: str) -> None:
+    result = verify(recorded(WRITTEN), recorded(after))
+    assert result is not None
+    assert (None if result.change is None else result.change.name) == change
+    assert result.edits == (said,)
+    assert not result.helped
+
+
+def test_half_the_work_is_seen_without_a_chain() -> None:
+    result = verify(recorded(WRITTEN), recorded(WRITTEN, work=4.6))
+    assert result is not None
+    assert result.change is not None
+    assert result.change.name == "halve_work"
+    assert (result.before_ps, result.after_ps) == (10 * MS, pytest.approx(6.6 * MS))
+    assert result.ratio == pytest.approx(0.66)
+    assert result.as_predicted is True
+    shown = verification.render(result, width=80, color=False)
+    assert "The prediction held." in shown
+    told = json.loads(verification.to_json(result, "b", "a"))
+    assert (told["format"], told["helped"], told["change"]) == (1, True, "halve_work")
+    assert told["low"] <= told["after_step_ps"] <= told["high"]
+
+
+def test_a_prediction_that_fails_is_told_to_fail() -> None:
+    result = verify(recorded(WRITTEN), recorded(chain("range", "map", "batch", map=-1), work=20))
+    assert result is not None
+    assert result.as_predicted is False
+    assert "The step is longer than was predicted." in verification.render(result, width=200, color=True)
+
+
+def test_without_waits_there_is_nothing_to_compare() -> None:
+    one = recorded(WRITTEN)
+    none = Recorded(replace(one.diagnosis, waits=None), WRITTEN)
+    assert isinstance(none.diagnosis, Diagnosis)
+    assert verify(one, none) is None
