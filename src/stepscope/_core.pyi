@@ -119,6 +119,21 @@ def hash_file(path: str) -> str:
     """The content hash decode() reports, of a whole file as stored."""
 
 @final
+class Checkpoint:
+    """A checkpoint of TensorFlow, V1 or V2, by its prefix, one of its files, or its folder.
+
+    CoreError, with the tensor in what was seen, when it is damaged.
+    """
+
+    def __init__(self, path: str) -> None: ...
+    def tensors(self) -> list[tuple[str, str, list[int], int | None, int]]:
+        """Name, type, shape, bytes (None when only the values tell) and slices, by name."""
+    def read(self, name: str) -> builtins.bytes | list[builtins.bytes]:
+        """Values in row-major order: elements little-endian, or texts. KeyError for an unknown name."""
+    def text(self, name: str) -> str:
+        """The values as tfprof prints them."""
+
+@final
 class TfprofOptions:
     """The options of tfprof, with the defaults of TensorFlow 2.21's command line."""
 
@@ -135,6 +150,14 @@ class TfprofOptions:
         """Reads `COMMAND -option value …`; returns the command. ValueError as above."""
     def list(self) -> str:
         """One line for each option."""
+    @staticmethod
+    def meanings() -> builtins.list[tuple[str, str, str]]:
+        """Each option: name, default as listed, what it does."""
+    @staticmethod
+    def columns() -> builtins.list[tuple[str, str]]:
+        """What can be selected, and what it shows."""
+    @staticmethod
+    def orders() -> builtins.list[str]: ...
 
 @final
 class Tfprof:
@@ -147,6 +170,22 @@ class Tfprof:
     def add_run_metadata(self, step: int, input: Input) -> bool:
         """Adds a step; False when the file has no step statistics."""
     def add_op_log(self, input: Input) -> int: ...
+    def add_profile(self, input: Input) -> int:
+        """Adds nodes and steps of a ProfileProto; returns how many nodes it has."""
+    def add_checkpoint(self, path: str) -> int:
+        """Adds a checkpoint by prefix, file or folder; returns how many tensors it has."""
+    def keep_tensors(self) -> None:
+        """From now on large constants of graphs are kept, for profile()."""
+    def keep_shapes(self) -> None:
+        """From now on steps tell the shapes of outputs, for fill_flops()."""
+    def fill_flops(self) -> tuple[int, int]:
+        """Counts operations of nodes without a count; returns how many, and how many lack a shape."""
+    def flops(self, name: str) -> int | None:
+        """Operations of one run of a node; None when there is no such node."""
+    def profile(self) -> tuple[bytes, int]:
+        """The model as a ProfileProto, and how many inputs without a node were left out."""
+    def advise(self) -> tuple[str, builtins.list[str]]:
+        """Text and warnings of the three checkers."""
     def take_warnings(self) -> builtins.list[str]:
         """What was odd about the files since the last call."""
     def coverage(self) -> float:

@@ -41,10 +41,12 @@ def test_help_loads_neither_engine_nor_core() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_loads_neither_engine_nor_core(verb: str) -> None:
+    # The core itself lists tfprof's options: there is one list of them.
+    heavy = tuple(name for name in HEAVY if verb != "tfprof" or name != "stepscope._core")
     code = (
         "import sys\nfrom stepscope.cli import main\n"
         f"assert main([{verb!r}, '--help']) == 0\n"
-        f"assert not [n for n in sys.modules if n.startswith({HEAVY!r})], 'heavy'"
+        f"assert not [n for n in sys.modules if n.startswith({heavy!r})], 'heavy'"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

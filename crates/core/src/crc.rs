@@ -30,7 +30,12 @@ const fn tables() -> [[u32; 256]; 8] {
 
 /// CRC-32C of bytes.
 pub fn crc32c(bytes: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
+    extend_crc32c(0, bytes)
+}
+
+/// CRC-32C of bytes behind others whose own is `before`.
+pub fn extend_crc32c(before: u32, bytes: &[u8]) -> u32 {
+    let mut crc = !before;
     let (eights, rest) = bytes.as_chunks::<8>();
     for eight in eights {
         let low = crc ^ u32::from_le_bytes([eight[0], eight[1], eight[2], eight[3]]);
@@ -51,7 +56,12 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
 
 /// CRC-32C as it stands in TFRecord files.
 pub fn masked_crc32c(bytes: &[u8]) -> u32 {
-    crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
+    mask(crc32c(bytes))
+}
+
+/// Puts the mask over a CRC-32C.
+pub fn mask(crc: u32) -> u32 {
+    crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
 #[cfg(test)]
@@ -66,5 +76,6 @@ mod tests {
         assert_eq!(crc32c(&(0..32).collect::<Vec<u8>>()), 0x46dd_794e);
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
         assert_eq!(crc32c(b""), 0);
+        assert_eq!(extend_crc32c(crc32c(b"1234"), b"56789"), 0xe306_9283);
     }
 }

@@ -11,6 +11,7 @@ use crate::graph_attr::{entry, fields, push_attr};
 use crate::input::Input;
 use crate::json_text::{Object, push_array, push_text};
 use crate::messages::{GRAPH_DEF, META_GRAPH_DEF, Message, SAVED_MODEL, data_type_name};
+use crate::node_def::NodeDef;
 use crate::probe::{self, Form};
 use crate::store::{Effect, Options, Writer};
 use crate::text_proto::walk_text;
@@ -277,41 +278,15 @@ impl Graphs {
     }
 
     fn node(&mut self, writer: &mut Writer, graph: &str, bytes: &[u8], body: Body) -> Result<()> {
-        let (mut name, mut op, mut device): (Cow<'_, str>, Cow<'_, str>, Cow<'_, str>) =
-            Default::default();
-        let mut inputs = Vec::new();
-        let mut attrs = BTreeMap::new();
-        let (mut nodes_before, mut functions_before) = (Vec::new(), Vec::new());
-        for field in fields(bytes) {
-            match field.number {
-                1 => name = field.text().unwrap_or(name),
-                2 => op = field.text().unwrap_or(op),
-                4 => device = field.text().unwrap_or(device),
-                3 => inputs.extend(field.text()),
-                5 => {
-                    let (key, value) = entry(field.bytes().unwrap_or_default());
-                    attrs.insert(String::from_utf8_lossy(key), value);
-                }
-                6 => {
-                    for inner in fields(field.bytes().unwrap_or_default()) {
-                        match inner.number {
-                            1 => nodes_before.extend(inner.text()),
-                            2 => functions_before.extend(inner.text()),
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
+        let node = NodeDef::read(bytes);
         self.args.clear();
         let mut object = Object::begin(&mut self.args);
-        for (key, value) in attrs {
-            push_attr(object.key(&key), value);
+        for (key, value) in &node.attrs {
+            push_attr(object.key(key), value);
         }
         for (key, names) in [
-            ("original_node_names", nodes_before),
-            ("original_func_names", functions_before),
+            ("original_node_names", node.nodes_before),
+            ("original_func_names", node.functions_before),
         ] {
             if !names.is_empty() {
                 push_array(object.key(key), names, |out, name| push_text(out, &name));
@@ -319,10 +294,24 @@ impl Graphs {
         }
         object.end_unless_empty();
         self.nodes += 1;
-        node_row(writer, graph, &name, &op, &device, &self.args)?;
-        for (slot, input) in inputs.iter().enumerate() {
+        node_row(
+            writer,
+            graph,
+            &node.name,
+            &node.op,
+            &node.device,
+            &self.args,
+        )?;
+        for (slot, input) in node.inputs.iter().enumerate() {
             let (producer, producer_slot) = producer(input, body);
-            edge_row(writer, graph, producer, producer_slot, &name, slot as i64)?;
+            edge_row(
+                writer,
+                graph,
+                producer,
+                producer_slot,
+                &node.name,
+                slot as i64,
+            )?;
         }
         Ok(())
     }

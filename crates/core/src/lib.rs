@@ -5,6 +5,7 @@
 
 mod bits;
 mod blocks;
+pub mod checkpoint;
 pub mod chrome;
 pub mod columns;
 pub mod crc;
@@ -25,6 +26,7 @@ mod mapping;
 pub mod markers;
 pub mod messages;
 pub mod nesting;
+pub mod node_def;
 pub mod options;
 mod packed;
 pub mod parquet;
@@ -48,6 +50,7 @@ pub mod timeline;
 mod unpack;
 pub mod walk;
 pub mod wire;
+pub mod wire_writer;
 mod writer;
 pub mod xplane;
 

@@ -1,5 +1,6 @@
 //! `stepscope._core`: the core as a Python module. Signatures and their meaning: `_core.pyi`.
 
+mod checkpoint;
 mod input;
 mod parquet;
 mod store;
@@ -156,6 +157,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Input>()?;
     module.add_class::<Stream>()?;
     module.add_class::<Store>()?;
+    module.add_class::<checkpoint::Checkpoint>()?;
     module.add_class::<tfprof::Tfprof>()?;
     module.add_class::<tfprof::TfprofOptions>()?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;

@@ -4,9 +4,11 @@ use crate::input::Input;
 use crate::{free, lock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::path::PathBuf;
 use std::sync::Mutex;
-use stepscope_core::tfprof::options::Options;
-use stepscope_core::tfprof::{Session, read, words};
+use stepscope_core::checkpoint::Checkpoint;
+use stepscope_core::tfprof::options::{self, Options};
+use stepscope_core::tfprof::{Session, flops, meanings, read, words, write_profile};
 
 /// Options, kept between questions.
 #[pyclass(name = "TfprofOptions", module = "stepscope._core")]
@@ -52,6 +54,26 @@ impl TfprofOptions {
 
     fn list(&self) -> String {
         self.0.list()
+    }
+
+    /// Each option with its default and what it does.
+    #[staticmethod]
+    fn meanings() -> Vec<(&'static str, String, &'static str)> {
+        let all = meanings::all().into_iter();
+        all.map(|one| (one.name, one.default, one.meaning))
+            .collect()
+    }
+
+    /// Each column with what it shows.
+    #[staticmethod]
+    fn columns() -> Vec<(&'static str, &'static str)> {
+        meanings::COLUMN_MEANINGS.to_vec()
+    }
+
+    /// What siblings can be ordered by.
+    #[staticmethod]
+    fn orders() -> Vec<&'static str> {
+        options::ORDERS.to_vec()
     }
 
     #[getter]
@@ -110,6 +132,53 @@ impl Tfprof {
         })
     }
 
+    fn add_profile(&self, py: Python<'_>, input: &Bound<'_, Input>) -> PyResult<u64> {
+        let input = input.get();
+        free(py, || {
+            let mut session = lock(&self.0);
+            session.changed();
+            read::profile(&mut session.model, &input.0)
+        })
+    }
+
+    fn add_checkpoint(&self, py: Python<'_>, path: PathBuf) -> PyResult<usize> {
+        free(py, || {
+            let checkpoint = Checkpoint::open(&path)?;
+            let tensors = checkpoint.tensors().len();
+            lock(&self.0).add_checkpoint(checkpoint);
+            Ok(tensors)
+        })
+    }
+
+    /// From now on steps tell the shapes of outputs.
+    fn keep_shapes(&self) {
+        lock(&self.0).model.keeps_shapes = true;
+    }
+
+    fn fill_flops(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        free(py, || {
+            let mut session = lock(&self.0);
+            session.changed();
+            let counted = flops::fill(&mut session.model);
+            Ok((counted.counted, counted.unknown))
+        })
+    }
+
+    fn flops(&self, name: &str) -> Option<i64> {
+        let session = lock(&self.0);
+        let node = session.model.find(name)?;
+        Some(session.model.nodes[node as usize].flops)
+    }
+
+    /// From now on large constants of graphs are kept.
+    fn keep_tensors(&self) {
+        lock(&self.0).model.keeps_tensors = true;
+    }
+
+    fn profile(&self, py: Python<'_>) -> PyResult<(Vec<u8>, u64)> {
+        free(py, || Ok(write_profile::write(&lock(&self.0).model)))
+    }
+
     /// What was odd about the files so far; told once.
     fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.0).model.warnings)
@@ -124,8 +193,13 @@ impl Tfprof {
         if !["scope", "graph", "op", "code"].contains(&view) {
             return Err(PyValueError::new_err(format!("no view is called {view}")));
         }
-        let answer = free(py, || lock(&self.0).show(view, options, &mut |_| None))?;
+        let answer = free(py, || lock(&self.0).show(view, options))?;
         Ok((answer.text, answer.warnings, answer.files))
+    }
+
+    fn advise(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
+        let answer = free(py, || lock(&self.0).advise())?;
+        Ok((answer.text, answer.warnings))
     }
 
     #[classattr]

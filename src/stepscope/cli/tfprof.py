@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,27 +12,31 @@ from typing import TYPE_CHECKING
 from stepscope.cli.arguments import Parser
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
-from stepscope.instruments.tfprof import OPTIONS, VIEWS
+from stepscope.instruments.tfprof import VIEWS
 
 if TYPE_CHECKING:
+    from stepscope._core import TfprofOptions
     from stepscope.instruments.tfprof import Answer, Model
 
 ABOUT = "a model by name scope, graph, code or op type"
-FILES = ("graph_path", "run_meta_path", "op_log_path")
-FLAGS = ("strict", "force")
-EPILOG = """VIEW is scope, graph, op or code; without one a prompt opens: an empty line shows the options.
-
-  --graph_path FILE      GraphDef, binary or text
-  --run_meta_path F,F…   RunMetadata of steps 0, 1, …
-  --op_log_path FILE     op log: types, FLOPs, Python code
-  --strict               what is odd becomes an error
-  --force                replace files that -output names
-
-and every option of tfprof, with one dash or two: -max_depth, -min_bytes, -min_peak_bytes,
--min_residual_bytes, -min_output_bytes, -min_micros, -min_accelerator_micros, -min_cpu_micros, -min_params,
--min_float_ops, -min_occurrence, -step, -order_by, -account_type_regexes, -start_name_regexes,
--trim_name_regexes, -show_name_regexes, -hide_name_regexes, -account_displayed_op_only, -select, -output.
-Expressions match whole names. The output is that of TensorFlow 2.21, byte for byte."""
+FILES = {
+    "graph_path": "GraphDef, MetaGraphDef or SavedModel, binary or text",
+    "run_meta_path": "RunMetadata of steps 0, 1, …, separated by commas",
+    "op_log_path": "op log: types, floating point operations, Python code",
+    "checkpoint_path": "checkpoint, V1 or V2: its prefix, one of its files, or its folder",
+    "profile_path": "a profile that holds all of it, as Profiler.serialize_to_string writes it",
+}
+VALUES = {
+    "write_profile": "FILE: keep the model and its steps as such a profile",
+    "flops": "own: count operations for nodes that no op log tells of; log (the default): do not",
+    "dump_to_file": "the same as -output file:outfile=FILE, and stronger",
+}
+FLAGS = {
+    "strict": "what is odd becomes an error",
+    "force": "replace files that are there",
+}
+SWITCHES = ("account_displayed_op_only", "viz")
+VERBS = (*VIEWS, "advise", "help")
 
 
 class _TfprofParser(Parser):
@@ -44,12 +49,18 @@ class _TfprofParser(Parser):
         """Sorts the words. UsageError for what is not known."""
         words = list(args or ())
         if any(word in ("-h", "--help") for word in words):
+            self.epilog = _epilog()
             return super().parse_args(["--help"])
-        found = argparse.Namespace(view=None, files={}, words={}, strict=False, force=False)
+        from stepscope.instruments import tfprof
+
+        options = tfprof.names()
+        found = argparse.Namespace(
+            view=None, paths=[], files={}, values={}, words={}, strict=False, force=False
+        )
         while words:
             word = words.pop(0)
             if not word.startswith("-"):
-                self._take_view(found, word)
+                self._take(found, word)
                 continue
             name, equals, value = word.lstrip("-").partition("=")
             if name == "color":
@@ -57,23 +68,26 @@ class _TfprofParser(Parser):
                     words.pop(0)
             elif name in FLAGS and not equals:
                 setattr(found, name, True)
-            elif name in FILES or name in OPTIONS:
+            elif name in FILES or name in VALUES or name in options or name == "viz":
                 if not equals:
                     value = self._next(name, words)
-                (found.files if name in FILES else found.words)[name] = value
+                kind = found.files if name in FILES else found.words if name in options else found.values
+                kind[name] = value
             else:
-                near = difflib.get_close_matches(name, (*FILES, *OPTIONS, *FLAGS), 1)
+                near = difflib.get_close_matches(name, (*FILES, *options, *VALUES, *FLAGS), 1)
                 self.error(f"{word} is no option" + (f"; did you mean -{near[0]}?" if near else ""))
         return found
 
-    def _take_view(self, found: argparse.Namespace, word: str) -> None:
-        if word not in VIEWS or found.view is not None:
-            self.error(f"{word} is no view, or the second one; views are {', '.join(VIEWS)}")
-        found.view = word
+    def _take(self, found: argparse.Namespace, word: str) -> None:
+        if found.view is None and not found.paths and word in VERBS:
+            found.view = word
+        elif Path(word).exists():
+            found.paths.append(word)
+        else:
+            self.error(f"{word} is no view ({', '.join(VERBS)}) and no path")
 
     def _next(self, name: str, words: list[str]) -> str:
-        is_switch = name == "account_displayed_op_only"
-        if is_switch and (not words or words[0].startswith("-") or words[0] in VIEWS):
+        if name in SWITCHES and (not words or words[0].lower() not in ("true", "false")):
             return "true"
         if not words:
             self.error(f"-{name} needs a value")
@@ -82,7 +96,40 @@ class _TfprofParser(Parser):
 
 def parser() -> Parser:
     """The options of the verb."""
-    return _TfprofParser("tfprof", ABOUT, "stepscope tfprof [VIEW] --graph_path FILE [options]", EPILOG)
+    return _TfprofParser("tfprof", ABOUT, "stepscope tfprof [VIEW] [PATH…] [options]")
+
+
+def _epilog() -> str:
+    from stepscope.instruments import tfprof
+
+    def paragraph(name: str, text: str) -> str:
+        first = f"  {name}".ljust(30)
+        return textwrap.fill(text, 110, initial_indent=first, subsequent_indent=" " * 30)
+
+    lines = [
+        "VIEW is scope, graph, op, code or advise; without one a prompt opens, where an empty line shows the",
+        "options. PATH is whatever holds graphs and RunMetadata; files can also be named one by one. Options",
+        "take one dash or two. Expressions match whole names and are separated by commas. The output is that",
+        "of TensorFlow 2.21, byte for byte.",
+        "",
+        "files",
+        *(paragraph(f"-{name}", text) for name, text in FILES.items()),
+        "",
+        "options",
+        *(
+            paragraph(f"-{one.name}", f"{one.meaning} [{one.default}]" if one.default else one.meaning)
+            for one in tfprof.options()
+        ),
+        "",
+        "of stepscope, and of tfprof's first years",
+        *(paragraph(f"-{name}", text) for name, text in {**VALUES, **FLAGS}.items()),
+        "",
+        "columns of -select",
+        *(paragraph(name, text) for name, text in tfprof.columns().items()),
+        "",
+        f"orders of -order_by: {', '.join(tfprof.orders())}",
+    ]
+    return "\n".join(lines)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -90,22 +137,31 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope import _core
     from stepscope.instruments import tfprof
 
+    if options.view == "help":
+        console.out.write(_core.Tfprof.HELP)
+        return 0
     chosen = _core.TfprofOptions()
     for name, value in options.words.items():
         tfprof.set_option(chosen, name, value, free=True)
-    if not options.files:
-        raise UsageError(
-            "There is no model to look at",
-            seen="no file is named",
-            todo="stepscope tfprof scope --graph_path=graph.pb --run_meta_path=run_meta.pb",
-        )
+    told = _older_words(options, chosen)
+    files = _files(options, told)
     if options.view is None:
         from stepscope.cli.tfprof_prompt import converse
 
-        return converse(_model(options, log_first=True), chosen, console, force=options.force)
-    model = _model(options, log_first=False)
-    answer = model.show(options.view, chosen)
-    warnings = [*model.notes, *answer.warnings, *tfprof.advice(options.view, options.words, answer)]
+        model = _model(options, files, log_first=True)
+        _keep_profile(options, model, console)
+        for sentence in told:
+            console.say(sentence)
+        return converse(model, chosen, console, force=options.force)
+    model = _model(options, files, log_first=False)
+    _keep_profile(options, model, console)
+    if options.view == "advise":
+        answer, text = (advice := model.advise()), advice.text
+    else:
+        answer = model.show(options.view, chosen)
+        told += tfprof.advice(options.view, options.words, answer)
+        text = tfprof.report(chosen, answer)
+    warnings = [*model.notes, *answer.warnings, *told]
     for warning in warnings:
         console.say(warning)
     if warnings and options.strict:
@@ -115,23 +171,104 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="change the options, or leave --strict out",
         )
     write_files(answer, force=options.force)
-    console.out.write(tfprof.report(chosen, answer))
+    console.out.write(text)
+    if options.view == "advise":
+        _say_findings(files, console)
     return 0
 
 
 def write_files(answer: Answer, *, force: bool) -> None:
     """Writes what `-output` asked for; OutputError when a file is there already."""
+    for name, data in answer.files:
+        _write(name, data, force=force)
+
+
+def _write(name: str, data: bytes, *, force: bool) -> None:
     from stepscope.exporters.staging import staged
 
-    for name, data in answer.files:
-        with staged(Path(name), force=force) as part:
-            part.write_bytes(data)
+    with staged(Path(name), force=force) as part:
+        part.write_bytes(data)
 
 
-def _model(options: argparse.Namespace, *, log_first: bool) -> Model:
+def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str]:
+    """Does what words of tfprof's first years say that TensorFlow 2.21 has dropped."""
+    from stepscope.instruments import tfprof
+
+    told = []
+    values = options.values
+    if values.get("dump_to_file"):
+        tfprof.set_option(chosen, "output", f"file:outfile={values['dump_to_file']}")
+    if values.get("viz", "false").lower() == "true":
+        told.append("-viz never drew anything; -output timeline:outfile=FILE draws the view")
+    if values.get("flops", "log") not in ("own", "log"):
+        raise UsageError(f"-flops cannot be {values['flops']}", seen="", todo="-flops own, or -flops log")
+    return told
+
+
+def _files(options: argparse.Namespace, told: list[str]) -> dict[str, list[str]]:
+    """The files by kind; those of paths where none is named."""
+    from stepscope.instruments.tfprof import files
+
+    named = {
+        name: [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
+        for name, value in options.files.items()
+        if value
+    }
+    if options.paths:
+        for name, found in files.under(options.paths, told).items():
+            named.setdefault(name, found)
+    if "profile_path" in named and named.keys() & {"graph_path", "run_meta_path", "op_log_path"}:
+        if options.paths and "profile_path" not in options.files:
+            del named["profile_path"]
+        else:
+            raise UsageError(
+                "A profile holds all of a model",
+                seen="-profile_path beside files of the same",
+                todo="name the profile alone, or the other files",
+            )
+    if not named:
+        raise UsageError(
+            "There is no model to look at",
+            seen="no file is named",
+            todo="stepscope tfprof scope --graph_path=graph.pb --run_meta_path=run_meta.pb",
+        )
+    return named
+
+
+def _model(options: argparse.Namespace, files: dict[str, list[str]], *, log_first: bool) -> Model:
     from stepscope.instruments.tfprof import Model
 
-    steps = [path for path in options.files.get("run_meta_path", "").split(",") if path]
+    def only(name: str) -> str | None:
+        return files[name][0] if name in files else None
+
     return Model(
-        options.files.get("graph_path"), steps, options.files.get("op_log_path"), log_first=log_first
+        only("graph_path"),
+        files.get("run_meta_path", ()),
+        only("op_log_path"),
+        checkpoint=only("checkpoint_path"),
+        profile=only("profile_path"),
+        log_first=log_first,
+        own_flops=options.values.get("flops") == "own",
+        whole="write_profile" in options.values,
     )
+
+
+def _keep_profile(options: argparse.Namespace, model: Model, console: Console) -> None:
+    if name := options.values.get("write_profile"):
+        _write(name, model.profile(), force=options.force)
+        console.say(f"the profile is in {name}")
+
+
+def _say_findings(files: dict[str, list[str]], console: Console) -> None:
+    """What stepscope itself finds in the same recordings, apart from TensorFlow's words."""
+    recordings = files.get("run_meta_path", [])
+    if not recordings:
+        return
+    from stepscope import report, trace
+
+    with trace.open(*recordings, cache=False) as found:
+        findings = report.build(found).findings
+    if findings:
+        console.say("\nstepscope's own findings in the same recordings:")
+    for one in findings:
+        console.say(f"  {one.severity}: {one.title} {one.impact} {one.action}")

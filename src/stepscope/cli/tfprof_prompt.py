@@ -14,7 +14,8 @@ from stepscope.cli.failure import tell
 from stepscope.cli.prompt import history_file
 from stepscope.cli.tfprof import write_files
 from stepscope.errors import StepscopeError
-from stepscope.instruments.tfprof import COLUMNS, COMMANDS, OPTIONS, ORDERS
+from stepscope.instruments import tfprof
+from stepscope.instruments.tfprof import COMMANDS
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -89,7 +90,7 @@ class Conversation:
         elif command == "help":
             self.console.out.write(_core.Tfprof.HELP)
         elif command in COMMANDS:
-            answer = self.model.show(command, options)
+            answer = self.model.advise() if command == "advise" else self.model.show(command, options)
             for warning in answer.warnings:
                 self.console.say(warning)
             write_files(answer, force=self._force)
@@ -105,11 +106,11 @@ def candidates(text: str) -> Iterable[str]:
         known: Iterable[str] = COMMANDS
     elif before[-1] == "-select":
         chosen, comma, last = last.rpartition(",")
-        return [f"{chosen}{comma}{c}" for c in COLUMNS if c.startswith(last)]
+        return [f"{chosen}{comma}{c}" for c in tfprof.columns() if c.startswith(last)]
     elif before[-1] == "-order_by":
-        known = ORDERS
+        known = tfprof.orders()
     else:
-        known = [f"-{name}" for name in OPTIONS]
+        known = [f"-{name}" for name in tfprof.names()]
     return [word for word in known if word.startswith(last)]
 
 

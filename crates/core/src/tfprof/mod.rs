@@ -5,10 +5,14 @@
 //! Python calls, [`ops`] over types. What is counted, where to start, what is shown and in which order
 //! is the same for all and lives in [`tree`]. A [`Session`] keeps what was built between questions.
 
+pub mod advise;
+pub mod attributes;
 pub mod code;
+pub mod flops;
 pub mod gather;
 pub mod groups;
 pub mod lines;
+pub mod meanings;
 pub mod metrics;
 pub mod model;
 pub mod nodes;
@@ -20,7 +24,9 @@ pub mod regexes;
 pub mod timeline;
 pub mod tree;
 pub mod words;
+pub mod write_profile;
 
+use crate::checkpoint::{self, Checkpoint};
 use crate::error::Result;
 use code::Code;
 use model::Model;
@@ -41,11 +47,31 @@ pub struct Answer {
     pub files: Vec<(String, Vec<u8>)>,
 }
 
+/// A tensor's text. None for a node that the checkpoint does not have or whose type is not shown.
+fn value(
+    checkpoint: &Checkpoint,
+    name: &str,
+    warnings: &mut Vec<String>,
+) -> Result<Option<String>> {
+    let Some(tensor) = checkpoint.find(name) else {
+        return Ok(None);
+    };
+    if !checkpoint::text::is_shown(tensor.dtype) {
+        let dtype = checkpoint::dtype::name(tensor.dtype);
+        warnings.push(format!("{name}: tfprof shows no values of type {dtype}"));
+        return Ok(None);
+    }
+    let values = checkpoint.values(tensor)?;
+    Ok(Some(checkpoint::text::print(tensor, &values)))
+}
+
 /// A model, and the views that were built of it.
 #[derive(Default)]
 pub struct Session {
     /// The model. Whoever changes it calls [`Session::changed`].
     pub model: Model,
+    /// Values of variables, for those who ask for them.
+    pub checkpoint: Option<Checkpoint>,
     scopes: Option<Layout>,
     graph: Option<Layout>,
     ops: Option<Ops>,
@@ -58,13 +84,19 @@ impl Session {
         (self.scopes, self.graph, self.ops, self.code) = (None, None, None, None);
     }
 
-    /// Answers a view: `scope`, `graph`, `op` or `code`. `value` gives a checkpoint's tensor as text.
-    pub fn show(
-        &mut self,
-        command: &str,
-        options: &Options,
-        value: &mut dyn FnMut(&str) -> Option<String>,
-    ) -> Result<Answer> {
+    /// Adds a checkpoint: its tensors give their nodes a type, and their values can be shown.
+    pub fn add_checkpoint(&mut self, checkpoint: Checkpoint) {
+        self.changed();
+        for tensor in checkpoint.tensors() {
+            if let Some(node) = self.model.find(&tensor.name) {
+                self.model.add_type(node, "_checkpoint_variables");
+            }
+        }
+        self.checkpoint = Some(checkpoint);
+    }
+
+    /// Answers a view: `scope`, `graph`, `op` or `code`.
+    pub fn show(&mut self, command: &str, options: &Options) -> Result<Answer> {
         let mut answer = Answer::default();
         if options.step >= 0 && !self.model.steps.contains(&options.step) {
             let steps: Vec<String> = self
@@ -84,7 +116,7 @@ impl Session {
         let filters = Filters::new(options, &mut answer.warnings);
         let preface = words::preface(command, options, self.model.lacks_streams);
         let text = match command {
-            "scope" | "graph" => self.nodes(command, options, &filters, value, &mut answer)?,
+            "scope" | "graph" => self.nodes(command, options, &filters, &mut answer)?,
             "op" => self.ops(options, &filters, &mut answer),
             _ => self.code(options, &filters, &mut answer),
         };
@@ -103,12 +135,30 @@ impl Session {
         Ok(answer)
     }
 
+    /// The advice of TensorFlow's three checkers.
+    pub fn advise(&mut self) -> Result<Answer> {
+        advise::advise(self)
+    }
+
+    /// The views that the checkers look at, built.
+    fn built(&mut self) -> Result<(&Model, &Layout, &Ops, Option<&Code>)> {
+        let model = &self.model;
+        if self.scopes.is_none() {
+            self.scopes = Some(Layout::scopes(model)?);
+        }
+        self.ops.get_or_insert_with(|| Ops::new(model));
+        let code = self.code.get_or_insert_with(|| Code::new(model));
+        let (Some(scopes), Some(ops)) = (&self.scopes, &self.ops) else {
+            unreachable!("both were just built");
+        };
+        Ok((model, scopes, ops, code.as_ref()))
+    }
+
     fn nodes(
         &mut self,
         command: &str,
         options: &Options,
         filters: &Filters,
-        value: &mut dyn FnMut(&str) -> Option<String>,
         answer: &mut Answer,
     ) -> Result<Option<String>> {
         if options.output == "pprof" {
@@ -151,7 +201,11 @@ impl Session {
         }
         let view = layout.view(&self.model, options, filters);
         let mut text = words::heading(options, true);
-        layout.write(&self.model, options, &view, value, &mut text);
+        let mut value = |name: &str| match &self.checkpoint {
+            Some(checkpoint) => value(checkpoint, name, &mut answer.warnings),
+            None => Ok(None),
+        };
+        layout.write(&self.model, options, &view, &mut value, &mut text)?;
         Ok(Some(text))
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Nodes keep the order in which they came; every view goes through them by name.
 
+use super::attributes::Attributes;
 use super::metrics::{Metric, Metrics};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,6 +18,8 @@ pub struct Frame {
     pub line: i64,
     /// The line in which the function begins.
     pub function_line: i64,
+    /// Id of the line's text.
+    pub text: i64,
 }
 
 /// A device as RunMetadata names it, in lower case.
@@ -47,8 +50,30 @@ pub struct Memory {
     pub output: i64,
     /// Bytes that an accelerator's allocator had given out.
     pub in_use: i64,
+    /// Bytes that were needed for the time of the execution.
+    pub temp: i64,
+    /// Bytes that stay.
+    pub persistent: i64,
+    /// Whether the last two are the host's; else they are the accelerator's.
+    pub is_host: bool,
+    /// Outputs by slot; of a slot that stands twice the last one counts.
+    pub outputs: Vec<(i32, Held)>,
+}
+
+impl Memory {
     /// Bytes that stay on the accelerator.
-    pub accelerator_persistent: i64,
+    pub fn accelerator_persistent(&self) -> i64 {
+        if self.is_host { 0 } else { self.persistent }
+    }
+}
+
+/// An output: how large, and where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Bytes.
+    pub bytes: i64,
+    /// Its address.
+    pub address: u64,
 }
 
 /// What a node did in one step.
@@ -66,6 +91,8 @@ pub struct Execution {
     pub memory: Vec<Memory>,
     /// Allocations and frees on accelerators: when, bytes.
     pub allocations: Vec<(i64, i64)>,
+    /// Devices that told of it, in the order in which they first did.
+    pub devices: Vec<u32>,
 }
 
 /// An input: its place, the producer's name, and which of the producer's outputs counts for shapes.
@@ -75,8 +102,10 @@ pub struct Source {
     pub place: i32,
     /// Id of the producer's name.
     pub name: u32,
-    /// Output of the producer.
+    /// Output of the producer, as TensorFlow reads it.
     pub output: i32,
+    /// Output of the producer, as it is written; -1 for an edge that only orders.
+    pub slot: i32,
 }
 
 /// A node of the graph, or one that only ran.
@@ -92,8 +121,12 @@ pub struct Node {
     pub shape: Vec<i64>,
     /// Shapes of its outputs.
     pub output_shapes: Vec<(i32, Vec<i64>)>,
+    /// Shapes that its outputs had when it ran; only when [`Model::keeps_shapes`].
+    pub run_shapes: Vec<(i32, Vec<i64>)>,
     /// Its inputs by place.
     pub inputs: Vec<Source>,
+    /// Its attributes.
+    pub attributes: Attributes,
     /// Steps in which it ran.
     pub executions: BTreeMap<i64, Execution>,
     /// The device it is placed on.
@@ -166,6 +199,10 @@ pub struct Model {
     pub texts: HashMap<i64, String>,
     /// Whether any op log has stacks.
     pub has_code: bool,
+    /// Whether large tensors of constants are kept: a profile that is written holds them.
+    pub keeps_tensors: bool,
+    /// Whether shapes of outputs are taken from steps, for the operations of our own.
+    pub keeps_shapes: bool,
     /// Whether an accelerator ran ops without telling of its kernels.
     pub lacks_streams: bool,
     /// What a reader should know, one sentence each.

@@ -248,9 +248,9 @@ impl Layout {
         model: &Model,
         options: &Options,
         view: &View,
-        value: &mut dyn FnMut(&str) -> Option<String>,
+        value: &mut dyn FnMut(&str) -> Result<Option<String>>,
         out: &mut String,
-    ) {
+    ) -> Result<()> {
         let root = self.places.len() as u32;
         let mut stack = vec![root];
         let mut parts = Vec::new();
@@ -275,12 +275,13 @@ impl Layout {
             out.push_str(")\n");
             if options.selects("tensor_value")
                 && name != ROOT
-                && let Some(text) = value(name)
+                && let Some(text) = value(name)?
             {
                 out.push_str(&text);
             }
             stack.extend(view.shown.children.get(place).iter().rev());
         }
+        Ok(())
     }
 
     fn parts(&self, model: &Model, place: u32, line: &Line<'_>, out: &mut Vec<String>) {

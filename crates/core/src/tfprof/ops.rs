@@ -14,10 +14,23 @@ pub struct Ops {
     groups: Vec<(String, Vec<u32>)>,
 }
 
-struct Row<'a> {
-    name: &'a str,
-    sum: Sum,
-    total: Metrics,
+/// A type of op, with what its counted nodes add up to.
+pub struct Row<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its counted nodes.
+    pub sum: Sum,
+    /// Its figures with those of all types behind it.
+    pub total: Metrics,
+}
+
+/// The types that are shown, in their order.
+pub struct OpView<'a> {
+    /// What is shown.
+    pub rows: Vec<Row<'a>>,
+    /// What everything adds up to.
+    pub all: Metrics,
+    figures: Vec<Metrics>,
 }
 
 impl Ops {
@@ -36,8 +49,8 @@ impl Ops {
         }
     }
 
-    /// The text of the view.
-    pub fn write(&self, model: &Model, options: &Options, filters: &Filters) -> String {
+    /// Counts, orders and chooses. None when the model has no nodes.
+    pub fn view(&self, model: &Model, options: &Options, filters: &Filters) -> Option<OpView<'_>> {
         let figures: Vec<Metrics> = (0..model.nodes.len() as u32)
             .map(|node| model.metrics(node, options.step))
             .collect();
@@ -52,12 +65,7 @@ impl Ops {
             })
             .collect();
         if rows.is_empty() {
-            let root = Row {
-                name: ROOT,
-                sum: Sum::default(),
-                total: Metrics::default(),
-            };
-            return line(model, &figures, &root, &root.total, options);
+            return None;
         }
         sort(&mut rows, &options.order_by);
         rows.retain(|row| row.sum.account);
@@ -82,9 +90,26 @@ impl Ops {
         if options.account_displayed_op_only {
             all = accumulate(&mut shown);
         }
+        Some(OpView {
+            rows: shown,
+            all,
+            figures,
+        })
+    }
+
+    /// The text of the view.
+    pub fn write(&self, model: &Model, options: &Options, filters: &Filters) -> String {
+        let Some(view) = self.view(model, options, filters) else {
+            let root = Row {
+                name: ROOT,
+                sum: Sum::default(),
+                total: Metrics::default(),
+            };
+            return line(model, &[], &root, &root.total, options);
+        };
         let mut out = heading(options, false);
-        for row in &shown {
-            out.push_str(&line(model, &figures, row, &all, options));
+        for row in &view.rows {
+            out.push_str(&line(model, &view.figures, row, &view.all, options));
         }
         out
     }
@@ -127,9 +152,11 @@ fn is_enough(row: &Row<'_>, options: &Options) -> bool {
         Metric::Params,
         Metric::Flops,
     ];
-    metrics.iter().zip(options.min).all(|(metric, min)| row.total.get(*metric) >= min)
-        // Compared as unsigned numbers: less than none is more than any.
-        && options.min[least::OCCURRENCE] as u64 <= row.sum.nodes.len() as u64
+    metrics
+        .iter()
+        .zip(options.min)
+        .all(|(metric, min)| row.total.get(*metric) >= min)
+        && options.min[least::OCCURRENCE] <= row.sum.nodes.len() as i64
 }
 
 fn percent(part: i64, whole: i64) -> String {

@@ -4,6 +4,7 @@ use super::code::{Code, CodeView, GRADIENT};
 use super::metrics::Metric;
 use super::model::Model;
 use super::options::Options;
+use crate::wire_writer::MessageWriter;
 use flate2::{Compression, write::GzEncoder};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
@@ -69,42 +70,6 @@ impl Texts {
         self.all.push(text.to_owned());
         self.ids.insert(text.to_owned(), id);
         id
-    }
-}
-
-/// A message that is being written.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    fn bytes(&mut self, number: u32, bytes: &[u8]) {
-        self.varint(u64::from(number << 3 | 2));
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-    }
-
-    /// A number, unless it is 0.
-    fn number(&mut self, number: u32, value: u64) {
-        if value != 0 {
-            self.varint(u64::from(number << 3));
-            self.varint(value);
-        }
-    }
-
-    fn packed(&mut self, number: u32, values: &[u64]) {
-        if !values.is_empty() {
-            let mut inner = Message::default();
-            values.iter().for_each(|value| inner.varint(*value));
-            self.bytes(number, &inner.0);
-        }
     }
 }
 
@@ -222,48 +187,48 @@ fn encode(
     label: u64,
     (column, unit, comment): (&str, &str, &str),
 ) -> Vec<u8> {
-    let mut profile = Message::default();
+    let mut profile = MessageWriter::default();
     for (kind, unit) in [("count", "count"), (column, unit)] {
-        let mut message = Message::default();
+        let mut message = MessageWriter::default();
         message.number(1, tables.texts.id(kind));
         message.number(2, tables.texts.id(unit));
-        profile.bytes(1, &message.0);
+        profile.message(1, message);
     }
     let comment = tables.texts.id(comment);
     for (stack, name, value) in samples.values() {
-        let mut named = Message::default();
+        let mut named = MessageWriter::default();
         named.number(1, label);
         named.number(2, *name);
-        let mut message = Message::default();
-        message.packed(1, stack);
-        message.packed(2, &[1, *value as u64]);
-        message.bytes(3, &named.0);
-        profile.bytes(2, &message.0);
+        let mut message = MessageWriter::default();
+        message.packed(1, stack.iter().copied());
+        message.packed(2, [1, *value as u64]);
+        message.message(3, named);
+        profile.message(2, message);
     }
     for ((_, _, line), (id, function)) in &tables.locations {
-        let mut at = Message::default();
+        let mut at = MessageWriter::default();
         at.number(1, *function);
         at.number(2, *line as u64);
-        let mut message = Message::default();
+        let mut message = MessageWriter::default();
         message.number(1, *id);
-        message.bytes(4, &at.0);
-        profile.bytes(4, &message.0);
+        message.message(4, at);
+        profile.message(4, message);
     }
     for ((_, _, line), (id, name, file)) in &tables.functions {
-        let mut message = Message::default();
+        let mut message = MessageWriter::default();
         message.number(1, *id);
         message.number(2, *name);
         message.number(4, *file);
         message.number(5, *line as u64);
-        profile.bytes(5, &message.0);
+        profile.message(5, message);
     }
     for text in &tables.texts.all {
         profile.bytes(6, text.as_bytes());
     }
-    profile.packed(13, &[comment]);
+    profile.packed(13, [comment]);
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     // Writing into memory cannot fail.
-    gzip.write_all(&profile.0)
+    gzip.write_all(&profile.into_bytes())
         .and_then(|()| gzip.finish())
         .unwrap_or_default()
 }

@@ -4,7 +4,7 @@
 use super::Answer;
 use super::code::{Code, CodeView};
 use super::metrics::Metric;
-use super::model::Model;
+use super::model::{Memory, Model};
 use super::nodes::{Layout, View};
 use super::options::Options;
 use std::collections::{BTreeMap, BTreeSet};
@@ -263,10 +263,7 @@ fn remember<'a>(
         *change = change.wrapping_add(*bytes);
     }
     let persistent = own.executions.values().map(|execution| {
-        let bytes = execution
-            .memory
-            .iter()
-            .map(|memory| memory.accelerator_persistent);
+        let bytes = execution.memory.iter().map(Memory::accelerator_persistent);
         bytes.fold(0i64, i64::wrapping_add)
     });
     let first = changes.entry(0).or_default();

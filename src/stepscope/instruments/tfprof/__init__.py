@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -17,47 +18,46 @@ if TYPE_CHECKING:
     from stepscope._core import CoreError, Input, TfprofOptions
 
 VIEWS = ("scope", "graph", "op", "code")
-COMMANDS = (*VIEWS, "set", "help")
-LISTS = ("account_type_regexes", "start_name_regexes", "trim_name_regexes", "show_name_regexes")
-OPTIONS = (
-    "max_depth",
-    "min_bytes",
-    "min_peak_bytes",
-    "min_residual_bytes",
-    "min_output_bytes",
-    "min_micros",
-    "min_accelerator_micros",
-    "min_cpu_micros",
-    "min_params",
-    "min_float_ops",
-    "min_occurrence",
-    "step",
-    "order_by",
-    *LISTS,
-    "hide_name_regexes",
-    "account_displayed_op_only",
-    "select",
-    "output",
-)
-COLUMNS = (
-    "bytes",
-    "micros",
-    "params",
-    "float_ops",
-    "tensor_value",
-    "device",
-    "op_types",
-    "occurrence",
-    "input_shapes",
-    "accelerator_micros",
-    "cpu_micros",
-    "peak_bytes",
-    "residual_bytes",
-    "output_bytes",
-)
-ORDERS = tuple(
-    c for c in ("name", *COLUMNS) if c not in ("tensor_value", "device", "op_types", "input_shapes")
-)
+COMMANDS = (*VIEWS, "advise", "set", "help")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option: its name without a dash, its default as the list of options shows it, what it does."""
+
+    name: str
+    default: str
+    meaning: str
+
+
+@cache
+def options() -> tuple[Option, ...]:
+    """All options that TensorFlow 2.21 has, in its order. The core lists them."""
+    from stepscope import _core
+
+    return tuple(Option(*one) for one in _core.TfprofOptions.meanings())
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of the options."""
+    return tuple(one.name for one in options())
+
+
+@cache
+def columns() -> dict[str, str]:
+    """What -select takes, and what each column shows."""
+    from stepscope import _core
+
+    return dict(_core.TfprofOptions.columns())
+
+
+@cache
+def orders() -> tuple[str, ...]:
+    """What -order_by takes."""
+    from stepscope import _core
+
+    return tuple(_core.TfprofOptions.orders())
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,12 @@ class Model:
     """A model and the steps that were recorded of it.
 
     graph: GraphDef, MetaGraphDef or SavedModel, binary or text. run_metadata: one file a step, numbered from
-    0. op_log: what tfprof's logger wrote. Without a graph the nodes are those that ran. The log is read after
+    0. op_log: what tfprof's logger wrote. profile: a ProfileProto, instead of these three. checkpoint: a
+    prefix, a file of one, or a folder. Without a graph the nodes are those that ran. The log is read after
     the steps, as `tf.compat.v1.profiler.profile` does; `log_first` reads it before, as tfprof's own program.
+
+    own_flops: count floating point operations for nodes that no op log tells of. whole: keep large constants,
+    for `profile()`.
 
     Raises UnreadableSource for a file that is not there, damaged or something else.
     """
@@ -85,20 +89,40 @@ class Model:
         run_metadata: Sequence[str] = (),
         op_log: str | None = None,
         *,
+        checkpoint: str | None = None,
+        profile: str | None = None,
         log_first: bool = False,
+        own_flops: bool = False,
+        whole: bool = False,
     ) -> None:
         from stepscope import _core
 
         self._core = _core.Tfprof()
         self.notes: list[str] = []
+        if whole:
+            self._core.keep_tensors()
+        if own_flops:
+            self._core.keep_shapes()
+        if profile is not None:
+            self._read("profile", profile)
         if graph is not None:
             self._read("graph", graph)
         if op_log is not None and log_first:
             self._read("op log", op_log)
+        if checkpoint is not None and log_first:
+            self._add_checkpoint(checkpoint)
         for step, path in enumerate(run_metadata):
             self._read("RunMetadata", path, step)
         if op_log is not None and not log_first:
             self._read("op log", op_log)
+        if checkpoint is not None and not log_first:
+            self._add_checkpoint(checkpoint)
+        if own_flops:
+            counted, unknown = self._core.fill_flops()
+            self.notes.append(
+                f"floating point operations of stepscope's own for {counted} nodes"
+                + (f"; {unknown} have no complete shape and count none" if unknown else "")
+            )
 
     @property
     def coverage(self) -> float:
@@ -114,6 +138,35 @@ class Model:
         except _core.CoreError as error:
             _refuse(error, None)
 
+    def advise(self) -> Answer:
+        """What TensorFlow's three checkers say."""
+        from stepscope import _core
+
+        try:
+            return Answer(*self._core.advise(), [])
+        except _core.CoreError as error:
+            _refuse(error, None)
+
+    def profile(self) -> bytes:
+        """The model as a ProfileProto, which `profile=` and TensorFlow read."""
+        from stepscope import _core
+
+        try:
+            data, lost = self._core.profile()
+        except _core.CoreError as error:
+            _refuse(error, None)
+        if lost:
+            self.notes.append(f"{lost} inputs are nodes that the graph does not have; the profile lacks them")
+        return data
+
+    def _add_checkpoint(self, path: str) -> None:
+        from stepscope import _core
+
+        try:
+            self._core.add_checkpoint(path)
+        except _core.CoreError as error:
+            _refuse(error, path)
+
     def _read(self, what: str, path: str, step: int = 0) -> None:
         from stepscope import _core
 
@@ -123,6 +176,8 @@ class Model:
                 self._core.add_graph(place)
             elif what == "op log":
                 self._core.add_op_log(place)
+            elif what == "profile":
+                self._core.add_profile(place)
             elif not self._core.add_run_metadata(step, place):
                 self.notes.append(f"{path}: it has no step statistics, so step {step} is missing")
         except _core.CoreError as error:
@@ -153,7 +208,7 @@ def _refuse(error: CoreError, path: str | None) -> NoReturn:
     raise kind(
         "The file cannot be read." if path else "The view cannot be made.",
         seen=error.seen,
-        todo="write or copy it anew; a graph, RunMetadata and an op log each have an option of their own",
+        todo="write or copy it anew; graph, RunMetadata, op log, checkpoint and profile each have an option",
         path=path,
         offset=error.offset,
     ) from error
@@ -210,9 +265,9 @@ def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
         if "CPU:" in word or "GPU:" in word
     ]
     order = words.get("order_by", "name")
-    if order not in ORDERS:
-        told.append(f"-order_by {order}: no such order, so by name; there are {', '.join(ORDERS)}")
-    unknown = [w for w in words.get("select", "").split(",") if w and w not in COLUMNS]
+    if order not in orders():
+        told.append(f"-order_by {order}: no such order, so by name; there are {', '.join(orders())}")
+    unknown = [w for w in words.get("select", "").split(",") if w and w not in columns()]
     if unknown:
-        told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(COLUMNS)}")
+        told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(columns())}")
     return told

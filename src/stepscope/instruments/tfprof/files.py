@@ -1,0 +1,56 @@
+"""Which files under a path make a model: its graph, its steps, its op log, its checkpoint or a profile."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepscope.errors import StepscopeError
+
+OP_LOGS = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
+"""Names of op logs: what write_op_log calls them."""
+CHECKPOINTS = re.compile(r"(.+)\.index")
+
+
+def under(paths: Sequence[str], told: list[str]) -> dict[str, list[str]]:
+    """Files by the option that takes them. What was passed over is said in `told`.
+
+    A folder with several graphs gives the first one by name, binary before text; steps come in the order of
+    their numbers.
+    """
+    from stepscope import formats
+    from stepscope.sources import find
+    from stepscope.sources.spool import Spool
+
+    files: dict[str, list[str]] = {}
+    with contextlib.closing(Spool()) as spool:
+        try:
+            sources = find.find(paths, formats.recognise, spool).sources
+        except StepscopeError:
+            sources = ()
+    loose = [one for one in sources if one.bytes.unpack or one.bytes.offset]
+    if loose:
+        told.append(f"{loose[0].path}: files in archives are not looked at here; unpack them first")
+    graphs = [one.path for one in sources if one.format == "graph" and one not in loose]
+    steps = [one for one in sources if one.format == "run_metadata" and one not in loose]
+    if graphs:
+        files["graph_path"] = graphs[:1]
+        told += [f"{path}: one graph is enough, {graphs[0]} was taken" for path in graphs[1:]]
+    if steps:
+        in_order = sorted(steps, key=lambda one: (one.step if one.step is not None else 0, one.path))
+        files["run_meta_path"] = [one.path for one in in_order]
+    for path in sorted(_walk(paths)):
+        if OP_LOGS.fullmatch(path.name):
+            files.setdefault("op_log_path", [str(path)])
+        elif found := CHECKPOINTS.fullmatch(path.name):
+            files.setdefault("checkpoint_path", [str(path.with_name(found[1]))])
+    return files
+
+
+def _walk(paths: Sequence[str]) -> list[Path]:
+    found = []
+    for path in map(Path, paths):
+        found += [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+    return found
