@@ -1,6 +1,6 @@
 """tfprof against TensorFlow's own engine: random models, random steps, random op logs, random questions.
 
-The same text is wanted for every question. STEPSCOPE_FUZZ_SEED chooses another run; STEPSCOPE_FUZZ_CASES more.
+Every question wants the same text. STEPSCOPE_FUZZ_SEED chooses another run, STEPSCOPE_FUZZ_CASES a size.
 """
 
 from __future__ import annotations

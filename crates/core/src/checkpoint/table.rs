@@ -87,13 +87,15 @@ impl Table {
         let mut footer = [0; FOOTER_BYTES as usize];
         read_exactly(&file, start, &mut footer)?;
         let mut at = 0;
-        let places = place(&footer, &mut at).and_then(|_| place(&footer, &mut at));
-        let index =
+        let places = place(&footer, &mut at).zip(place(&footer, &mut at));
+        let (about, index) =
             places.ok_or_else(|| damaged(start, "a footer without the place of the index"))?;
         let mut table = Table {
             file,
             blocks: Vec::new(),
         };
+        // Nothing is in the first one, but damage there is damage of the file.
+        table.block(about)?;
         for entry in table.block(index)? {
             let mut at = 0;
             let place = place(&entry.value, &mut at)
