@@ -38,6 +38,35 @@ pub fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     long_varint(bytes, at)
 }
 
+/// Like [`varint`], for numbers of any length alike: no branch to guess wrong where short and long
+/// ones take turns.
+#[inline(always)]
+pub fn mixed_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let eight = bytes.get(*at..).and_then(|rest| rest.first_chunk::<8>());
+    let word = u64::from_le_bytes(eight.copied().unwrap_or([0x80; 8]));
+    let ends = !word & 0x8080_8080_8080_8080;
+    if ends == 0 {
+        return varint(bytes, at);
+    }
+    let last = ends.trailing_zeros();
+    *at += (last / 8 + 1) as usize;
+    Some(close_gaps(word & (u64::MAX >> (63 - last))))
+}
+
+/// The varint that fills all of the first `length` bytes of `bytes` (the lowest first), of which there
+/// are at most ten; of those above its lowest eight bytes nothing is told.
+#[inline(always)]
+pub fn short_varint(bytes: u128, length: usize) -> Option<u64> {
+    const ENDS: u128 = 0x8080_8080_8080_8080_8080;
+    let ends = !bytes & ENDS;
+    // Of the bytes up to the last that alone has no sign that another follows.
+    if ends.trailing_zeros() as usize != (8 * length).wrapping_sub(1) {
+        return None;
+    }
+    let used = u64::MAX >> (64 - 8 * length.min(8));
+    Some(close_gaps(bytes as u64 & used))
+}
+
 #[inline]
 fn long_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     // Eight bytes at once: find the last byte of the number, then close the gaps of its groups of seven.

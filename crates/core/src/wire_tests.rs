@@ -32,6 +32,23 @@ proptest! {
     }
 
     #[test]
+    fn all_readers_of_varints_agree(bytes in prop::collection::vec(prop_oneof![0u8..3, 0x7eu8..0x83, any::<u8>()], 0..24), at in 0usize..14, length in 0usize..14) {
+        let (mut one, mut other) = (at, at);
+        prop_assert_eq!(varint(&bytes, &mut one), mixed_varint(&bytes, &mut other));
+        prop_assert_eq!(one, other);
+        let end = at + length;
+        if let Some(sixteen) = bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
+            let short = short_varint(u128::from_le_bytes(*sixteen), length);
+            let mut next = at;
+            let expected = varint(&bytes[..end], &mut next).filter(|_| next == end);
+            prop_assert_eq!(short.is_some(), expected.is_some());
+            if length <= 8 {
+                prop_assert_eq!(short, expected);
+            }
+        }
+    }
+
+    #[test]
     fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut end = 0;
         for field in Fields::new(&bytes, 7).flatten() {

@@ -26,23 +26,30 @@ pub struct Decoder<'p> {
 }
 
 /// An event as it is read.
-#[derive(Default)]
+#[derive(Default, Clone, Copy)]
 struct Event {
     kind: u64,
     offset_ps: i64,
     dur_ps: i64,
-    occurrences: Option<i64>,
-    args_damaged: bool,
-    not_utf8: bool,
-    nameless: bool,
-    /// An offset was told before; another one follows.
-    offset_told: bool,
-    late: bool,
+    occurrences: i64,
     /// Where its stats lie, when they lie together at its end.
     stats_start: usize,
-    scattered: bool,
     stats: u32,
+    odd: u8,
 }
+
+/// What may be odd about an event, as bits of [`Event::odd`].
+const ARGS_DAMAGED: u8 = 1;
+const NOT_UTF8: u8 = 2;
+const NAMELESS: u8 = 4;
+/// It was added up from several; [`Event::occurrences`] counts.
+const ADDED_UP: u8 = 8;
+/// An offset was told.
+const PLACED: u8 = 16;
+/// Another offset was told after the first.
+const LATE: u8 = 32;
+/// Its stats do not lie together.
+const SCATTERED: u8 = 64;
 
 const SHORT: &str = "a number that is cut short or too long";
 
@@ -86,12 +93,17 @@ impl Decoder<'_> {
                 }
             };
             told.bits = 0;
-            let mut event = Event::default();
-            if self.event(bytes, from, end, &mut event, &mut told).is_err() {
-                piece.tally.add(Problem::Event, 1, base + start as u64);
-                continue;
-            }
-            if event.late && ordered {
+            let event = match self.usual(bytes, from, end, &mut told) {
+                Some(event) => event,
+                None => match self.any_event(&bytes[..end], from, &mut told) {
+                    Ok(event) => event,
+                    Err(_) => {
+                        piece.tally.add(Problem::Event, 1, base + start as u64);
+                        continue;
+                    }
+                },
+            };
+            if event.odd & LATE != 0 && ordered {
                 self.aside(&mut piece, place, base + start as u64, &bytes[from..end]);
                 continue;
             }
@@ -157,137 +169,136 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Reads the event in `bytes[at..end]`. Numbers are read from `bytes`, of which more follows
-    /// mostly, and checked against `end` afterwards: that spares a slow path at each end.
+    /// Reads the event in `bytes[at..end]` if it is written as every writer writes it: kind, offset,
+    /// duration, stats. Numbers are read from `bytes`, of which more follows mostly, and checked
+    /// against `end` afterwards: that spares a slow path at each end.
     #[inline(always)]
-    fn event<'a>(
+    fn usual<'a>(
         &self,
         bytes: &'a [u8],
         mut at: usize,
         end: usize,
-        event: &mut Event,
         told: &mut Told<'a>,
-    ) -> std::result::Result<(), &'static str> {
-        event.stats_start = end;
-        while at < end {
-            let tag = bytes[at];
+    ) -> Option<Event> {
+        let mut event = Event::default();
+        if at < end && bytes[at] == 0x08 {
             at += 1;
-            match tag {
-                0x22 => {
-                    event.stats_start = event.stats_start.min(at - 1);
-                    let length = wire::length(&bytes[..end], &mut at)?;
-                    self.stat(bytes, at, at + length, event, told);
-                    at += length;
-                    continue;
-                }
-                0x08 => event.kind = wire::varint(bytes, &mut at).ok_or(SHORT)?,
-                0x10 => {
-                    event.offset_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64;
-                    event.occurrences = None;
-                    event.late |= event.offset_told;
-                    event.offset_told = true;
-                }
-                0x18 => event.dur_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64,
-                _ => {
-                    at -= 1;
-                    self.rare_field(&bytes[..end], &mut at, event, told)?;
-                }
+            event.kind = wire::mixed_varint(bytes, &mut at)?;
+        }
+        if at < end && bytes[at] == 0x10 {
+            at += 1;
+            event.offset_ps = wire::mixed_varint(bytes, &mut at)? as i64;
+        }
+        if at < end && bytes[at] == 0x18 {
+            at += 1;
+            event.dur_ps = wire::mixed_varint(bytes, &mut at)? as i64;
+        }
+        event.stats_start = at;
+        while at < end {
+            event.stats += 1;
+            if let Some(length) = self.usual_stat(bytes, at, told) {
+                at += length;
+                continue;
             }
-            event.scattered |= event.stats_start < end;
+            if bytes[at] != 0x22 {
+                return None;
+            }
+            at += 1;
+            let length = wire::length(&bytes[..end], &mut at).ok()?;
+            event.odd |= self.stat(&bytes[at..at + length], told);
+            at += length;
         }
-        if at > end {
-            return Err(SHORT);
-        }
-        Ok(())
+        (at == end).then_some(event)
     }
 
-    /// Other fields of an event, and tags written longer than needed.
-    #[cold]
-    fn rare_field<'a>(
-        &self,
-        body: &'a [u8],
-        at: &mut usize,
-        event: &mut Event,
-        told: &mut Told<'a>,
-    ) -> std::result::Result<(), &'static str> {
-        let (number, wire) = wire::tag(body, at)?;
-        event.scattered = true;
-        match (number, wire) {
-            (1, 0) => event.kind = wire::varint(body, at).ok_or(SHORT)?,
-            (2, 0) => {
-                event.offset_ps = wire::varint(body, at).ok_or(SHORT)? as i64;
-                event.occurrences = None;
-                event.late |= event.offset_told;
-                event.offset_told = true;
-            }
-            (3, 0) => event.dur_ps = wire::varint(body, at).ok_or(SHORT)? as i64,
-            (4, 2) => {
-                let length = wire::length(body, at)?;
-                self.stat(body, *at, *at + length, event, told);
-                *at += length;
-            }
-            (5, 0) => {
-                event.occurrences = Some(wire::varint(body, at).ok_or(SHORT)? as i64);
-                event.offset_ps = 0;
-                event.late |= event.offset_told;
-                event.offset_told = true;
-            }
-            _ => wire::skip(body, at, number, wire)?,
-        }
-        Ok(())
-    }
-
-    /// Looks at a stat: what it means to us, and whether it can be read and has names.
+    /// Looks at a stat as every writer writes integers and references: `22`, a length, `08`, a small
+    /// id, tag and number; tells how long all that is. Knows no stat whose names are missing.
     #[inline(always)]
-    fn stat<'a>(
+    fn usual_stat<'a>(&self, bytes: &'a [u8], at: usize, told: &mut Told<'a>) -> Option<usize> {
+        let sixteen = bytes.get(at..)?.first_chunk::<16>()?;
+        let all = u128::from_le_bytes(*sixteen);
+        let word = all as u64;
+        if word & 0x80ff_80ff != 0x0008_0022 {
+            return None;
+        }
+        let (length, id, tag) = (word >> 8 & 0x7f, word >> 24 & 0x7f, word >> 32 & 0xff);
+        let number = wire::short_varint(all >> 40, (length as usize).wrapping_sub(3))?;
+        let reference = tag == 0x38;
+        if !reference && tag != 0x18 && tag != 0x20 {
+            return None;
+        }
+        let role = self.stats.quick_role(id)?;
+        // An id of eight bytes has no name that is known without looking.
+        let named = if reference { number } else { id };
+        self.stats.quick_role(named)?;
+        if role != Role::None || (reference && length > 11) {
+            if length > 11 {
+                return None;
+            }
+            told.take_number(role, number, reference);
+        }
+        Some(length as usize + 2)
+    }
+
+    /// Reads the event in `bytes[at..]`, however it is written.
+    #[cold]
+    #[inline(never)]
+    fn any_event<'a>(
         &self,
         bytes: &'a [u8],
-        start: usize,
-        end: usize,
-        event: &mut Event,
+        mut at: usize,
         told: &mut Told<'a>,
-    ) {
-        event.stats += 1;
-        // As every writer writes integers and references: 08 id, tag and number up to the end.
-        let mut at = start + 1;
-        if start < end
-            && bytes[start] == 0x08
-            && let Some(id) = wire::varint(bytes, &mut at)
-            && at < end
-            && let tag = bytes[at]
-            && matches!(tag, 0x18 | 0x20 | 0x38)
-        {
-            at += 1;
-            if let Some(number) = wire::varint(bytes, &mut at)
-                && at == end
-                && let Some(role) = self.stats.role(id)
-            {
-                if role != Role::None {
-                    told.take_number(role, number, tag == 0x38);
+    ) -> std::result::Result<Event, &'static str> {
+        told.bits = 0;
+        let mut event = Event {
+            stats_start: at,
+            odd: SCATTERED,
+            ..Event::default()
+        };
+        while at < bytes.len() {
+            let (number, wire) = wire::tag(bytes, &mut at)?;
+            match (number, wire) {
+                (1, 0) => event.kind = wire::varint(bytes, &mut at).ok_or(SHORT)?,
+                (2, 0) => {
+                    event.offset_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64;
+                    event.odd = placed(event.odd) & !ADDED_UP;
                 }
-                event.nameless |= tag == 0x38 && self.stats.role(number).is_none();
-                return;
+                (3, 0) => event.dur_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64,
+                (4, 2) => {
+                    let length = wire::length(bytes, &mut at)?;
+                    event.odd |= self.stat(&bytes[at..at + length], told);
+                    event.stats += 1;
+                    at += length;
+                }
+                (5, 0) => {
+                    event.occurrences = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64;
+                    event.offset_ps = 0;
+                    event.odd = placed(event.odd) | ADDED_UP;
+                }
+                _ => wire::skip(bytes, &mut at, number, wire)?,
             }
         }
-        self.any_stat(&bytes[start..end], event, told);
+        Ok(event)
     }
 
+    /// Looks at a stat: what it means to us. Tells what is odd about it.
     #[inline(never)]
-    fn any_stat<'a>(&self, bytes: &'a [u8], event: &mut Event, told: &mut Told<'a>) {
+    fn stat<'a>(&self, bytes: &'a [u8], told: &mut Told<'a>) -> u8 {
         let Ok((id, found)) = read_stat(bytes) else {
-            event.args_damaged = true;
-            return;
+            return ARGS_DAMAGED;
         };
+        let mut odd = 0;
         match self.stats.role(id) {
             Some(Role::None) => {}
             Some(role) => told.take(role, found),
-            None => event.nameless = true,
+            None => odd |= NAMELESS,
         }
         match found {
-            Found::Ref(id) => event.nameless |= self.stats.role(id).is_none(),
-            Found::Str(bytes) => event.not_utf8 |= std::str::from_utf8(bytes).is_err(),
+            Found::Ref(id) if self.stats.role(id).is_none() => odd |= NAMELESS,
+            Found::Str(bytes) if std::str::from_utf8(bytes).is_err() => odd |= NOT_UTF8,
             _ => {}
         }
+        odd
     }
 
     /// `bytes[from..]` is the event.
@@ -319,9 +330,8 @@ impl Decoder<'_> {
         };
         let row = piece.columns.ts_ps.len() as u32;
         let mut marker = told.bits & MARKS != 0;
-        match self.kinds.ids.get(event.kind) {
-            Some(slot) => {
-                let kind = self.kinds.entries[slot];
+        match self.kinds.get(event.kind) {
+            Some(kind) => {
                 piece.columns.name.push(kind.name);
                 piece.columns.op_name.push(kind.op_name);
                 piece.columns.op_type.push(kind.op_type);
@@ -339,7 +349,7 @@ impl Decoder<'_> {
                 piece.columns.op_name.push(NONE);
                 piece.columns.op_type.push(NONE);
                 piece.unnamed.push((row, event.kind));
-                event.nameless = true;
+                event.odd |= NAMELESS;
                 if told.bits & OPS != 0 {
                     self.op(piece, row, place, told);
                 }
@@ -359,7 +369,7 @@ impl Decoder<'_> {
         if marker {
             self.mark(piece, row, bytes, from, &event, told);
         }
-        if event.args_damaged || event.not_utf8 || event.nameless || event.occurrences.is_some() {
+        if event.odd & (ARGS_DAMAGED | NOT_UTF8 | NAMELESS | ADDED_UP) != 0 {
             tell(&mut piece.tally, &event, offset);
         }
         if self.needs.args {
@@ -459,7 +469,7 @@ impl Decoder<'_> {
 /// Keeps the fields of the event in `bytes[from..]` that hold its args, as [`render`] reads them.
 #[inline(always)]
 fn keep(out: &mut Vec<u8>, bytes: &[u8], from: usize, event: &Event) {
-    if event.scattered {
+    if event.odd & SCATTERED != 0 {
         return gather(out, &bytes[from..], event);
     }
     out.extend_from_slice(&bytes[event.stats_start..]);
@@ -476,23 +486,32 @@ fn gather(out: &mut Vec<u8>, body: &[u8], event: &Event) {
             out.extend_from_slice(stat);
         }
     }
-    if let Some(occurrences) = event.occurrences {
+    if event.odd & ADDED_UP != 0 {
         out.push(0x28);
-        super::window::push_varint(out, occurrences as u64);
+        super::window::push_varint(out, event.occurrences as u64);
     }
 }
 
 #[cold]
 fn tell(tally: &mut Tally, event: &Event, offset: u64) {
-    for (odd, problem) in [
-        (event.occurrences.is_some(), Problem::Aggregated),
-        (event.args_damaged, Problem::Args),
-        (event.not_utf8, Problem::Text),
-        (event.nameless, Problem::Unnamed),
+    for (bit, problem) in [
+        (ADDED_UP, Problem::Aggregated),
+        (ARGS_DAMAGED, Problem::Args),
+        (NOT_UTF8, Problem::Text),
+        (NAMELESS, Problem::Unnamed),
     ] {
-        if odd {
+        if event.odd & bit != 0 {
             tally.add(problem, 1, offset);
         }
+    }
+}
+
+/// The bits of an event of which another offset is told.
+fn placed(odd: u8) -> u8 {
+    if odd & PLACED != 0 {
+        odd | LATE
+    } else {
+        odd | PLACED
     }
 }
 

@@ -107,6 +107,12 @@ impl StatNames {
         }
     }
 
+    /// Like [`StatNames::role`], for small ids alone.
+    #[inline(always)]
+    pub fn quick_role(&self, id: u64) -> Option<Role> {
+        self.roles.get(id as usize).copied().flatten()
+    }
+
     #[cold]
     fn rare_role(&self, id: u64) -> Option<Role> {
         self.ids.get(id).map(|slot| self.entries[slot].role)
@@ -193,11 +199,22 @@ pub struct Kind {
 pub struct Kinds {
     pub ids: Ids,
     pub entries: Vec<Kind>,
+    /// The entries of small ids once more, by id; without a name where there is none.
+    direct: Vec<Kind>,
     /// Entries that have more to tell than names.
     pub described: Vec<Extent>,
 }
 
 impl Kinds {
+    /// The kind with this id.
+    #[inline(always)]
+    pub fn get(&self, id: u64) -> Option<Kind> {
+        match self.direct.get(id as usize) {
+            Some(kind) if kind.name != NONE => Some(*kind),
+            _ => self.ids.get(id).map(|slot| self.entries[slot]),
+        }
+    }
+
     /// Reads the values of the plane's map and interns what slices may need of them; counts the names
     /// that had to be repaired or cut. A plane without lines needs none of the names (`used`).
     pub fn read(
@@ -259,6 +276,17 @@ impl Kinds {
                 marker: marks_step(&name),
             });
         }
+        let none = Kind {
+            name: NONE,
+            op_name: NONE,
+            op_type: NONE,
+            category: NONE,
+            marker: false,
+        };
+        let small = kinds.ids.dense().iter();
+        kinds.direct = small
+            .map(|&slot| *kinds.entries.get(slot as usize).unwrap_or(&none))
+            .collect();
         Ok(kinds)
     }
 }
