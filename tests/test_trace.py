@@ -169,6 +169,18 @@ def test_nothing_but_unreadable_sources_is_an_error(tmp_path: Path, monkeypatch:
     assert "no end (byte 12)" in caught.value.seen
 
 
+def test_a_question_may_be_asked_while_the_rows_of_another_are_read() -> None:
+    """The second one attaches a table, which the connection cannot while a result is open."""
+    sample = Path(__file__).parent / "samples" / "tf_data" / "map_py_function.xplane.pb"
+    with stepscope.open(sample, cache=False) as trace:
+        (count,) = trace.query("SELECT count(*) FROM slice").rows()[0]
+        slices = trace.query("SELECT * FROM slice")
+        first = next(slices.batches(3))
+        assert trace.query("SELECT count(*) > 0 FROM track").rows() == [(True,)]
+        trace.keep(["track_place"])
+        assert len(first) + len(slices.rows()) == count
+
+
 def test_what_was_given_is_remembered_for_commands_to_try_next(tmp_path: Path) -> None:
     folder = Path(__file__).parent / "samples" / "profiler_hook"
     with stepscope.open(folder, cache=False) as trace:

@@ -16,6 +16,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from stepscope import config
 from stepscope.engines.duckdb import DuckDB, Selects
 from stepscope.engines.reads import Reads, parse
 from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
@@ -181,6 +182,7 @@ def test_copy_tells_the_rows_and_what_went_wrong(engine: DuckDB, tmp_path: Path)
     assert out.read_text() == "0\n1\n2\n"
     with pytest.raises(OutputError):
         engine.copy("SELECT 1", str(tmp_path / "no" / "folder.csv"), "FORMAT csv")
+    assert engine.query("SELECT current_setting('threads')").rows() == [(config.threads(),)]
 
 
 def test_one_statement_at_a_time(engine: DuckDB) -> None:

@@ -161,6 +161,9 @@ class DuckDB:
         self._prepare(sql)
         target = path.replace("'", "''")
         statement = f"COPY ({sql.rstrip().rstrip(';')}) TO '{target}' ({options})"
+        # Several threads would each hold rows back until those before them are written: memory would grow
+        # with the table.
+        self._con.execute("SET threads = 1")
         try:
             return int(self._run(statement, ()).rows()[0][0])
         except QueryError as error:
@@ -172,9 +175,13 @@ class DuckDB:
                 todo="check that its disk has space and that you may write there",
                 path=path,
             ) from error.__cause__
+        finally:
+            if not self._stuck:
+                self._con.execute(f"SET threads = {config.threads()}")
 
     def keep(self, names: Sequence[str]) -> None:
         """Computes views once, because several queries will read them."""
+        self._free()
         for name in names:
             self._bring(self._views[name])
             self._make_view(name)
@@ -250,6 +257,7 @@ class DuckDB:
 
     def _prepare(self, sql: str) -> None:
         """Checks a statement, and attaches the tables and makes the views it reads."""
+        self._free()
         self._check(sql)
         self._bring(sql)
         self._make_views(sql)
@@ -282,10 +290,14 @@ class DuckDB:
         except duckdb.Error as error:
             raise self.refused(error, inner) from error
 
-    def _run(self, sql: str, params: Params) -> Rows:
+    def _free(self) -> None:
+        """Fetches what is left of the query before: its connection can do nothing else until then."""
         if self._open is not None:
             self._open.detach()
             self._open = None
+
+    def _run(self, sql: str, params: Params) -> Rows:
+        self._free()
         try:
             self.patiently(lambda: self._con.execute(sql, params or None))
         except duckdb.Error as error:
