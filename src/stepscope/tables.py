@@ -152,11 +152,11 @@ class DecodedTables:
                 if store is None or not store.tables().get(table.name):
                     continue
                 alias = f"store_{source_id}_{table.name}"
-                stream = store.stream(table.name)
+                stream = store.stream(table.name, mapped=not engine.writes)
                 if wanted is not None:
                     # At least one column, so that the rows can be counted.
                     some = [name for name in stream.columns if name in wanted] or stream.columns[:1]
-                    stream = store.stream(table.name, columns=some)
+                    stream = store.stream(table.name, mapped=not engine.writes, columns=some)
                 engine.stream(alias, stream)
                 if cached and not engine.readable(alias):
                     raise Damaged

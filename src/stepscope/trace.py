@@ -135,6 +135,7 @@ class Trace:
             engine = DuckDB()
             self._engines[locked] = engine
             engine.doubt = self._tables.doubt
+            engine.writes = not locked
             self._tables.attach(engine)
             views = library.views()
             for view in views:

@@ -71,6 +71,8 @@ class DuckDB:
         self._reads: dict[tuple[str, ...], Reads] = {}
         self._open: Rows | None = None
         self._stuck = False
+        self.writes = False
+        """Set for an engine that copies whole tables: what it reads need not stay in memory."""
         self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
         """Asked for the error to raise when a query fails while it reads."""
 
