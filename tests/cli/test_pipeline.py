@@ -97,3 +97,23 @@ def test_a_capture_shows_lines_of_code_and_the_machine(
     assert all(code["line"] and code["before"].startswith("data") for code in coded)
     assert main(["pipeline", "--no-cache", folder]) == 0
     assert "train.py:11" in capsys.readouterr().out
+
+
+def test_a_recording_that_stopped_midway_is_judged_by_what_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names stand behind the events in an XPlane: where they are cut off nothing is left to judge by."""
+    whole = (SAMPLES / "tf_data" / "map_py_function.xplane.pb").read_bytes()
+    told = set()
+    for kept in (len(whole) // 2, len(whole) - 2000, len(whole) - 200, len(whole) - 10):
+        cut = tmp_path / f"{kept}.xplane.pb"
+        cut.write_bytes(whole[:kept])
+        code = main(["pipeline", "--no-cache", "--format", "json", str(cut)])
+        shown = capsys.readouterr()
+        answer = json.loads(shown.out)
+        assert any("is missing" in sentence for sentence in answer["evidence"]), kept
+        assert answer["confidence"] == "low"
+        assert code == (2 if answer["verdict"] == "unknown" else 0)
+        assert code == 0 or ("to do:" in shown.err and "is missing" in shown.err)
+        told.add(answer["verdict"])
+    assert told == {"unknown", "input_bound"}

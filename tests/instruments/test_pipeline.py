@@ -183,6 +183,35 @@ def test_nothing_recorded_is_said_plainly() -> None:
     assert diagnose([], []).verdict == "unknown"
 
 
+def test_what_is_odd_is_told() -> None:
+    """Ids that collide, parents in a circle, an iterator that never returned: each in a sentence."""
+    collide, times = sequential()
+    collide.call(LOOP, "Root::BatchV2::Shuffle", 1, 1, 3, 2)
+    said = diagnose(collide.calls(), times)
+    assert said.confidence == "low"
+    assert any("1 id of iterators belong to several stages" in one for one in said.evidence)
+    circle = Drawn()
+    circle.call(RUNNER, "Root::Map", 0, 5, 1, 2)
+    circle.call(RUNNER, "Root::Map::Batch", 1, 3, 2, 1)
+    said = diagnose(circle.calls(), steps(2, 5))
+    assert any("2 iterators consume themselves" in one for one in said.evidence)
+    assert said.verdict == "unknown"
+    endless = Drawn()
+    endless.call(RUNNER, "Root::Prefetch::Map", 0, 5, 3, 2, "MapDataset:1")
+    said = diagnose(endless.calls(), steps(3, 5))
+    assert any("1 iterator never returned" in one for one in said.evidence)
+    assert said.evidence[-1].startswith("Record while the loop runs")
+    sound, times = sequential()
+    assert not any("iterator" in one for one in diagnose(sound.calls(), times).evidence)
+
+
+def test_without_steps_shares_are_of_the_time_between_batches() -> None:
+    drawn, _ = sequential()
+    said = diagnose(drawn.calls(), [])
+    assert (said.verdict, said.confidence) == ("input_bound", "low")
+    assert any("No steps were found" in one for one in said.evidence)
+
+
 NAMES = st.lists(
     st.sampled_from(["Root", "Prefetch", "Map", "Zip[0]", "FlatMap[3]", "X"]), min_size=1, max_size=5
 )

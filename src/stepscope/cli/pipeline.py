@@ -63,15 +63,20 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "--out is of --verify alone", seen="no --verify", todo="redirect the output: … > FILE"
         )
     need_paths(options, "pipeline")
+    from stepscope.cli.reading import opened
+    from stepscope.instruments.pipeline.gather import gather, missing
     from stepscope.presenters import pipeline
+    from stepscope.presenters.plain import plain
 
-    found = _found(options, console)
+    with opened(options, console) as (trace, _):
+        found = gather(trace.query)
+        lost = [] if found else missing(trace.query)
     if options.format == "json":
-        console.out.write(pipeline.to_json(found))
+        console.out.write(pipeline.to_json(found, lost))
     elif found:
         console.out.write(pipeline.render(found, width=console.width, color=console.color))
     if not found:
-        for line in pipeline.NOTHING:
+        for line in (pipeline.NOTHING[0], *(f"  {plain(text)}" for text in lost), *pipeline.NOTHING[1:]):
             console.say(line)
         return 2
     return 0

@@ -148,9 +148,9 @@ def wrap(text: str, out: io.StringIO, width: int, indent: str, bullet: str = "")
     out.write(lead + "\n")
 
 
-def to_json(found: Sequence[Found]) -> str:
+def to_json(found: Sequence[Found], missing: Sequence[str] = ()) -> str:
     """The diagnosis that waits most as the document, the others below `others`. Times are integer
-    picoseconds, shares 0 to 1."""
+    picoseconds, shares 0 to 1. missing: what of the recordings is lost, told where there is no diagnosis."""
     ordered = _ordered(found)
     if not ordered:
         document: dict[str, Any] = {
@@ -160,7 +160,7 @@ def to_json(found: Sequence[Found]) -> str:
             "wait_ratio": None,
             "bottleneck": None,
             "changes": [],
-            "evidence": list(NOTHING[:1]),
+            "evidence": [*NOTHING[:1], *missing],
             "stages": [],
             "others": [],
         }

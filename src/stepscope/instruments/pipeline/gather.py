@@ -103,11 +103,21 @@ def _beside(query: Query, source_id: int, run_id: str, host_id: str, window: tup
             f"WHERE {whose} ORDER BY id"
         ).rows()
     ]
-    if not models and not places:
-        there = query(f"SELECT 1 FROM source WHERE format = 'capture' AND {whose} LIMIT 1").rows()
-        if not there:
-            return Beside()
-    return Beside(models, places, _machine(query, source_id, whose, window))
+    there = query(f"SELECT 1 FROM source WHERE format = 'capture' AND {whose} LIMIT 1").rows()
+    machine = _machine(query, source_id, whose, window) if there else None
+    return Beside(models, places, machine, missing(query, source_id))
+
+
+def missing(query: Query, source_id: int | None = None) -> list[str]:
+    """What of the recordings, or of one source, is lost or was cut, in sentences."""
+    one = "" if source_id is None else f" AND source_id = {source_id}"
+    return [
+        f"A part of the recording is missing ({slug}: {detail}), and with it perhaps the slowest batches."
+        for slug, detail in query(
+            "SELECT DISTINCT slug, detail FROM source_note "
+            f"WHERE effect IN ('lost', 'capped'){one} ORDER BY slug, detail LIMIT 5"
+        ).rows()
+    ]
 
 
 def _machine(query: Query, source_id: int, whose: str, window: tuple[int, int]) -> Machine | None:

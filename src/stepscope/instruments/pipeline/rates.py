@@ -187,8 +187,12 @@ def _function(pieces: Mapping[str | None, Sequence[Interval]], full: Sequence[In
     """When a function was at work: from the first piece that executors ran of each call to the last. In
     between it hands over from one piece to the next; while no thread is free for that, it waits."""
     found: list[Interval] = []
-    for some, span in zip(pieces.values(), _spans(pieces), strict=True):
-        found += union([*some, *without([span], full)])
+    for some in pieces.values():
+        if len(some) == 1:
+            found += some
+        else:
+            span = (min(begin for begin, _ in some), max(end for _, end in some))
+            found += union([*some, *without([span], full)])
     return found
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 Interval = tuple[int, int]
+
+_begin = itemgetter(0)
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
@@ -28,22 +31,25 @@ def length(intervals: Iterable[Interval]) -> int:
 
 def shared(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:
     """How much of the intervals lies in `within`, which is a union; intervals that overlap count each."""
-    starts = [begin for begin, _ in within]
     total = 0
     for begin, end in intervals:
-        i = max(bisect_right(starts, begin) - 1, 0)
-        while i < len(within) and within[i][0] < end:
-            total += max(0, min(end, within[i][1]) - max(begin, within[i][0]))
+        i = max(bisect_right(within, begin, key=_begin) - 1, 0)
+        while i < len(within):
+            first, last = within[i]
+            if first >= end:
+                break
+            common = (end if end < last else last) - (begin if begin > first else first)
+            if common > 0:
+                total += common
             i += 1
     return total
 
 
 def within(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[Interval]:
     """The parts of the intervals that lie in `window`, which is a union."""
-    starts = [begin for begin, _ in window]
     found: list[Interval] = []
     for begin, end in intervals:
-        i = max(bisect_right(starts, begin) - 1, 0)
+        i = max(bisect_right(window, begin, key=_begin) - 1, 0)
         while i < len(window) and window[i][0] < end:
             piece = max(begin, window[i][0]), min(end, window[i][1])
             if piece[0] < piece[1]:
@@ -54,11 +60,10 @@ def within(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[In
 
 def without(intervals: Iterable[Interval], holes: Sequence[Interval]) -> list[Interval]:
     """The parts of the intervals that do not lie in `holes`, which is a union."""
-    starts = [begin for begin, _ in holes]
     found: list[Interval] = []
     for begin, end in intervals:
         at = begin
-        i = max(bisect_right(starts, begin) - 1, 0)
+        i = max(bisect_right(holes, begin, key=_begin) - 1, 0)
         while i < len(holes) and holes[i][0] < end:
             if holes[i][0] > at:
                 found.append((at, holes[i][0]))

@@ -13,6 +13,7 @@ from stepscope.instruments.pipeline import (
     changes,
     evidence,
     model,
+    oddities,
     places,
     rates,
     stages,
@@ -74,6 +75,8 @@ class Beside:
     models: Sequence[Node] = ()
     places: Sequence[Place] = ()
     machine: Machine | None = None
+    missing: Sequence[str] = ()
+    """What of the recording is lost or was cut, in sentences."""
 
 
 def diagnose(
@@ -91,11 +94,12 @@ def diagnose(
     loads = tuple(rates.measure(calls, found, of, waited))
     cores = beside.machine.cores if beside.machine is not None else rates.cores_of(found)
     where = places.locate(found, beside.places)
+    odd = [*beside.missing, *oddities.oddities(calls)]
     if waited is None:
         why = "No call that takes a batch was recorded: whether the program waits cannot be told."
         todo = "Record while the loop runs, in the process that takes the batches."
         return Diagnosis(
-            "unknown", "low", None, loads, (), (), (why, todo), cores, share_seen,
+            "unknown", "low", None, loads, (), (), (why, *odd, todo), cores, share_seen,
             machine=beside.machine, places=where,
         )  # fmt: skip
     accounts = accounting.account(found, beside.models) if beside.models else None
@@ -114,7 +118,8 @@ def diagnose(
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
     said = evidence.write(waited, ranked, verdict, share_seen, beside.machine, cores, best)
-    sure = _confidence(waited, ranked)
+    said += odd
+    sure = "low" if odd else _confidence(waited, ranked)
     return Diagnosis(
         verdict, sure, waited, loads, ranked, tuple(made), tuple(said), cores, share_seen,
         accounts, beside.machine, best, where,
