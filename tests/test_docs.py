@@ -16,6 +16,8 @@ from stepscope.messages import MESSAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PROSE = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+BY_HAND = {"capture-format.md"}
+"""Pages of the reference that describe what no code lists."""
 COMMANDS = [path for path in PROSE if "\n```sh\n" in path.read_text(encoding="utf-8")]
 
 
@@ -26,7 +28,7 @@ def test_the_reference_is_fresh(name: str) -> None:
 
 
 def test_no_page_of_the_reference_is_left_over() -> None:
-    assert {path.name for path in (ROOT / "docs" / "reference").iterdir()} == set(pages())
+    assert {path.name for path in (ROOT / "docs" / "reference").iterdir()} == set(pages()) | BY_HAND
 
 
 def test_everything_has_its_entry() -> None:

@@ -87,13 +87,13 @@ def test_sessions(tmp_path: Path) -> None:
     for folder, steps in ((hook, (3, 5, 7)), (session, (5, 10, 15))):
         files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
         assert {f"run_metadata/step_{step}.pb" for step in steps} < files
-        assert {f"timelines/timeline-{step}.json" for step in steps} < files
+        assert {f"run_metadata/timeline-{step}.json" for step in steps} < files
         assert {"graphs/graph.pb", "op_log.pb"} < files
         assert files == {"capture.json", *(file["path"] for file in facts(folder)["files"])}
     assert list(hook.glob("graphs/partition_3_*.pb"))
     assert not list(session.glob("graphs/partition_*"))
-    memory = json.loads((hook / "timelines/timeline-5.json").read_text())["traceEvents"]
-    flows = json.loads((session / "timelines/timeline-5.json").read_text())["traceEvents"]
+    memory = json.loads((hook / "run_metadata/timeline-5.json").read_text())["traceEvents"]
+    flows = json.loads((session / "run_metadata/timeline-5.json").read_text())["traceEvents"]
     assert any(event["ph"] == "C" for event in memory)
     assert any(event["ph"] == "s" for event in flows)
 

@@ -21,8 +21,9 @@ from .recorder import Recorder
 class Tracked:
     """An iterator with its number and its chain, which outlives the dataset."""
 
-    def __init__(self, number: int, iterator: Any, chain: list[dict[str, Any]]) -> None:
+    def __init__(self, number: int, iterator: Any, chain: list[dict[str, Any]], role: str) -> None:
         self.number = number
+        self.role = role
         self.iterator = weakref.ref(iterator)
         self.chain = chain
         self.samples = 0
@@ -49,6 +50,7 @@ class Iterators:
         patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
         patches.wrap(iterator_ops.Iterator, "__init__", self._watched_graph_init)
         self._watch_graph_datasets(patches)
+        self._watch_host_pipelines(patches)
         if self._recorder.plan.state is None:
             # Asked for in the middle of a program: there may be iterators already.
             for one in gc.get_objects():
@@ -125,9 +127,23 @@ class Iterators:
 
             patches.wrap(dataset_ops.DatasetV1, name, make)
 
-    def _track(self, iterator: Any, dataset: Any) -> None:
+    def _watch_host_pipelines(self, patches: Patches) -> None:
+        """The pipeline on the host that feeds those on the devices, under a distribution strategy."""
+        from tensorflow.python.data.ops import multi_device_iterator_ops as ops
+
+        def make(init: Any) -> Any:
+            def __init__(self_: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
+                init(self_, dataset, *args, **kwargs)
+                if dataset is not None and self._recorder.listening:
+                    self._track(self_, dataset, "host")
+
+            return __init__
+
+        patches.wrap(ops.OwnedMultiDeviceIterator, "__init__", make)
+
+    def _track(self, iterator: Any, dataset: Any, role: str = "") -> None:
         try:
-            tracked = Tracked(self._made, iterator, self._sites.chain(dataset))
+            tracked = Tracked(self._made, iterator, self._sites.chain(dataset), role)
         except Exception as error:  # noqa: BLE001  a dataset of a kind nobody foresaw is still a dataset
             self._recorder.failed("a chain of datasets", error)
             return
@@ -148,7 +164,10 @@ class Iterators:
         """Writes the chains, whenever there are new ones."""
         if self._written < self._made:
             self._written = self._made
-            rows = [{"iterator": one.number, "chain": one.chain} for one in self._tracked]
+            rows = [
+                {"iterator": one.number, **({"role": one.role} if one.role else {}), "chain": one.chain}
+                for one in self._tracked
+            ]
             folder.add_json("pipeline/datasets.json", "datasets", rows)
 
     def models(self, folder: Folder, now_ns: int) -> None:
@@ -173,6 +192,12 @@ class Iterators:
         for tracked in list(self._tracked):
             iterator = tracked.iterator()
             resource = getattr(iterator, "_iterator_resource", None)
+            if iterator is not None and tracked.role == "host":
+                self._recorder.problem(
+                    "no model of the pipeline on the host",
+                    "TensorFlow has no way to ask the iterator that feeds several devices",
+                    "its stages are in the XPlane; the pipelines on the devices have models",
+                )
             if resource is None or not hasattr(resource, "numpy"):
                 continue
             try:

@@ -113,7 +113,7 @@ class Traces:
         text = timeline.Timeline(taken.step_stats).generate_chrome_trace_format(
             show_dataflow=self._show_dataflow, show_memory=self._show_memory
         )
-        folder.add(f"timelines/timeline-{step}.json", "timeline", text.encode("utf-8"), step=step)
+        folder.add(f"run_metadata/timeline-{step}.json", "timeline", text.encode("utf-8"), step=step)
 
 
 class Session:
