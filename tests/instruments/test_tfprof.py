@@ -181,3 +181,43 @@ def test_words_are_completed() -> None:
     assert list(candidates("scope -max")) == ["-max_depth"]
     assert list(candidates("scope -select bytes,par")) == ["bytes,params"]
     assert list(candidates("scope -order_by peak")) == ["peak_bytes"]
+
+
+def test_words_of_the_first_years(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    step, out = tmp_path / "step.pbtxt", tmp_path / "dump"
+    row = 'node_stats {{ node_name: "{}" all_start_micros: 1 op_end_rel_micros: 5 }}'
+    step.write_text(
+        f'step_stats {{ dev_stats {{ device: "/device:CPU:0" {row.format("on_cpu")} }}'
+        f' dev_stats {{ device: "/device:GPU:0" {row.format("on_gpu")} }} }}'
+    )
+    line = ["tfprof", "VIEW", f"-run_meta_path={step}", "-device_regexes", ".*GPU.*"]
+    for view in ("scope", "graph", "op"):
+        assert main([line[0], view, *line[2:]]) == 0
+        said = capsys.readouterr().out
+        assert "on_gpu" in said
+        assert "on_cpu" not in said
+    assert (
+        main(["tfprof", "scope", f"-run_meta_path={step}", "-viz", "false", "-dump_to_file", str(out)]) == 0
+    )
+    assert "on_cpu" in out.read_text()
+    assert capsys.readouterr().out == ""
+    assert main(["tfprof", "scope", f"-run_meta_path={step}", "-viz", "-select", "num_hidden_ops"]) == 0
+    assert "never drew anything" in capsys.readouterr().err
+
+
+def test_paths_stand_for_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = corpus.path("tf1/resnet14_ref")
+    for name in ("graph.pb", "run_meta_0006.pb", "run_meta_0005.pb"):
+        (tmp_path / name).symlink_to(folder / name)
+    (tmp_path / "tfprof_log").symlink_to(folder / "oplog_custom" / "tfprof_log")
+    for name in ("index", "data-00000-of-00001"):
+        (tmp_path / f"model.ckpt-14.{name}").symlink_to(folder / f"model.ckpt-14.{name}")
+    options = ["-select", "micros,params,float_ops", "-max_depth", "3", "-account_type_regexes", ".*,mine"]
+    assert main(["tfprof", "scope", str(tmp_path), *options]) == 0
+    found = capsys.readouterr().out
+    steps = f"{tmp_path / 'run_meta_0005.pb'},{tmp_path / 'run_meta_0006.pb'}"
+    files = [f"-graph_path={tmp_path / 'graph.pb'}", f"-run_meta_path={steps}"]
+    more = [f"-op_log_path={tmp_path / 'tfprof_log'}", f"-checkpoint_path={tmp_path / 'model.ckpt-14'}"]
+    assert main(["tfprof", "scope", *files, *more, *options]) == 0
+    assert capsys.readouterr().out == found
+    assert "flops" in found

@@ -223,3 +223,12 @@ def test_steps_complete_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_the_list_of_options_is_complete() -> None:
     listed = [line.split()[0].lstrip("-") for line in _core.TfprofOptions().list().splitlines()]
     assert list(tfprof.names()) == listed
+
+
+def test_the_documentation_lists_every_option() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/how-to/tfprof.md").read_text(encoding="utf-8")
+    for one in tfprof.options():
+        default = f"`{one.default}`" if one.default else "none"
+        assert f"| `-{one.name}` | {default} | {one.meaning} |" in page
+    for column, meaning in tfprof.columns().items():
+        assert f"| `{column}` | {meaning} |" in page

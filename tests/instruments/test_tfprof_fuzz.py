@@ -36,7 +36,8 @@ DEVICES = (
 )
 REGEXES = (
     ".*", "a.*", ".*w", "unit.*", "b/.*,a", ".*grad.*", "Conv2D", "VariableV2", ".*cpu:0.*", ".*gpu.*",
-    "_trainable_variables", "mine", "nothing", "x|a", "(a|b)/.+", "[a-c].*", "save/.*", "_TFProfRoot", "a",
+    "_trainable_variables", "mine", "_checkpoint_variables", "nothing",
+    "x|a", "(a|b)/.+", "[a-c].*", "save/.*", "_TFProfRoot", "a",
     "a/b", ".", "", "op", ".*Momentum", "Variable.*,MatMul", ".*,.*", r"\w+", r".*\d", ".*py.*", "main.*",
     "_kTFScopeParent", "é.*",
 )  # fmt: skip
@@ -131,6 +132,24 @@ def log_of(dice: random.Random, names: list[str]) -> Any:
     return log
 
 
+def save_checkpoint(dice: random.Random, names: list[str], prefix: Path) -> None:
+    """Values of some nodes: small and large numbers, no numbers, long rows, and types that are not shown."""
+    import numpy as np
+    import tensorflow as tf
+
+    numbers = (0.0, -0.0, 1.005, 0.004999, -123456.789, 1234567.0, 99999.95, 1e30, -1e-30, np.inf, np.nan)
+    tensors = []
+    chosen = dice.sample(names, (len(names) + 1) // 2)
+    for _ in chosen:
+        kind = dice.choice(("float32", "float64", "int32", "int64", "float16", "bool"))
+        shape = dice.choice(((), (1,), (3,), (2, 3), (0,), (2, 0), (2, 2, 2), (1700,), (40, 50), (3, 3334)))
+        data = [dice.choice(numbers[:7] if "i" in kind else numbers) for _ in range(int(np.prod(shape)))]
+        with np.errstate(over="ignore"):
+            tensors.append(np.array(data, "float64").reshape(shape).astype(kind))
+    slices = [""] * len(chosen)
+    tf.raw_ops.SaveV2(prefix=str(prefix), tensor_names=chosen, shape_and_slices=slices, tensors=tensors)
+
+
 def question(dice: random.Random) -> str:
     """A line for the prompt, mostly one that makes sense."""
     words = [dice.choice(("scope", "graph", "op", "code"))]
@@ -179,9 +198,12 @@ def test_the_same_text_as_tensorflow(number: int, tmp_path: Path) -> None:
     steps = [tmp_path / f"step_{place}.pb" for place in range(dice.choice((0, 1, 2, 3)))]
     for step in steps:
         step.write_bytes(step_of(dice, names).SerializeToString())
+    checkpoint = tmp_path / "model.ckpt"
+    save_checkpoint(dice, names, checkpoint)
     lines = [question(dice) for _ in range(LINES)]
-    answers = oracle.ask(program, graph, steps, log, None, lines)
+    answers = oracle.ask(program, graph, steps, log, checkpoint, lines)
     assert len(answers) == len(lines), f"TensorFlow died of {lines[len(answers)]}"
-    model = tfprof.Model(str(graph), [str(step) for step in steps], str(log), log_first=True)
+    paths = [str(step) for step in steps]
+    model = tfprof.Model(str(graph), paths, str(log), checkpoint=str(checkpoint), log_first=True)
     for line, wanted in zip(lines, answers, strict=True):
         assert ours(model, line) == wanted, line

@@ -43,6 +43,7 @@ impl TfprofOptions {
             "trim_name_regexes" => self.0.regexes[2] = values,
             "show_name_regexes" => self.0.regexes[3] = values,
             "hide_name_regexes" => self.0.regexes[4] = values,
+            "device_regexes" => self.0.device_regexes = values,
             _ => return Err(PyValueError::new_err(format!("{name} takes one value"))),
         }
         Ok(())

@@ -29,6 +29,7 @@ FILES = {
 VALUES = {
     "write_profile": "FILE: keep the model and its steps as such a profile",
     "flops": "own: count operations for nodes that no op log tells of; log (the default): do not",
+    "device_regexes": "show only nodes on devices that match one of these, in whatever case",
     "dump_to_file": "the same as -output file:outfile=FILE, and stronger",
 }
 FLAGS = {
@@ -198,10 +199,14 @@ def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str
     values = options.values
     if values.get("dump_to_file"):
         tfprof.set_option(chosen, "output", f"file:outfile={values['dump_to_file']}")
+    if devices := values.get("device_regexes"):
+        chosen.force("device_regexes", [one for one in devices.split(",") if one])
     if values.get("viz", "false").lower() == "true":
         told.append("-viz never drew anything; -output timeline:outfile=FILE draws the view")
     if values.get("flops", "log") not in ("own", "log"):
-        raise UsageError(f"-flops cannot be {values['flops']}", seen="", todo="-flops own, or -flops log")
+        raise UsageError(
+            f"-flops cannot be {values['flops']}", seen="another word", todo="-flops own, or -flops log"
+        )
     return told
 
 

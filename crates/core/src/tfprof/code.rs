@@ -205,8 +205,16 @@ impl Code {
         let mut roots = self.roots.clone();
         roots.retain(|root| figures.alive[*root as usize]);
         let sizes: Vec<usize> = sums.iter().map(|sum| sum.nodes.len()).collect();
+        let elsewhere: Vec<bool> = match filters.chooses_devices() {
+            true => sums
+                .iter()
+                .map(|sum| !filters.looks_at(model, &sum.nodes))
+                .collect(),
+            false => Vec::new(),
+        };
         let stage = Stage {
             manner: Manner::Code,
+            elsewhere: &elsewhere,
             names: &|place| self.name(place),
             children: &self.children,
             sizes: &sizes,

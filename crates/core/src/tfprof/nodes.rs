@@ -188,8 +188,15 @@ impl Layout {
             roots = self.account_graph(&mut figures, &mut lists);
             accounted = Some(lists);
         }
+        let elsewhere: Vec<bool> = match filters.chooses_devices() {
+            true => (0..count as u32)
+                .map(|place| !filters.looks_at(model, self.node(place).as_slice()))
+                .collect(),
+            false => Vec::new(),
+        };
         let stage = Stage {
             manner: self.manner,
+            elsewhere: &elsewhere,
             names: &|place| self.name(model, place),
             children: accounted.as_ref().unwrap_or(&self.children),
             sizes: &[],

@@ -83,7 +83,8 @@ impl Ops {
             if filters.trim.matches(row.name) || depth > i64::from(options.max_depth) {
                 break;
             }
-            if row.name == ROOT || (is_enough(&row, options) && filters.shows(row.name)) {
+            let may_show = filters.shows(row.name) && filters.looks_at(model, &row.sum.nodes);
+            if row.name == ROOT || (is_enough(&row, options) && may_show) {
                 shown.push(row);
             }
         }

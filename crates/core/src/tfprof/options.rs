@@ -77,6 +77,8 @@ pub struct Options {
     pub order_by: String,
     /// Expressions of the five `_regexes` options, in the order of [`NAMES`].
     pub regexes: [Vec<String>; 5],
+    /// Devices that are looked at, in whatever case; none for all. TensorFlow 2.21 has dropped it.
+    pub device_regexes: Vec<String>,
     /// Count only what is shown.
     pub account_displayed_op_only: bool,
     /// What is shown of a node.
@@ -135,6 +137,7 @@ impl Default for Options {
             step: -1,
             order_by: "name".into(),
             regexes: [all(), all(), Vec::new(), all(), Vec::new()],
+            device_regexes: Vec::new(),
             account_displayed_op_only: false,
             select: BTreeSet::from(["micros".to_owned()]),
             output: "stdout".into(),

@@ -1,81 +1,20 @@
 //! `-output timeline`: Chrome traces. The graph view shows a step as it ran; the scope and code views
 //! have no time to show and draw their totals as a flame chart that begins at 0.
 
+mod memory;
+mod trace;
+
 use super::Answer;
 use super::code::{Code, CodeView};
 use super::metrics::Metric;
-use super::model::{Memory, Model};
+use super::model::Model;
 use super::nodes::{Layout, View};
 use super::options::Options;
+use memory::{DeviceMemory, draw_memory, remember};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-
-/// Allocations that are named in a counter.
-const NAMED_ALLOCATIONS: usize = 10;
-/// Microseconds between two points of the memory counter.
-const COUNTER_GAP_MICROS: i64 = 100;
-
-/// A trace that is being written; flows and counters stand behind everything else.
-#[derive(Default)]
-pub struct Trace {
-    slices: Vec<String>,
-    rest: Vec<String>,
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            ' '..='~' => out.push(letter),
-            _ => {
-                for unit in letter.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-        }
-    }
-    out.push('"');
-    out
-}
-
-impl Trace {
-    fn process(&mut self, name: &str, pid: i64) {
-        let name = quoted(name);
-        let event =
-            format!(r#"{{"args":{{"name":{name}}},"name":"process_name","ph":"M","pid":{pid}}}"#);
-        self.slices.push(event);
-    }
-
-    fn slice(&mut self, args: &str, name: &str, pid: i64, tid: i64, ts: i64, dur: i64) {
-        self.slices.push(format!(
-            r#"{{"args":{{{args}}},"cat":"Op","dur":{dur},"name":{name},"ph":"X","pid":{pid},"tid":{tid},"ts":{ts}}}"#
-        ));
-    }
-
-    fn flow(&mut self, phase: &str, name: &str, id: i64, pid: i64, tid: i64, ts: i64) {
-        self.rest.push(format!(
-            r#"{{"cat":"DataFlow","id":{id},"name":{name},"ph":"{phase}","pid":{pid},"tid":{tid},"ts":{ts}}}"#
-        ));
-    }
-
-    fn counter(&mut self, args: &str, name: &str, pid: i64, ts: i64) {
-        self.rest.push(format!(
-            r#"{{"args":{{{args}}},"cat":"Memory","name":"{name}","ph":"C","pid":{pid},"tid":0,"ts":{ts}}}"#
-        ));
-    }
-
-    fn bytes(self) -> Vec<u8> {
-        let events: Vec<String> = self.slices.into_iter().chain(self.rest).collect();
-        format!("{{\"traceEvents\":[{}]}}\n", events.join(",")).into_bytes()
-    }
-}
+pub use trace::Trace;
+use trace::quoted;
 
 /// Adds the trace to the files of an answer. The name gets the step behind it.
 pub fn deliver(trace: Trace, options: &Options, answer: &mut Answer) {
@@ -155,15 +94,6 @@ struct Run {
     next: Vec<(u32, i64)>,
 }
 
-/// Memory of an accelerator.
-#[derive(Default)]
-struct DeviceMemory {
-    /// When: bytes that its allocator had given out.
-    in_use: BTreeMap<i64, i64>,
-    /// Node: when: bytes that it holds from then on.
-    held: BTreeMap<String, BTreeMap<i64, i64>>,
-}
-
 /// The graph view of a step.
 pub fn graph(model: &Model, layout: &Layout, view: &View, step: i64, answer: &mut Answer) -> Trace {
     let mut trace = Trace::default();
@@ -232,7 +162,7 @@ pub fn graph(model: &Model, layout: &Layout, view: &View, step: i64, answer: &mu
         }
         trace.process(&format!("mem usage on:{name}"), next_pid);
         trace.process(&format!("mem usage on:{name} allocations"), next_pid + 1);
-        let peak = count(&device, next_pid, &mut trace);
+        let peak = draw_memory(&device, next_pid, &mut trace);
         if name.contains("gpu") {
             let _ = writeln!(
                 answer.text,
@@ -243,40 +173,6 @@ pub fn graph(model: &Model, layout: &Layout, view: &View, step: i64, answer: &mu
         next_pid += 2;
     }
     trace
-}
-
-fn remember<'a>(
-    model: &'a Model,
-    node: u32,
-    step: i64,
-    memory: &mut BTreeMap<&'a str, DeviceMemory>,
-) {
-    let own = &model.nodes[node as usize];
-    let Some(device) = own.device else { return };
-    let execution = &own.executions[&step];
-    let device = memory
-        .entry(&model.devices[device as usize].name)
-        .or_default();
-    let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
-    for (micros, bytes) in &execution.allocations {
-        let change = changes.entry(*micros).or_default();
-        *change = change.wrapping_add(*bytes);
-    }
-    let persistent = own.executions.values().map(|execution| {
-        let bytes = execution.memory.iter().map(Memory::accelerator_persistent);
-        bytes.fold(0i64, i64::wrapping_add)
-    });
-    let first = changes.entry(0).or_default();
-    *first = first.wrapping_add(persistent.fold(0, i64::max));
-    let held = device.held.entry(model.name(node).to_owned()).or_default();
-    let mut sum = 0i64;
-    for (micros, change) in changes {
-        sum = sum.wrapping_add(change);
-        held.insert(micros, sum);
-    }
-    for memory in execution.memory.iter().filter(|memory| memory.micros > 0) {
-        device.in_use.insert(memory.micros, memory.in_use);
-    }
 }
 
 type Runs<'a> = BTreeMap<&'a str, (u32, BTreeMap<i64, Run>)>;
@@ -385,94 +281,9 @@ fn draw(model: &Model, layout: &Layout, runs: &Runs<'_>, trace: &mut Trace) {
     }
 }
 
-/// Draws the memory of a device; returns the most bytes in use.
-fn count(device: &DeviceMemory, pid: i64, trace: &mut Trace) -> i64 {
-    let (mut peak, mut last) = (0, 0);
-    for (ts, bytes) in &device.in_use {
-        peak = peak.max(*bytes);
-        if ts - last < COUNTER_GAP_MICROS {
-            continue;
-        }
-        last = *ts;
-        let mut holders: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
-        for (name, held) in &device.held {
-            let before = held.range(..ts).next_back().or_else(|| held.iter().next());
-            if let Some((_, bytes)) = before
-                && *bytes > 0
-            {
-                holders.entry(*bytes).or_default().push(name);
-            }
-        }
-        trace.counter(
-            &format!(r#""Allocator Bytes in Use":{bytes}"#),
-            "Allocated Bytes",
-            pid,
-            *ts,
-        );
-        let mut named: BTreeMap<String, String> = (1..NAMED_ALLOCATIONS)
-            .map(|number| (format!("Top Allocation {number:02}"), "N/A".to_owned()))
-            .collect();
-        let (mut rest, mut number) = (*bytes, 0);
-        for (bytes, names) in holders.iter().rev() {
-            for name in names {
-                if rest < *bytes || number >= NAMED_ALLOCATIONS {
-                    break;
-                }
-                let text = format!("{} MB from {name}", short(*bytes as f64 / 1e6));
-                named.insert(format!("Top Allocation {number:02}"), text);
-                number += 1;
-                rest -= bytes;
-            }
-        }
-        named.insert(
-            "Not Displayed".into(),
-            format!("{:.2} MB", rest as f64 / 1e6),
-        );
-        let args: Vec<String> = named
-            .iter()
-            .map(|(key, value)| format!("{}:{}", quoted(key), quoted(value)))
-            .collect();
-        trace.counter(&args.join(","), "Top Allocations", pid + 1, *ts);
-    }
-    peak
-}
-
-/// Six significant digits, as C writes `%g`.
-fn short(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    let text = format!("{value:.5e}");
-    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-    let power: i32 = power.parse().unwrap_or_default();
-    let trim = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    if !(-4..6).contains(&power) {
-        let sign = if power < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", trim(digits), power.abs());
-    }
-    trim(&format!("{value:.*}", (5 - power).max(0) as usize))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_written_as_c_does() {
-        let cases = [
-            (0.000256, "0.000256"),
-            (1.0, "1"),
-            (12.345678, "12.3457"),
-            (1e-5, "1e-05"),
-            (1234567.0, "1.23457e+06"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(short(value), text);
-        }
-    }
 
     #[test]
     fn lanes_may_touch() {

@@ -2,6 +2,7 @@
 
 use super::gather::{Lists, Visit, gather};
 use super::metrics::{Metric, Metrics};
+use super::model::Model;
 use super::options::{Options, least, which};
 use super::regexes::Regexes;
 
@@ -20,13 +21,23 @@ pub struct Filters {
     pub show: Regexes,
     /// Names that are not.
     pub hide: Regexes,
+    /// Devices that are looked at.
+    devices: Regexes,
 }
 
 impl Filters {
     /// Compiles; what is no regular expression is said in `warnings`.
     pub fn new(options: &Options, warnings: &mut Vec<String>) -> Self {
-        let mut compile = |place: usize| {
-            let regexes = Regexes::new(&options.regexes[place]);
+        let any_case = options
+            .device_regexes
+            .iter()
+            .map(|regex| format!("(?i){regex}"));
+        let devices: Vec<String> = match options.device_regexes.as_slice() {
+            [only] if only == ".*" => Vec::new(),
+            _ => any_case.collect(),
+        };
+        let mut compile = |patterns: &[String]| {
+            let regexes = Regexes::new(patterns);
             for (pattern, reason) in &regexes.wrong {
                 warnings.push(format!(
                     "'{pattern}' is no regular expression and matches nothing: {reason}"
@@ -35,12 +46,27 @@ impl Filters {
             regexes
         };
         Filters {
-            account: compile(which::ACCOUNT),
-            start: compile(which::START),
-            trim: compile(which::TRIM),
-            show: compile(which::SHOW),
-            hide: compile(which::HIDE),
+            account: compile(&options.regexes[which::ACCOUNT]),
+            start: compile(&options.regexes[which::START]),
+            trim: compile(&options.regexes[which::TRIM]),
+            show: compile(&options.regexes[which::SHOW]),
+            hide: compile(&options.regexes[which::HIDE]),
+            devices: compile(&devices),
         }
+    }
+
+    /// Whether only nodes on certain devices are looked at.
+    pub fn chooses_devices(&self) -> bool {
+        self.devices.each().next().is_some()
+    }
+
+    /// Whether any of the nodes is on a device that is looked at; a node without one is not.
+    pub fn looks_at(&self, model: &Model, nodes: &[u32]) -> bool {
+        let device = |node: &u32| match model.nodes[*node as usize].device {
+            Some(device) => model.devices[device as usize].name.as_str(),
+            None => "",
+        };
+        !self.chooses_devices() || nodes.iter().any(|node| self.devices.matches(device(node)))
     }
 
     /// Whether a name may be shown at all.
@@ -107,6 +133,8 @@ pub struct Stage<'a> {
     pub names: &'a dyn Fn(u32) -> &'a str,
     /// Children of each place that count.
     pub children: &'a Lists,
+    /// Places that are on other devices than those that are looked at; none when all are.
+    pub elsewhere: &'a [bool],
     /// Nodes that each place stands for, when it may stand for several.
     pub sizes: &'a [usize],
     /// The options.
@@ -179,6 +207,10 @@ impl Stage<'_> {
                 depth <= max_depth
                     && self.is_enough(&own[place], &totals[place])
                     && self.filters.shows(name)
+                    && !self
+                        .elsewhere
+                        .get(place)
+                        .is_some_and(|elsewhere| *elsewhere)
             };
             Visit::Enter {
                 keep,

@@ -267,7 +267,10 @@ def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
     order = words.get("order_by", "name")
     if order not in orders():
         told.append(f"-order_by {order}: no such order, so by name; there are {', '.join(orders())}")
-    unknown = [w for w in words.get("select", "").split(",") if w and w not in columns()]
+    selected = words.get("select", "").split(",")
+    if "num_hidden_ops" in selected:
+        told.append("-select num_hidden_ops: a word of tfprof's first years that has never shown anything")
+    unknown = [word for word in selected if word not in ("", "num_hidden_ops", *columns())]
     if unknown:
         told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(columns())}")
     return told
