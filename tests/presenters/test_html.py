@@ -134,6 +134,21 @@ def test_where_all_rows_come_from_is_not_repeated() -> None:
         assert ">a</td>" in text
 
 
+def test_backticks_are_code_and_nothing_else_becomes_markup() -> None:
+    section = Section("s", "s", "q", ("ask `op_types` of <b>`x<y`</b>",), None, None, "")
+    text = presenter.render(Report("t", (), (section,), (), (), ()))
+    assert "ask <code>op_types</code> of &lt;b&gt;<code>x&lt;y</code>&lt;/b&gt;" in text
+
+
+def test_one_bar_is_not_drawn() -> None:
+    columns = (Column("op", "text", "Op"), Column("self_ps", "ps", "Self"))
+    chart = Chart("bar", "op", ("self_ps",), "Time by op")
+    for rows in ((("a", 5),), (("a", 5), ("b", 7))):
+        section = Section("s", "s", "q", (), Table(columns, rows, len(rows)), chart, "")
+        text = presenter.render(Report("t", (), (section,), (), (), ()))
+        assert ("Time by op" in text) == (len(rows) > 1)
+
+
 def test_idle_is_grey_in_every_chart() -> None:
     text = presenter.render(REPORT)
     assert text.count('<rect class="idle"') == 5  # four tracks and the legend

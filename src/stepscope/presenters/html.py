@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from decimal import Decimal
 from functools import cache
 from html import escape
@@ -79,8 +80,8 @@ def _finding(finding: Finding) -> str:
     severity = escape(finding.severity)
     return (
         f'<article class="finding {severity}"><p class="severity">{severity}</p>'
-        f"<h3>{_text(finding.title)}</h3><p>{_text(finding.impact)}</p>"
-        f'<p class="todo">{_text(finding.action)}</p>{weak}{evidence}{_sql(finding.sql)}</article>\n'
+        f"<h3>{_text(finding.title)}</h3><p>{_prose(finding.impact)}</p>"
+        f'<p class="todo">{_prose(finding.action)}</p>{weak}{evidence}{_sql(finding.sql)}</article>\n'
     )
 
 
@@ -99,10 +100,12 @@ def _notes(notes: tuple[Note, ...]) -> str:
 
 
 def _section(number: int, section: Section) -> str:
-    answer = "".join(f"<p>{_text(sentence)}</p>" for sentence in section.answer)
+    answer = "".join(f"<p>{_prose(sentence)}</p>" for sentence in section.answer)
     chart = table = ""
     if section.table is not None and section.table.rows:
-        chart = draw(section.table, section.chart) if section.chart is not None else ""
+        # One bar has nothing to be compared with.
+        alone = section.chart is not None and section.chart.kind == "bar" and len(section.table.rows) == 1
+        chart = draw(section.table, section.chart) if section.chart is not None and not alone else ""
         table = _table(section.table)
     return (
         f'<section id="s{number}"><h2>{_text(section.title)}</h2>'
@@ -176,6 +179,11 @@ def _sql(sql: str) -> str:
 
 def _text(text: str, most: int = _LONGEST) -> str:
     return escape(plain(text, most))
+
+
+def _prose(text: str) -> str:
+    """A sentence, in which words between backticks are code."""
+    return re.sub(r"`([^`<>]+)`", r"<code>\1</code>", _text(text))
 
 
 @cache
