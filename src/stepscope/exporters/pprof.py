@@ -46,7 +46,7 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
         stacks.add(batch)
     span = trace.query("SELECT min(ts_ps), max(ts_ps + dur_ps), min(s.source_id) FROM slice s").rows()[0]
     origin = trace.query("SELECT min(origin_unix_ns), max(origin_unix_ns) FROM capture").rows()[0]
-    tracks = {row[0]: row[1:] for row in trace.query(_TRACKS).rows()}
+    tracks: dict[int, Sequence[Any]] = {row[0]: row[1:] for row in trace.query(_TRACKS).rows()}
     with out.open("wb") as file:
         for piece in profile(stacks, tracks, _start(origin, span), _nanos((span[1] or 0) - (span[0] or 0))):
             file.write(piece)
