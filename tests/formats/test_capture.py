@@ -10,6 +10,7 @@ import pytest
 
 from stepscope import trace
 from stepscope.formats import _model, capture
+from tests.corpus import SAMPLES
 from tests.formats.capture_folder import SMALL, STARTED_NS, line, write
 
 
@@ -155,6 +156,20 @@ def test_the_model_is_read_as_protobuf_reads_it() -> None:
         assert (one.num_elements, one.processing_ns) == (other.num_elements, other.processing_time)
         assert one.node_class == pb2.NodeClass.Name(other.node_class)
     assert (ours.gaps_us, ours.cpu_budget) == (list(theirs.gap_times), 2)
+
+
+def test_a_real_capture_says_what_was_written_where() -> None:
+    folder = SAMPLES / "capture" / "slow_map"
+    places = ask(folder, "SELECT position, transformation, file, line FROM user_stage ORDER BY position")
+    assert places == [
+        (0, "range", "train.py", 14), (1, "map", "train.py", 15), (2, "batch", "train.py", 16),
+        (3, "prefetch", "train.py", 17),
+    ]  # fmt: skip
+    stages = ask(folder, "SELECT name, line, work_from, model_work_ps > 0 FROM iterator WHERE limits = 1")
+    assert stages == [("Iterator::Root::Prefetch::MapAndBatch", 15, "model", True)]
+    samples = ask(folder, "SELECT count(DISTINCT sample), max(num_elements) FROM iterator_model")
+    assert samples[0][0] == 4
+    assert ask(folder, "SELECT count(*) FROM source_note WHERE effect <> 'info'") == [(0,)]
 
 
 def test_every_cut_of_a_model_is_damage_or_a_model() -> None:

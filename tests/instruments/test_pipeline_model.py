@@ -139,6 +139,17 @@ def test_the_ceiling_is_the_optimum_of_the_linear_programme() -> None:
     assert any("The CPU is full" in said for said in crowded.evidence)
 
 
+def test_other_programs_make_a_prediction_less_sure() -> None:
+    drawn, times = sequential()
+    alone = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.95, 1.0, 1.9)))
+    among = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.95, 1.0, 0.5)))
+    assert (alone.confidence, among.confidence) == ("high", "medium")
+    assert any("Other programs keep 1.4 of them busy" in said for said in among.evidence)
+    for one in among.changes:
+        if one.name == "parallelise_map":
+            assert one.prediction.high_ps >= 10 * MS
+
+
 def test_waiting_between_the_marks_is_seen() -> None:
     """`for batch in data: with Trace(…)`: the mark leaves the wait out."""
     drawn, times = sequential()

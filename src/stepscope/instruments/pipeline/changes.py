@@ -16,6 +16,7 @@ from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 
 HELPS = 0.05
 """A change helps when it takes at least this part off the step."""
+_PARALLEL = ("parallelise_map", "raise_parallelism", "parallelise_batch", "parallelise_reading", "more_cores")
 _SOURCES = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
 
 
@@ -40,16 +41,18 @@ def propose(
     measured_ps: int,
     where: Mapping[Stage, Sequence[Place]],
     places: Sequence[Place],
+    crowded: bool = False,
 ) -> list[Change]:
     """Changes for the stage that limits. Those that help come first, and of them those that fit the stage
-    before those that fit all. measured_ps: duration of a step now."""
+    before those that fit all. measured_ps: duration of a step now. crowded: other programs take the cores."""
     if not ranked:
         return []
     made = []
     for name, load, what, then in _candidates(loads, ranked[0], now, measured_ps):
         prediction = predict(now, then, measured_ps)
-        if load.python and name in ("parallelise_map", "raise_parallelism", "more_cores"):
-            # Python that computes holds the lock, Python that waits does not: the trace cannot tell.
+        if (load.python or crowded) and name in _PARALLEL:
+            # Python that computes holds the lock, Python that waits does not: the trace cannot tell. And more
+            # threads get more of the cores only where other programs leave some.
             prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps
         inside = load.stage.nested_in is not None and name not in ("prefetch", "parallelise_reading")

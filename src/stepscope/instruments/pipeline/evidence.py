@@ -11,9 +11,6 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
-OTHERS = 0.2
-"""Part of the cores that other programs may keep busy without being told."""
-
 
 def write(
     waited: Waits,
@@ -124,13 +121,10 @@ def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: 
             f"{what}: {units.show(machine.busy, 'ratio')} of {units.count(machine.cores, 'core')} were busy "
             f"during the steps{own} (from the record of the machine)."
         )
-        others = (
-            0.0 if machine.process_cores is None else machine.busy * machine.cores - machine.process_cores
-        )
-        if others >= OTHERS * machine.cores:
+        if machine.crowded:
             said += (
-                f" Other programs keep {others:.1f} of them busy: on a quiet machine everything is faster, "
-                "and predictions are surer."
+                f" Other programs keep {machine.others:.1f} of them busy: on a quiet machine everything is "
+                "faster, and predictions are surer."
             )
         return said
     used = sum(load.cpu_ps for load in ranked) / max(waited.step_ps, 1)

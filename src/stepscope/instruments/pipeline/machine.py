@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 FULL = 0.9
 """The CPU is full when at least this part of all cores is busy."""
+OTHERS = 0.2
+"""Part of the cores that other programs may keep busy without being told."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,16 @@ class Machine:
     """Part of the time that the busiest core was busy."""
     process_cores: float | None
     """Cores that the program kept busy."""
+
+    @property
+    def others(self) -> float:
+        """Cores that other programs kept busy."""
+        return 0.0 if self.process_cores is None else max(self.busy * self.cores - self.process_cores, 0.0)
+
+    @property
+    def crowded(self) -> bool:
+        """Other programs take cores that a change of this one might need."""
+        return self.full and self.others >= OTHERS * self.cores
 
     @property
     def full(self) -> bool:

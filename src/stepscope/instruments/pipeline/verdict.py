@@ -114,12 +114,15 @@ def diagnose(
     best = None
     if verdict != "not_input_bound" and ranked and ranked[0].in_waits_ps:
         now = model.of(loads, waited, cores, device)
-        made = changes.propose(loads, ranked, now, waited.step_ps, where, beside.places)
+        crowded = beside.machine is not None and beside.machine.crowded
+        made = changes.propose(loads, ranked, now, waited.step_ps, where, beside.places, crowded)
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
     said = evidence.write(waited, ranked, verdict, share_seen, beside.machine, cores, best)
     said += odd
     sure = "low" if odd else _confidence(waited, ranked)
+    if sure == "high" and beside.machine is not None and beside.machine.crowded:
+        sure = "medium"
     return Diagnosis(
         verdict, sure, waited, loads, ranked, tuple(made), tuple(said), cores, share_seen,
         accounts, beside.machine, best, where,
