@@ -27,16 +27,23 @@ pub fn plain(kind: Kind, bits: u64) -> Vec<u8> {
 pub fn numbers(kind: Kind, values: &[u64], nulls: usize) -> Statistics {
     let bounds = match kind {
         Kind::F64 => return floats(values, nulls),
-        Kind::U64 | Kind::Bool | Kind::Text => values.iter().min().zip(values.iter().max()),
+        Kind::U64 | Kind::Bool | Kind::Text => {
+            let fold =
+                |(least, most): (u64, u64), value: &u64| (least.min(*value), most.max(*value));
+            values.iter().fold((u64::MAX, u64::MIN), fold)
+        }
         Kind::I64 | Kind::I32 => {
-            let signed = |value: &&u64| **value as i64;
-            let least = values.iter().min_by_key(signed);
-            least.zip(values.iter().max_by_key(signed))
+            let fold = |(least, most): (i64, i64), value: &u64| {
+                (least.min(*value as i64), most.max(*value as i64))
+            };
+            let (least, most) = values.iter().fold((i64::MAX, i64::MIN), fold);
+            (least as u64, most as u64)
         }
     };
+    let (least, most) = bounds;
     Statistics {
         nulls,
-        bounds: bounds.map(|(least, most)| (plain(kind, *least), plain(kind, *most))),
+        bounds: (!values.is_empty()).then(|| (plain(kind, least), plain(kind, most))),
     }
 }
 

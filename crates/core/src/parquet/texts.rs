@@ -53,11 +53,11 @@ impl<'a> Texts<'a> {
         }
     }
 
-    fn get(self, row: usize) -> &'a [u8] {
+    fn get(self, row: usize) -> &'a str {
         match self {
-            Texts::Small(texts) => texts.value(row).as_bytes(),
-            Texts::Large(texts) => texts.value(row).as_bytes(),
-            Texts::View(texts) => texts.value(row).as_bytes(),
+            Texts::Small(texts) => texts.value(row),
+            Texts::Large(texts) => texts.value(row),
+            Texts::View(texts) => texts.value(row),
         }
     }
 }
@@ -71,16 +71,11 @@ pub fn coded(
 ) -> Result<Chunk> {
     let texts = Texts::of(texts)?;
     let nulls = codes.nulls().filter(|nulls| nulls.null_count() > 0);
-    let there = (0..codes.len()).filter(|row| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
-    let found = there.map(|row| {
-        let code = codes.values()[row];
-        let code = usize::try_from(code)
-            .ok()
-            .filter(|code| *code < texts.len());
-        code.ok_or_else(|| Error::new(Kind::Damaged, "a code without its text"))
-    });
-    let (local, used) = translate(found, texts.len())?;
-    let values: Vec<&[u8]> = used.iter().map(|code| texts.get(*code as usize)).collect();
+    let (local, used) = translate(codes, nulls, texts.len())?;
+    let values: Vec<&[u8]> = used
+        .iter()
+        .map(|code| texts.get(*code as usize).as_bytes())
+        .collect();
     let bytes: usize = values.iter().map(|text| text.len()).sum();
     let total: usize = local.iter().map(|code| values[*code as usize].len()).sum();
     if pays(&values, bytes, local.len(), total) {
@@ -94,27 +89,39 @@ pub fn coded(
 
 /// Codes of the store as codes of this chunk, in the order in which they are first seen.
 fn translate(
-    codes: impl Iterator<Item = Result<usize>>,
+    codes: &Int32Array,
+    nulls: Option<&NullBuffer>,
     texts: usize,
 ) -> Result<(Vec<u32>, Vec<u64>)> {
-    let mut local = Vec::with_capacity(codes.size_hint().1.unwrap_or(0));
-    if texts > DIRECT {
-        let mut distinct = distinct::Distinct::new();
-        for code in codes {
-            local.push(distinct.code(code? as u64));
-        }
-        return Ok((local, distinct.values));
-    }
+    let mut local = Vec::with_capacity(codes.len());
     let mut used = Vec::new();
-    let mut known = vec![u32::MAX; texts];
-    for code in codes {
-        let code = code?;
-        if known[code] == u32::MAX {
-            known[code] = used.len() as u32;
-            used.push(code as u64);
+    let mut known = vec![u32::MAX; if texts > DIRECT { 0 } else { texts }];
+    let mut distinct = distinct::Distinct::new();
+    for (row, code) in codes.values().iter().enumerate() {
+        if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            continue;
         }
-        local.push(known[code]);
+        // A negative code becomes one that is too large.
+        let code = *code as u32 as usize;
+        if code >= texts {
+            return Err(Error::new(Kind::Damaged, "a code without its text"));
+        }
+        local.push(match known.get_mut(code) {
+            None => distinct.code(code as u64),
+            Some(place) => {
+                if *place == u32::MAX {
+                    *place = used.len() as u32;
+                    used.push(code as u64);
+                }
+                *place
+            }
+        });
     }
+    let used = if texts > DIRECT {
+        distinct.values
+    } else {
+        used
+    };
     Ok((local, used))
 }
 
@@ -130,16 +137,13 @@ pub fn plain(array: &ArrayRef, limits: Limits, packer: &mut Packer) -> Result<Ch
     let column = Texts::of(array)?;
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
     let there = (0..array.len()).filter(|row| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
-    let texts: Vec<&[u8]> = there.map(|row| column.get(row)).collect();
+    let texts: Vec<&str> = there.map(|row| column.get(row)).collect();
     let step = texts.len().div_ceil(SAMPLE).max(1);
-    let sample: HashSet<&[u8]> = texts.iter().step_by(step).copied().collect();
+    let sample: HashSet<&str> = texts.iter().step_by(step).copied().collect();
     if sample.len() <= texts.len().div_ceil(step) / 2 {
         let mut pool = Pool::new();
         let mut local = Vec::with_capacity(texts.len());
         for text in &texts {
-            // Arrow has checked that the text is UTF-8, which costs much less than hashing it.
-            let text = std::str::from_utf8(text)
-                .map_err(|error| Error::new(Kind::Damaged, error.to_string()))?;
             local.push(pool.intern(text));
             if pool.parts().0.len() > DICTIONARY_BYTES {
                 break;
@@ -156,6 +160,7 @@ pub fn plain(array: &ArrayRef, limits: Limits, packer: &mut Packer) -> Result<Ch
             return dictionary(&local, &values, nulls, array.len(), limits, packer);
         }
     }
+    let texts: Vec<&[u8]> = texts.into_iter().map(str::as_bytes).collect();
     let mut lengths = Lengths::new(packer);
     lengths.push(&texts, nulls, array.len(), limits)?;
     Ok(lengths.finish())

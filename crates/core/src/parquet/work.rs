@@ -31,7 +31,7 @@ struct Task {
 
 /// What the threads share.
 struct Shared {
-    /// The next task that nobody took.
+    /// How many tasks were taken.
     next: usize,
     /// The next task to be written.
     turn: usize,
@@ -50,6 +50,9 @@ struct Work<'a> {
     jobs: &'a [Job],
     tables: Vec<Columns>,
     tasks: Vec<Task>,
+    /// The tasks in the order in which they are begun: within a row group the longest first, so that
+    /// no thread waits for the other at the end.
+    order: Vec<usize>,
     groups: usize,
     limits: Limits,
     shared: Mutex<Shared>,
@@ -71,6 +74,7 @@ pub fn write(
             .collect::<Result<_>>()?,
         jobs,
         tasks: Vec::new(),
+        order: Vec::new(),
         groups: threads.clamp(1, GROUPS),
         limits,
         shared: Mutex::new(Shared {
@@ -101,6 +105,17 @@ pub fn write(
             serial += 1;
         }
     }
+    work.order = (0..work.tasks.len()).collect();
+    work.order.sort_by_key(|number| {
+        let task = &work.tasks[*number];
+        let column = &jobs[task.job].columns[task.column];
+        (
+            task.serial,
+            column.is_constant(),
+            column.kind != super::Kind::Text,
+            -(task.column as i64),
+        )
+    });
     work.empty()?;
     let (finished, to_sync) = channel::<File>();
     let to_sync = Mutex::new(to_sync);
@@ -227,13 +242,14 @@ impl Work<'_> {
     fn take(&self) -> Option<usize> {
         let mut shared = lock(&self.shared);
         loop {
-            let task = self.tasks.get(shared.next)?;
+            let number = *self.order.get(shared.next)?;
             if shared.failed.is_some() {
                 return None;
             }
-            if task.serial < self.tasks[shared.turn].serial + self.groups {
+            let turn = self.tasks[shared.turn].serial;
+            if self.tasks[number].serial < turn + self.groups {
                 shared.next += 1;
-                return Some(shared.next - 1);
+                return Some(number);
             }
             let waited = self.changed.wait(shared);
             shared = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
