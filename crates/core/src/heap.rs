@@ -66,11 +66,6 @@ impl Heap {
         Ok(self.file.read_exact_at(out, offset)?)
     }
 
-    /// Writes over what was written.
-    pub fn overwrite(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        Ok(self.file.write_all_at(bytes, offset)?)
-    }
-
     /// Ends the file. Returns path and size.
     pub fn finish(&self) -> Result<(PathBuf, u64)> {
         let bytes = self.end.load(Ordering::Relaxed);

@@ -6,13 +6,14 @@
 //! so a folder with an index is whole.
 
 use crate::error::{Error, Kind, Result};
+use crate::packing::Packing;
 use crate::part::{BATCH_ROWS, Batch, Field, Part, Place, Shape, Stored, StoredFile};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: &[u8; 8] = b"stepsc\x002";
+const MAGIC: &[u8; 8] = b"stepsc\x003";
 /// Name of the index in the folder.
 pub const INDEX: &str = "tables.index";
 /// Name of the facts in the folder.
@@ -142,6 +143,9 @@ impl Out {
             self.number(batch.rows as u64);
             for column in &batch.columns {
                 self.number(column.nulls as u64);
+                self.number(u64::from(column.packing.width));
+                self.number(column.packing.base as u64);
+                self.number(column.packing.step as u64);
                 self.number(column.buffers.len() as u64);
                 for place in &column.buffers {
                     let Place::File {
@@ -245,6 +249,14 @@ impl In<'_> {
 
     fn column(&mut self, rows: usize, shape: Shape, file_bytes: u64) -> Result<Stored> {
         let nulls = self.number()? as usize;
+        let packing = Packing {
+            width: u8::try_from(self.number()?).map_err(|_| self.damaged())?,
+            base: self.number()? as i64,
+            step: self.number()? as i64,
+        };
+        if !packing.suits(shape) {
+            return Err(self.damaged());
+        }
         let buffers = self.list(|from| {
             let (offset, bytes, hash) = (from.number()?, from.number()?, from.number()?);
             let inside = offset
@@ -270,6 +282,10 @@ impl In<'_> {
         if nulls > rows || !((enough && aligned) || (buffers.is_empty() && nulls == rows)) {
             return Err(self.damaged());
         }
-        Ok(Stored { nulls, buffers })
+        Ok(Stored {
+            nulls,
+            packing,
+            buffers,
+        })
     }
 }

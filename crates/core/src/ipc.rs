@@ -6,6 +6,7 @@
 
 use crate::error::Result;
 use crate::heap::hash;
+use crate::packing::Packing;
 use crate::part::{Field, Place, Stored};
 use crate::part_writer::Column;
 use arrow_buffer::ToByteSlice;
@@ -129,22 +130,16 @@ impl IpcFile {
                     buffers.push(put(data)?);
                 }
             }
-            stored.push(Stored { nulls, buffers });
+            stored.push(Stored {
+                nulls,
+                packing: Packing::PLAIN,
+                buffers,
+            });
         }
         self.at = body + plan.bytes;
         self.blocks
             .push(Block::new(start as i64, length as i32, plan.bytes as i64));
         Ok(stored)
-    }
-
-    /// Reads back what was written.
-    pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        Ok(self.file.read_exact_at(out, offset)?)
-    }
-
-    /// Writes over what was written.
-    pub fn overwrite(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        Ok(self.file.write_all_at(bytes, offset)?)
     }
 
     /// Writes the footer. Returns path and size.

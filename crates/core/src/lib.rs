@@ -29,6 +29,7 @@ pub mod nesting;
 pub mod node_def;
 pub mod options;
 mod packed;
+mod packing;
 pub mod parquet;
 pub mod part;
 mod part_writer;

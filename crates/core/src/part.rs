@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::mapping;
+use crate::packing::{Packing, unpack};
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, UInt64Array,
 };
@@ -113,6 +114,8 @@ pub struct Batch {
 pub struct Stored {
     /// Number of NULLs.
     pub nulls: usize,
+    /// How the values are written.
+    pub packing: Packing,
     /// Where the bytes are.
     pub buffers: Vec<Place>,
 }
@@ -237,7 +240,10 @@ impl Part {
         } else {
             None
         };
-        let values = next()?;
+        let mut values = next()?;
+        if stored.packing != Packing::PLAIN {
+            values = unpack(shape, stored.packing, rows, &values)?;
+        }
         let text = if shape.is_long() {
             let places = &stored.buffers[1 + usize::from(stored.nulls > 0)..];
             match places {

@@ -3,11 +3,11 @@
 use crate::error::{Error, Kind, Result};
 use crate::heap::Heap;
 use crate::ipc::IpcFile;
+use crate::packing::{Packing, expand, pack};
 use crate::part::{Batch, Field, Part, Place, Shape, Stored, StoredFile};
 use arrow_buffer::{Buffer, ToByteSlice};
 use std::path::Path;
 use std::sync::Arc;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// A column of a batch to be written.
 #[derive(Clone, Copy)]
@@ -71,29 +71,12 @@ pub struct PartWriter {
     fields: Vec<Field>,
     batches: Vec<Batch>,
     file: Option<PartFile>,
+    scratch: Vec<u8>,
 }
 
 enum PartFile {
     Ipc(IpcFile),
     Heap(Arc<Heap>),
-}
-
-impl PartFile {
-    fn read(&self, offset: u64, bytes: usize) -> Result<Vec<u8>> {
-        let mut out = vec![0; bytes];
-        match self {
-            PartFile::Ipc(file) => file.read(offset, &mut out)?,
-            PartFile::Heap(heap) => heap.read(offset, &mut out)?,
-        }
-        Ok(out)
-    }
-
-    fn overwrite(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        match self {
-            PartFile::Ipc(file) => file.overwrite(offset, bytes),
-            PartFile::Heap(heap) => heap.overwrite(offset, bytes),
-        }
-    }
 }
 
 impl PartWriter {
@@ -110,6 +93,7 @@ impl PartWriter {
             fields,
             batches: Vec::new(),
             file,
+            scratch: Vec::new(),
         })
     }
 
@@ -119,6 +103,7 @@ impl PartWriter {
             fields,
             batches: Vec::new(),
             file: heap.map(PartFile::Heap),
+            scratch: Vec::new(),
         }
     }
 
@@ -141,7 +126,8 @@ impl PartWriter {
             Some(PartFile::Ipc(file)) => file.write(rows, &self.fields, columns)?,
             Some(PartFile::Heap(heap)) => columns
                 .iter()
-                .map(|column| store(heap, rows, column))
+                .zip(&self.fields)
+                .map(|(column, field)| store(heap, rows, field.shape, column, &mut self.scratch))
                 .collect::<Result<_>>()?,
             None => columns.iter().map(keep).collect(),
         };
@@ -151,31 +137,32 @@ impl PartWriter {
 
     /// Changes values of an int64 column without NULLs: pairs of row within the batch and value.
     pub fn patch(&mut self, batch: usize, column: usize, values: &[(usize, i64)]) -> Result<()> {
-        let place = &mut self.batches[batch].columns[column].buffers[0];
-        let mut bytes = match place {
-            Place::Memory(buffer) => buffer.to_vec(),
-            Place::File { offset, bytes, .. } => {
-                let file = self
-                    .file
-                    .as_ref()
-                    .ok_or_else(|| Error::new(Kind::Io, "a part without its file"))?;
-                file.read(*offset, *bytes as usize)?
+        let batch = &mut self.batches[batch];
+        let stored = &mut batch.columns[column];
+        let written = match (&stored.buffers[0], &self.file) {
+            (Place::Memory(buffer), _) => buffer.to_vec(),
+            (Place::File { offset, bytes, .. }, Some(PartFile::Heap(heap))) => {
+                let mut written = vec![0; *bytes as usize];
+                heap.read(*offset, &mut written)?;
+                written
             }
+            _ => return Err(Error::new(Kind::Io, "a part that cannot be patched")),
         };
+        let mut all = expand(stored.packing, batch.rows, &written);
         for (row, value) in values {
-            bytes[row * 8..row * 8 + 8].copy_from_slice(&value.to_le_bytes());
+            all[*row] = *value;
         }
-        match place {
-            Place::Memory(buffer) => *buffer = Buffer::from_slice_ref(&bytes),
-            Place::File { offset, hash, .. } => {
-                let file = self
-                    .file
-                    .as_ref()
-                    .ok_or_else(|| Error::new(Kind::Io, "a part without its file"))?;
-                file.overwrite(*offset, &bytes)?;
-                *hash = xxh3_64(&bytes);
+        let column = Column::Fixed {
+            valid: None,
+            values: all.to_byte_slice(),
+        };
+        // What was written stays as a hole: it is rare, and the new values may need more room.
+        *stored = match &self.file {
+            Some(PartFile::Heap(heap)) => {
+                store(heap, batch.rows, Shape::I64, &column, &mut self.scratch)?
             }
-        }
+            _ => keep(&column),
+        };
         Ok(())
     }
 
@@ -200,7 +187,14 @@ impl PartWriter {
 }
 
 /// Writes a column into a heap.
-fn store(heap: &Heap, rows: usize, column: &Column<'_>) -> Result<Stored> {
+fn store(
+    heap: &Heap,
+    rows: usize,
+    shape: Shape,
+    column: &Column<'_>,
+    scratch: &mut Vec<u8>,
+) -> Result<Stored> {
+    let mut packing = Packing::PLAIN;
     let (nulls, mut buffers) = match column {
         Column::Nulls => (rows, Vec::new()),
         Column::Fixed { valid, .. } | Column::Text { valid, .. } | Column::Placed { valid, .. } => {
@@ -212,7 +206,15 @@ fn store(heap: &Heap, rows: usize, column: &Column<'_>) -> Result<Stored> {
     };
     match column {
         Column::Nulls => {}
-        Column::Fixed { values, .. } => buffers.push(heap.put(&[values])?),
+        Column::Fixed { valid, values } => {
+            packing = pack(shape, valid.map(|valid| valid.bits), values, scratch);
+            let bytes = if packing == Packing::PLAIN {
+                values
+            } else {
+                scratch.as_slice()
+            };
+            buffers.push(heap.put(&[bytes])?);
+        }
         Column::Text { offsets, data, .. } => {
             buffers.push(heap.put(&[offsets.to_byte_slice()])?);
             buffers.push(heap.put(data)?);
@@ -231,7 +233,11 @@ fn store(heap: &Heap, rows: usize, column: &Column<'_>) -> Result<Stored> {
             }
         }
     }
-    Ok(Stored { nulls, buffers })
+    Ok(Stored {
+        nulls,
+        packing,
+        buffers,
+    })
 }
 
 /// Texts are handed to others as UTF-8 without another look, so this is the look.
@@ -306,5 +312,9 @@ fn keep(column: &Column<'_>) -> Stored {
             }),
         ),
     }
-    Stored { nulls, buffers }
+    Stored {
+        nulls,
+        packing: Packing::PLAIN,
+        buffers,
+    }
 }

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SETTLED_SECONDS = 120
 """The kernel has written what it was given by then, so forcing it costs little."""
 _ENTRY = "entry.json"
-_LAYOUT = 2
+_LAYOUT = 3
 """Raised when stores are written in another way; entries of another layout are made anew."""
 
 

@@ -329,3 +329,17 @@ fn what_our_exports_tell() {
     );
     assert_eq!(counts(&store), (6, 6, 0, 0));
 }
+
+#[test]
+fn too_many_tracks_are_refused() {
+    let mut tracks = super::tracks::Tracks::default();
+    let first = (0..u32::MAX).find_map(|key| match tracks.number(&key.to_le_bytes()) {
+        Ok(number) => {
+            assert_eq!(number, key);
+            None
+        }
+        Err(error) => Some((key, error)),
+    });
+    let (tracks, error) = first.unwrap();
+    assert_eq!((tracks, error.kind), (3_000_000, crate::error::Kind::Limit));
+}

@@ -62,6 +62,9 @@ pub struct Tracks {
     pub start_unix_us: Option<i64>,
 }
 
+/// Tracks of a file at most: each takes about 100 bytes of memory until the end, and no recording has
+/// as many.
+const MOST_TRACKS: u32 = 3_000_000;
 /// Other metadata that is kept at most, in bytes.
 const OTHER_BYTES: usize = 64 << 10;
 /// Processes that are described in `meta` at most.
@@ -77,6 +80,14 @@ impl Tracks {
             ));
         }
         let number = self.keys.intern(key);
+        if number >= MOST_TRACKS {
+            return Err(Error::new(
+                Kind::Limit,
+                format!(
+                    "more than {MOST_TRACKS} tracks (processes times threads, counters, sequences)"
+                ),
+            ));
+        }
         if number as usize == self.last_ps.len() {
             self.last_ps.push(i64::MIN);
         }

@@ -1,0 +1,320 @@
+//! Whole numbers in as few bytes as their batch allows: the difference to the smallest, in units of a
+//! thousand or a million where all differences are (times are picoseconds, clocks are not).
+//!
+//! Which bytes stand at NULLs does not matter, so they do not count.
+
+use crate::error::{Error, Kind, Result};
+use crate::part::Shape;
+use arrow_buffer::Buffer;
+
+/// Units that are tried, the largest first: clocks count microseconds or nanoseconds.
+const STEPS: [u64; 2] = [1_000_000, 1000];
+
+/// How the values of a column are written: value = base + step * what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packing {
+    /// Bytes of a value: 0 (all are the base), 1, 2, 4; or 8 for values as they are in memory.
+    pub width: u8,
+    /// The smallest value.
+    pub base: i64,
+    /// The unit.
+    pub step: i64,
+}
+
+impl Packing {
+    /// Values as they are in memory, whatever their shape.
+    pub const PLAIN: Packing = Packing {
+        width: 8,
+        base: 0,
+        step: 1,
+    };
+
+    /// True when a column of that shape may be written so.
+    pub fn suits(self, shape: Shape) -> bool {
+        self == Packing::PLAIN
+            || (matches!(self.width, 0 | 1 | 2 | 4)
+                && matches!(shape, Shape::I32 | Shape::Code | Shape::I64))
+    }
+}
+
+/// Packs the values of a column into `out`, if it gets shorter; otherwise `out` is of no use.
+pub fn pack(shape: Shape, valid: Option<&[u8]>, values: &[u8], out: &mut Vec<u8>) -> Packing {
+    out.clear();
+    match shape {
+        Shape::I32 | Shape::Code => pack_as(values.as_chunks().0, 4, valid, out, |bytes| {
+            i64::from(i32::from_le_bytes(bytes))
+        }),
+        Shape::I64 => pack_as(values.as_chunks().0, 8, valid, out, i64::from_le_bytes),
+        _ => Packing::PLAIN,
+    }
+}
+
+fn pack_as<const N: usize>(
+    values: &[[u8; N]],
+    width_in_memory: u8,
+    valid: Option<&[u8]>,
+    out: &mut Vec<u8>,
+    value: impl Fn([u8; N]) -> i64 + Copy,
+) -> Packing {
+    let (mut low, mut high) = (i64::MAX, i64::MIN);
+    let mut each = |bytes: &[u8; N]| {
+        let value = value(*bytes);
+        low = low.min(value);
+        high = high.max(value);
+    };
+    match valid {
+        None => values.iter().for_each(&mut each),
+        Some(bits) => told(values, bits).for_each(&mut each),
+    }
+    if low > high {
+        return Packing::PLAIN;
+    }
+    let range = high.wrapping_sub(low) as u64;
+    let mut step = 1;
+    for unit in STEPS {
+        // Only where it saves a byte, and the first difference that is no multiple ends the search.
+        let whole = |bytes: &[u8; N]| (value(*bytes).wrapping_sub(low) as u64).is_multiple_of(unit);
+        if range > 255
+            && width(range / unit) < width(range)
+            && match valid {
+                None => values.iter().all(whole),
+                Some(bits) => told(values, bits).all(whole),
+            }
+        {
+            step = unit;
+            break;
+        }
+    }
+    let width = width(range / step);
+    if width >= width_in_memory {
+        return Packing::PLAIN;
+    }
+    let differences = values
+        .iter()
+        .map(|bytes| value(*bytes).wrapping_sub(low) as u64);
+    match step {
+        1 => put(width, differences, out),
+        // Constants, so that no division is needed.
+        1000 => put(width, differences.map(|all| all / 1000), out),
+        _ => put(width, differences.map(|all| all / 1_000_000), out),
+    }
+    Packing {
+        width,
+        base: low,
+        step: step as i64,
+    }
+}
+
+/// The values that are not NULL.
+fn told<'a, const N: usize>(
+    values: &'a [[u8; N]],
+    bits: &'a [u8],
+) -> impl Iterator<Item = &'a [u8; N]> {
+    let valid = |row: usize| bits[row / 8] >> (row % 8) & 1 == 1;
+    let rows = values.iter().enumerate();
+    rows.filter(move |(row, _)| valid(*row))
+        .map(|(_, value)| value)
+}
+
+fn width(range: u64) -> u8 {
+    match range {
+        0 => 0,
+        1..=0xff => 1,
+        0x100..=0xffff => 2,
+        0x1_0000..=0xffff_ffff => 4,
+        _ => 8,
+    }
+}
+
+fn put(width: u8, values: impl ExactSizeIterator<Item = u64>, out: &mut Vec<u8>) {
+    fn write<const W: usize>(
+        values: impl ExactSizeIterator<Item = u64>,
+        out: &mut Vec<u8>,
+        bytes: impl Fn(u64) -> [u8; W],
+    ) {
+        out.resize(values.len() * W, 0);
+        let places = out.as_chunks_mut::<W>().0;
+        for (place, value) in places.iter_mut().zip(values) {
+            *place = bytes(value);
+        }
+    }
+    match width {
+        0 => {}
+        1 => write(values, out, |value| (value as u8).to_le_bytes()),
+        2 => write(values, out, |value| (value as u16).to_le_bytes()),
+        _ => write(values, out, |value| (value as u32).to_le_bytes()),
+    }
+}
+
+/// The values of a column as they are in memory.
+pub fn unpack(shape: Shape, packing: Packing, rows: usize, bytes: &[u8]) -> Result<Buffer> {
+    if bytes.len() < rows * usize::from(packing.width) {
+        return Err(Error::new(Kind::Damaged, "a column is too short"));
+    }
+    Ok(match shape {
+        Shape::I64 => Buffer::from_vec(expand(packing, rows, bytes)),
+        _ => Buffer::from_vec(narrow(packing, rows, bytes)),
+    })
+}
+
+/// The values of an int64 column.
+pub fn expand(packing: Packing, rows: usize, bytes: &[u8]) -> Vec<i64> {
+    let Packing { width, base, step } = packing;
+    let scaled = |value: i64| base.wrapping_add(step.wrapping_mul(value));
+    let one = |value: i64| base.wrapping_add(value);
+    match (width, step) {
+        (0, _) => vec![base; rows],
+        (1, 1) => bytes[..rows].iter().map(|v| one(i64::from(*v))).collect(),
+        (1, _) => bytes[..rows]
+            .iter()
+            .map(|v| scaled(i64::from(*v)))
+            .collect(),
+        (2, 1) => words(bytes, rows).map(|v| one(i64::from(v))).collect(),
+        (2, _) => words(bytes, rows).map(|v| scaled(i64::from(v))).collect(),
+        (4, 1) => longs(bytes, rows).map(|v| one(i64::from(v))).collect(),
+        (4, _) => longs(bytes, rows).map(|v| scaled(i64::from(v))).collect(),
+        _ => {
+            let plain = bytes.as_chunks::<8>().0.iter().take(rows);
+            plain.map(|bytes| i64::from_le_bytes(*bytes)).collect()
+        }
+    }
+}
+
+/// The values of an int32 column; those have no unit.
+fn narrow(packing: Packing, rows: usize, bytes: &[u8]) -> Vec<i32> {
+    let base = packing.base as i32;
+    match packing.width {
+        0 => vec![base; rows],
+        1 => bytes[..rows]
+            .iter()
+            .map(|v| base.wrapping_add(i32::from(*v)))
+            .collect(),
+        2 => words(bytes, rows)
+            .map(|v| base.wrapping_add(i32::from(v)))
+            .collect(),
+        _ => longs(bytes, rows)
+            .map(|v| base.wrapping_add(v as i32))
+            .collect(),
+    }
+}
+
+fn words(bytes: &[u8], rows: usize) -> impl ExactSizeIterator<Item = u16> {
+    let chunks = bytes.as_chunks::<2>().0.iter().take(rows);
+    chunks.map(|bytes| u16::from_le_bytes(*bytes))
+}
+
+fn longs(bytes: &[u8], rows: usize) -> impl ExactSizeIterator<Item = u32> {
+    let chunks = bytes.as_chunks::<4>().0.iter().take(rows);
+    chunks.map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bits(valid: &[bool]) -> Vec<u8> {
+        let mut bits = vec![0; valid.len().div_ceil(8)];
+        for (row, valid) in valid.iter().enumerate() {
+            bits[row / 8] |= u8::from(*valid) << (row % 8);
+        }
+        bits
+    }
+
+    fn there_and_back(values: &[i64], valid: Option<&[bool]>) -> Packing {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let bits = valid.map(bits);
+        let mut out = Vec::new();
+        let packing = pack(Shape::I64, bits.as_deref(), &bytes, &mut out);
+        assert!(packing.suits(Shape::I64));
+        if packing != Packing::PLAIN {
+            assert_eq!(out.len(), values.len() * usize::from(packing.width));
+            let back = unpack(Shape::I64, packing, values.len(), &out).unwrap();
+            let back = back.typed_data::<i64>();
+            for (row, (value, back)) in values.iter().zip(back).enumerate() {
+                assert!(valid.is_some_and(|valid| !valid[row]) || value == back);
+            }
+        }
+        packing
+    }
+
+    fn column() -> impl Strategy<Value = Vec<i64>> {
+        let unit = prop_oneof![Just(1_i64), Just(1000), Just(1_000_000)];
+        let most = prop_oneof![
+            Just(0_i64),
+            Just(255),
+            Just(256),
+            Just(65_535),
+            Just(1 << 32)
+        ];
+        let base = prop_oneof![Just(0_i64), Just(-7), Just(i64::MIN), Just(1 << 50)];
+        let close = (unit, most, base).prop_flat_map(|(unit, most, base)| {
+            prop::collection::vec(0..=most, 1..70)
+                .prop_map(move |all| all.iter().map(|v| base + v * unit).collect())
+        });
+        prop_oneof![close, prop::collection::vec(any::<i64>(), 1..70)]
+    }
+
+    proptest! {
+        #[test]
+        fn int64_comes_back(values in column(), valid in prop::collection::vec(any::<bool>(), 70)) {
+            there_and_back(&values, None);
+            there_and_back(&values, Some(&valid[..values.len()]));
+        }
+
+        #[test]
+        fn int32_comes_back(values in prop::collection::vec(any::<i32>(), 1..70), small in 1..70_000_i32) {
+            for values in [values.clone(), values.iter().map(|v| v % small).collect()] {
+                let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+                let mut out = Vec::new();
+                let packing = pack(Shape::Code, None, &bytes, &mut out);
+                if packing != Packing::PLAIN {
+                    let back = unpack(Shape::Code, packing, values.len(), &out).unwrap();
+                    prop_assert_eq!(back.typed_data::<i32>(), &values[..]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_get_as_narrow_as_they_may() {
+        let widths = |values: &[i64]| {
+            let packing = there_and_back(values, None);
+            (packing.width, packing.step)
+        };
+        assert_eq!(widths(&[i64::MIN]), (0, 1));
+        assert_eq!(widths(&[i64::MAX; 3]), (0, 1));
+        assert_eq!(widths(&[i64::MIN, i64::MAX]), (8, 1));
+        assert_eq!(widths(&[-3, 252]), (1, 1));
+        assert_eq!(widths(&[-3, 253]), (2, 1));
+        assert_eq!(widths(&[0, 5_000, 4_000_000_000_000]), (4, 1000));
+        assert_eq!(widths(&[7, 7 + 90_000_000_000_000]), (4, 1_000_000));
+        assert_eq!(widths(&[0, 1, 1 << 32]), (8, 1));
+        // NULLs do not count, whatever stands there.
+        let nulls = there_and_back(&[i64::MIN, 5, 6], Some(&[false, true, true]));
+        assert_eq!((nulls.width, nulls.base), (1, 5));
+        assert_eq!(
+            there_and_back(&[1, 2], Some(&[false, false])),
+            Packing::PLAIN
+        );
+        assert_eq!(there_and_back(&[], None), Packing::PLAIN);
+    }
+
+    #[test]
+    fn too_few_bytes_are_damage() {
+        let packing = Packing {
+            width: 2,
+            base: 0,
+            step: 1,
+        };
+        assert!(unpack(Shape::I64, packing, 3, &[0; 5]).is_err());
+        assert!(!packing.suits(Shape::F64));
+        assert!(
+            !Packing {
+                width: 3,
+                ..packing
+            }
+            .suits(Shape::I64)
+        );
+    }
+}
