@@ -35,6 +35,7 @@ pub mod part;
 mod part_writer;
 mod placed;
 pub mod pool;
+mod pooled;
 pub mod probe;
 mod random;
 mod rows;

@@ -148,7 +148,7 @@ impl PartWriter {
             }
             _ => return Err(Error::new(Kind::Io, "a part that cannot be patched")),
         };
-        let mut all = expand(stored.packing, batch.rows, &written);
+        let mut all = expand(stored.packing, batch.rows, &written)?;
         for (row, value) in values {
             all[*row] = *value;
         }
