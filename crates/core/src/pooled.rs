@@ -50,7 +50,7 @@ impl<T: Value> Drop for Pooled<T> {
 }
 
 /// A column of values in memory that was used before, if there is some.
-pub fn column<T: Value + Sync>(values: impl ExactSizeIterator<Item = T>) -> Buffer
+pub fn column<T: Value + Sync>(values: impl Iterator<Item = T>) -> Buffer
 where
     [T]: ToByteSlice,
 {
@@ -71,7 +71,10 @@ mod tests {
     fn columns_in_used_memory_hold_their_own_values() {
         let mut held = Vec::new();
         for round in 0..40_i64 {
-            held.push((round, column((0..round).map(|i| i * round))));
+            held.push((
+                round,
+                column((0..round as u32).map(|i| i64::from(i) * round)),
+            ));
             if round % 3 == 0 {
                 held.remove(0);
             }
