@@ -79,6 +79,24 @@ def test_branches_that_come_and_go_are_counted_by_their_elements() -> None:
     assert told["Range"].visits == pytest.approx(8 * 6 / 232)
 
 
+def test_what_was_before_the_first_sample_does_not_count() -> None:
+    """A first element that took a second, then ten of 2 ms each."""
+    found = stages_of("Root", "Root::Map")
+    first = model(node(1, "Root", (2,), elements=1), node(2, "Map", elements=1, ms=1000))
+    last = model(node(1, "Root", (2,), elements=11), node(2, "Map", elements=11, ms=1020))
+    accounts = accounting.account(found, [*nodes(first), *nodes(last, sample=1)])
+    assert accounts is not None
+    assert [one.work_ps for stage, one in accounts.stages.items() if stage.short == "Map"] == [2 * MS]
+
+
+def test_more_work_than_fits_into_a_step_is_not_believed() -> None:
+    drawn, times = sequential()
+    proto = model(node(1, "Root", (2,)), node(2, "BatchV2", (3,)), node(3, "Map", ms=500))
+    diagnosis = diagnose(drawn.calls(), times, beside=Beside(models=nodes(proto)))
+    load = next(one for one in diagnosis.loads if one.stage.short == "Map")
+    assert (load.model_work_ps, load.work_ps, load.work_from) == (50 * MS, 10 * MS, "model")
+
+
 def test_branches_of_a_zip_keep_apart() -> None:
     proto = model(
         node(1, "Root", (2,)), node(2, "Zip", (3, 4)), node(3, "Map", ms=10), node(4, "Map", ms=40),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepscope.instruments.pipeline.stages import Stage
 
@@ -79,8 +79,7 @@ def account(stages: Sequence[Stage], rows: Sequence[Node]) -> Accounts | None:
     best = _iterator({stage.name for stage in stages if stage.taken}, rows)
     if head is None or best is None:
         return None
-    last_sample = max(row.sample for row in best)
-    nodes = {row.node: row for row in best if row.sample == last_sample}
+    nodes = _since_first(best)
     root = next((row for row in nodes.values() if row.consumer is None), None)
     if root is None or not root.elements:
         return None
@@ -113,6 +112,27 @@ def _iterator(names: set[str], rows: Sequence[Node]) -> list[Node] | None:
 
     best = max(each.values(), key=likeness, default=None)
     return best if best is not None and {row.name for row in best} & names else None
+
+
+def _since_first(rows: Sequence[Node]) -> dict[int, Node]:
+    """The nodes of the last sample, with what they did since the first: what was before it, filling buffers
+    and autotune's first tries, belongs to no step. A node that came later counts whole."""
+    first, last = min(row.sample for row in rows), max(row.sample for row in rows)
+    before = {(row.node, row.name): row for row in rows if row.sample == first != last}
+    nodes = {}
+    for row in rows:
+        if row.sample != last:
+            continue
+        known = before.get((row.node, row.name))
+        if known is not None and row.elements > known.elements and row.processing_ps >= known.processing_ps:
+            row = replace(
+                row,
+                elements=row.elements - known.elements,
+                bytes_produced=max(row.bytes_produced - known.bytes_produced, 0),
+                processing_ps=row.processing_ps - known.processing_ps,
+            )
+        nodes[row.node] = row
+    return nodes
 
 
 def _paired(

@@ -67,7 +67,7 @@ class Load:
     @property
     def work_from(self) -> str:
         """trace or model: which of the two work_ps is."""
-        return "model" if self.model_work_ps == self.work_ps != self.trace_work_ps else "trace"
+        return "trace" if self.work_ps == self.trace_work_ps else "model"
 
     @property
     def service_ps(self) -> int:
@@ -161,12 +161,13 @@ _WAITS_TOO = re.compile(r"Root$|Prefetch|(Legacy)?(Parallel)?Interleave|Model$")
 """Stages whose time in the model holds waiting for what they take from."""
 
 
-def with_model(loads: Sequence[Load], accounts: Accounts, batches: float) -> list[Load]:
-    """The loads with what tf.data's model says. batches: taken in a step.
+def with_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_ps: int) -> list[Load]:
+    """The loads with what tf.data's model says. batches: taken in a step, which took step_ps.
 
     The model is taken for stages that work ahead, whose functions a trace shows in pieces only. For the
     others it counts kernels and leaves out what executors take between them, so the larger of both is taken:
-    neither counts what is not there.
+    neither counts what is not there. It saw other steps as well, slower ones perhaps: more than its threads
+    can do in a step is not believed.
     """
     found = []
     for load in loads:
@@ -176,6 +177,7 @@ def with_model(loads: Sequence[Load], accounts: Accounts, batches: float) -> lis
             continue
         told = round(account.work_ps * batches)
         work = told if load.stage.ahead else max(told, load.trace_work_ps)
+        work = min(work, max(load.width * step_ps, load.trace_work_ps))
         width = load.width
         if load.stage.ahead and account.parallelism is not None and load.stage.parallelism is None:
             width = max(min(round(account.parallelism), load.width), 1)

@@ -105,7 +105,7 @@ def diagnose(
     accounts = accounting.account(found, beside.models) if beside.models else None
     if accounts is not None:
         batches = waited.batches / max(len(waited.basis), 1) if waited.has_steps else 1.0
-        loads = tuple(rates.with_model(loads, accounts, batches or 1.0))
+        loads = tuple(rates.with_model(loads, accounts, batches or 1.0, waited.step_ps))
     ranked = tuple(rates.slowest(loads))
     verdict = judge(waited.ratio)
     if verdict == "partly_input_bound" and _keeps_up(loads, waited):
