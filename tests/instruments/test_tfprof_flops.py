@@ -143,6 +143,50 @@ def test_counts_are_those_of_tensorflow(seed: int, tmp_path: Path) -> None:
     assert compared == registered
 
 
+def recurrent_and_gradients() -> None:
+    """What has no statistics: three steps of an LSTM, and gradients that cost what their forward op costs."""
+
+    def tensor(*shape: int) -> Any:
+        return v1.placeholder("float32", shape)
+
+    tf.raw_ops.BlockLSTM(
+        seq_len_max=tf.constant(3, tf.int64),
+        x=tensor(3, 2, 5),
+        cs_prev=tensor(2, 4),
+        h_prev=tensor(2, 4),
+        w=tensor(9, 16),
+        wci=tensor(4),
+        wcf=tensor(4),
+        wco=tensor(4),
+        b=tensor(16),
+        name="lstm",
+    )
+    image, kernel, out = tensor(2, 4, 5, 6, 3), tensor(3, 3, 3, 3, 7), tensor(2, 4, 5, 6, 7)
+    about: dict[str, Any] = {"strides": [1] * 5, "padding": "SAME"}
+    tf.raw_ops.Conv3D(input=image, filter=kernel, name="volume", **about)
+    tf.raw_ops.Conv3DBackpropInputV2(
+        input_sizes=[2, 4, 5, 6, 3], filter=kernel, out_backprop=out, name="volume_input", **about
+    )
+    tf.raw_ops.Conv3DBackpropFilterV2(
+        input=image, filter_sizes=[3, 3, 3, 3, 7], out_backprop=out, name="volume_filter", **about
+    )
+    about = {"strides": [1] * 4, "padding": "SAME"}
+    tf.raw_ops.DepthwiseConv2dNativeBackpropInput(
+        input_sizes=[2, 4, 5, 3],
+        filter=tensor(3, 3, 3, 2),
+        out_backprop=tensor(2, 4, 5, 6),
+        name="depthwise_input",
+        **about,
+    )
+    tf.raw_ops.DepthwiseConv2dNativeBackpropFilter(
+        input=tensor(2, 4, 5, 3),
+        filter_sizes=[3, 3, 3, 2],
+        out_backprop=tensor(2, 4, 5, 6),
+        name="depthwise_filter",
+        **about,
+    )
+
+
 def test_what_tensorflow_does_not_count(tmp_path: Path) -> None:
     graph = tf.Graph()
     with graph.as_default():
@@ -167,6 +211,7 @@ def test_what_tensorflow_does_not_count(tmp_path: Path) -> None:
             name="norm",
         )
         tf.nn.relu(flat, name="relu")
+        recurrent_and_gradients()
         tf.multiply(v1.placeholder("float32", [None, 3]), 2.0, name="open")
     # Python cannot call a fused op; rewrites of the graph make them.
     fused = v1.NodeDef(name="fused", op="_FusedMatMul", input=["flat", "weights", "bias"])
@@ -183,6 +228,12 @@ def test_what_tensorflow_does_not_count(tmp_path: Path) -> None:
         "fused": 2 * 6 * (4 * 5) + 2 * (4 * 5),
         "norm": 8 * (2 * 3 * 3 * 4),
         "relu": 24,
+        "lstm": 3 * 2 * (2 * 9 * 16 + 2 * 16 + 6 * 4),
+        "volume": (forward := 2 * (2 * 4 * 5 * 6 * 7) * 27 * 3),
+        "volume_input": forward,
+        "volume_filter": forward,
+        "depthwise_input": (forward := 2 * (2 * 4 * 5 * 6) * 9),
+        "depthwise_filter": forward,
         "open": 0,
     }
     assert {name: model.flops(name) for name in known} == known

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import re
 from pathlib import Path
 
 import pytest
 
+from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.instruments import tfprof
@@ -116,3 +118,35 @@ def test_damaged_profiles_end_in_an_error(multistep: Path, tmp_path: Path) -> No
         with pytest.raises(StepscopeError) as raised:
             tfprof.Model(profile=str(damaged))
         assert raised.value.path == str(damaged)
+
+
+def test_any_bytes_give_a_view_or_an_error(tmp_path: Path) -> None:
+    """Flipped bits, cut and doubled stretches of a profile: never more than an error of ours."""
+    step = Path(__file__).resolve().parents[1] / "samples/run_metadata/two_servers.pb"
+    good = tfprof.Model(None, [str(step)]).profile()
+    assert len(good) > 5000
+    dice = random.Random(7)
+    path = tmp_path / "profile.pb"
+    read = 0
+    for _ in range(300):
+        data = bytearray(good)
+        for _ in range(dice.choice((1, 1, 3, 10))):
+            at = dice.randrange(len(data))
+            kind = dice.random()
+            if kind < 0.6:
+                data[at] = dice.choice((0, 0x7F, 0x80, 0xFF, data[at] ^ 1 << dice.randrange(8)))
+            elif kind < 0.8:
+                del data[at : at + dice.randrange(1, 9)]
+            else:
+                data[at:at] = data[at : at + dice.randrange(1, 9)]
+        path.write_bytes(data)
+        try:
+            model = tfprof.Model(profile=str(path), own_flops=True)
+        except StepscopeError:
+            continue
+        read += 1
+        for view in tfprof.VIEWS:
+            model.show(view, _core.TfprofOptions())
+        model.advise()
+        model.profile()
+    assert read > 20

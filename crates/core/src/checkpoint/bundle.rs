@@ -105,13 +105,13 @@ impl Bundle {
     }
 
     fn tensor(&self, name: &str, entry: &Entry) -> Tensor {
-        let parts = entry
-            .slices
-            .iter()
-            .map(|slice| self.slices.get(&slice_key(name.as_bytes(), slice)));
+        let part = |slice: &Vec<Extent>| self.slices.get(&slice_key(name.as_bytes(), slice));
         let bytes = match entry.slices.is_empty() {
             true => Some(entry.bytes),
-            false => parts.map(|part| Some(part?.bytes)).sum(),
+            false => entry
+                .slices
+                .iter()
+                .try_fold(0u64, |sum, slice| sum.checked_add(part(slice)?.bytes)),
         };
         Tensor {
             name: name.to_owned(),
@@ -131,18 +131,23 @@ impl Bundle {
             let count = elements(&entry.shape).unwrap_or(u64::MAX);
             return self.part(entry, count);
         }
-        let mut whole = Assembly::new(tensor, tensor.bytes.unwrap_or(0))?;
+        let mut parts = Vec::new();
+        let mut available = 0u64;
         for slice in &entry.slices {
             let part = self.slices.get(&slice_key(tensor.name.as_bytes(), slice));
             let part = part
                 .filter(|part| part.dtype == entry.dtype)
                 .ok_or_else(|| {
-                    Error::at(
-                        Kind::Damaged,
-                        entry.block,
-                        "a slice that the index does not have",
-                    )
+                    let seen = "a slice that the index does not have";
+                    Error::at(Kind::Damaged, entry.block, seen)
                 })?;
+            // What the index says of sizes is believed only as far as there are files.
+            let (_, data) = self.data(part.shard)?;
+            available = available.saturating_add(part.bytes.min(data.len()));
+            parts.push((slice, part));
+        }
+        let mut whole = Assembly::new(tensor, available)?;
+        for (slice, part) in parts {
             let count = shape(&entry.shape, slice).and_then(|shape| elements(&shape));
             let values = self.part(part, count.unwrap_or(u64::MAX))?;
             whole.put(slice, values)?;

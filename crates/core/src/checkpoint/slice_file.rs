@@ -44,8 +44,9 @@ impl SliceFiles {
     pub fn values(&self, tensor: &Tensor) -> Result<Values> {
         let slices = self.slices.get(&tensor.name).map_or(&[][..], Vec::as_slice);
         let available: u64 = self.files.iter().map(|(_, table)| table.file().len()).sum();
-        // Packed numbers take a byte or more each, and blocks may be packed once more.
-        let mut whole = Assembly::new(tensor, available.saturating_mul(64))?;
+        // Packed numbers take a byte or more each, and blocks may be packed once more; each text has a field.
+        let room = if tensor.dtype == super::STRING { 1 } else { 64 };
+        let mut whole = Assembly::new(tensor, available.saturating_mul(room))?;
         for (number, slice) in slices {
             let (path, table) = &self.files[*number];
             let values = part(table, tensor, slice).map_err(|error| name_file(path, error))?;

@@ -40,10 +40,12 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
             *size = (*size).max(i128::from(*dim));
         }
     }
-    let all: i128 = sizes.values().product();
+    let all = sizes
+        .values()
+        .try_fold(1i128, |product, size| product.checked_mul(*size))?;
     match terms.len() {
         1 => Some((op.input(0)? - op.out()?).max(0)),
-        inputs => Some(all * inputs as i128),
+        inputs => all.checked_mul(inputs as i128),
     }
 }
 

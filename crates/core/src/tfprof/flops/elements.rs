@@ -1,6 +1,6 @@
 //! Ops that do so much for each element.
 
-use super::Op;
+use super::{Op, factors};
 
 /// What is counted.
 enum Rule {
@@ -89,13 +89,7 @@ pub fn has_formula(name: &str) -> bool {
 
 /// The operations of one run.
 pub fn count(op: &Op<'_>) -> Option<i128> {
-    let window = || -> i128 {
-        op.attributes
-            .ints("ksize")
-            .into_iter()
-            .map(i128::from)
-            .product()
-    };
+    let window = || factors(op.attributes.ints("ksize"));
     match op.name {
         "L2Loss" => return Some(op.input(0)? * 3 - 1),
         "AddN" => return Some(op.input(0)? * (op.inputs.len() as i128 - 1)),

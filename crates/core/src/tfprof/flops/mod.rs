@@ -53,6 +53,14 @@ pub fn elements(shape: &[i64]) -> i128 {
     shape.iter().map(|dim| i128::from(*dim)).product()
 }
 
+/// Product of sizes in an attribute; what no window has is cut to what none reaches.
+fn factors(sizes: Vec<i64>) -> i128 {
+    let sizes = sizes
+        .into_iter()
+        .map(|size| i128::from(size.clamp(1, 1 << 20)));
+    sizes.fold(1i128, |product, size| (product * size).min(1 << 40))
+}
+
 /// The op behind the names that oneDNN's rewrites give: `_MklNativeFusedConv2D` is `_FusedConv2D`.
 pub fn plain_name(op: &str) -> String {
     let Some(rest) = op.strip_prefix("_Mkl") else {

@@ -1,6 +1,6 @@
 //! Products of matrices and convolutions, their gradients, and what is fused behind them.
 
-use super::{Op, elements};
+use super::{Op, elements, factors};
 
 /// What kind of product an op is.
 enum Product {
@@ -71,12 +71,7 @@ fn window(filter: &[i64]) -> Option<i128> {
 
 /// Product of the strides over the dimensions of the image, wherever the channels stand.
 fn strides(op: &Op<'_>) -> i128 {
-    op.attributes
-        .ints("strides")
-        .into_iter()
-        .map(i128::from)
-        .filter(|stride| *stride > 0)
-        .product()
+    factors(op.attributes.ints("strides"))
 }
 
 /// Channels of an image.

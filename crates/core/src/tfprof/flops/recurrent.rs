@@ -84,16 +84,17 @@ fn cudnn(op: &Op<'_>) -> Option<i128> {
         Some("bidirectional") => 2,
         _ => 1,
     };
-    let mut sum = 0;
-    for layer in 0..stacked / directions {
-        // Later layers take what all directions of the one before put out.
-        let width = if layer == 0 {
-            *inputs
-        } else {
-            units * directions
-        };
+    let layer = |width: i64| {
         let weights = [width + units, gates * units];
-        sum += i128::from(directions) * step(i128::from(*batch), &weights, i128::from(gates));
-    }
-    Some(i128::from(*time) * sum)
+        i128::from(directions) * step(i128::from(*batch), &weights, i128::from(gates))
+    };
+    let later = match stacked / directions {
+        0 => return Some(0),
+        layers => i128::from(layers - 1),
+    };
+    // Later layers take what all directions of the one before put out.
+    let later = later.checked_mul(layer(units * directions))?;
+    later
+        .checked_add(layer(*inputs))?
+        .checked_mul(i128::from(*time))
 }

@@ -8,8 +8,15 @@ use std::collections::HashMap;
 /// Complete shapes by node and output. A scalar has no dimension.
 pub struct Shapes(HashMap<(u32, i32), Vec<i64>>);
 
+/// More elements no tensor has; with fewer, no formula's numbers grow too large to be counted.
+const MOST_ELEMENTS: i64 = 1 << 40;
+
+/// Whether all of it is known, and possible.
 fn is_known(shape: &[i64]) -> bool {
-    shape.iter().all(|dim| *dim >= 0)
+    let product = shape
+        .iter()
+        .try_fold(1i64, |product, dim| product.checked_mul((*dim).max(1)));
+    shape.iter().all(|dim| *dim >= 0) && product.is_some_and(|product| product <= MOST_ELEMENTS)
 }
 
 /// An `AttrValue` that is a shape.
@@ -31,7 +38,7 @@ impl Shapes {
                     found.insert((number, output), shape);
                 }
             }
-            for (output, shape) in &node.run_shapes {
+            for (output, shape) in node.run_shapes.iter().filter(|(_, shape)| is_known(shape)) {
                 found
                     .entry((number, *output))
                     .or_insert_with(|| shape.clone());
@@ -133,4 +140,16 @@ fn tensor_shape(bytes: &[u8]) -> Option<Vec<i64>> {
         }
     }
     shape.filter(|shape| is_known(shape))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn impossible_shapes_are_unknown() {
+        assert!(is_known(&[]) && is_known(&[0, 3]) && is_known(&[1 << 20, 1 << 20]));
+        assert!(!is_known(&[-1]) && !is_known(&[1 << 40, 2]) && !is_known(&[i64::MAX, i64::MAX]));
+        assert!(!is_known(&[0, i64::MAX, 2]));
+    }
 }
