@@ -45,7 +45,12 @@ def test_program(name: str, tmp_path: Path) -> None:
     told = both(name, sys.executable, tmp_path)
     out = tmp_path / "out"
     assert told["format"] == 1
-    assert told["recorded"] == {"steps": STEPS, "sessions": 1}
+    assert told["recorded"]["steps"] == STEPS
+    if name == "tf1_monitored":
+        # It traces every ninth step by itself; the recording steps aside and goes on.
+        assert [session.get("cut") for session in told["sessions"]] == ["a run that the program traced", None]
+    else:
+        assert told["recorded"]["sessions"] == len(told["sessions"]) == 1
     assert told["exit"] == {"code": 0, "signal": None, "error": None}
     assert told["devices"]
     assert told["cores"] == len(os.sched_getaffinity(0))
@@ -107,11 +112,14 @@ def steps_of(out: Path, told: dict[str, Any], how: str) -> None:
     assert {row["how"] for row in rows} == {how}
     assert all(row["begin_unix_ns"] <= row["call_unix_ns"] <= row["end_unix_ns"] for row in rows)
     recorded = [row for row in rows if row["recorded"]]
-    (session,) = told["sessions"]
-    assert len(recorded) == session["steps"] == STEPS
-    assert recorded[0]["step"] == session["first_step"] >= told["plan"]["warmup"]
-    assert recorded[0]["begin_unix_ns"] >= session["begin_unix_ns"]
-    assert recorded[-1]["end_unix_ns"] <= session["end_unix_ns"]
+    assert len(recorded) == STEPS
+    assert recorded[0]["step"] >= told["plan"]["warmup"]
+    for session in told["sessions"]:
+        mine, recorded = recorded[: session["steps"]], recorded[session["steps"] :]
+        assert mine[0]["step"] == session["first_step"]
+        assert mine[0]["begin_unix_ns"] >= session["begin_unix_ns"]
+        assert mine[-1]["end_unix_ns"] <= session["end_unix_ns"]
+    assert not recorded
 
 
 def session(out: Path, told: dict[str, Any]) -> None:
@@ -170,5 +178,5 @@ def test_older_tensorflow(name: str, tmp_path: Path) -> None:
     if run(python, "-c", f"import {'jax' if name == 'jax_loop' else 'tensorflow'}", cwd=tmp_path).returncode:
         pytest.skip("not installed there")
     told = both(name, python, tmp_path)
-    assert told["recorded"] == {"steps": STEPS, "sessions": 1}
+    assert told["recorded"]["steps"] == STEPS
     whole(tmp_path / "out", told)

@@ -57,7 +57,11 @@ def end(recorder: Recorder, error: BaseException | None) -> None:
         sys.meta_path.remove(recorder.watcher)
     if recorder in current:
         current.remove(recorder)
-    recorder.finish("" if error is None else f"{type(error).__name__}: {error}")
+    text = "" if error is None else f"{type(error).__name__}: {error}"
+    if error is not None and recorder.folder is not None:
+        recorder.folder.facts["exit"]["error"] = text
+        recorder.folder.save()
+    recorder.finish(text)
 
 
 def check_empty(out: str) -> None:

@@ -67,6 +67,17 @@ class Folder:
             if all(one["path"] != name for one in files):
                 files.append({"path": name, "kind": kind, **more})
 
+    def list_profiles(self, suffix: str) -> None:
+        """Lists what the profilers have written since; adds a suffix to the name of its folder first."""
+        known = {file["path"] for file in self.facts["files"]}
+        for path in sorted(self.path.glob("**/plugins/profile/*")):
+            inside = [one.relative_to(self.path).as_posix() for one in path.iterdir()]
+            if suffix and not known.intersection(inside):
+                path.rename(path.with_name(path.name + suffix))
+        for path in sorted(self.path.glob("**/plugins/profile/*/*")):
+            kind = "xplane" if path.name.endswith(".xplane.pb") else "profiler"
+            self.list(path.relative_to(self.path).as_posix(), kind)
+
     def problem(self, what: str, seen: str, todo: str) -> None:
         """States what is missing and why, once."""
         told = {"what": what, "seen": seen, "todo": todo}

@@ -41,7 +41,7 @@ def watch(recorder: Recorder, module: Any) -> None:
                         f"{kind} batch",
                         begin_ns,
                         end_ns,
-                        source=getattr(local, "function", None),
+                        source=getattr(local, "function", lambda: None)(),
                         begin_ns=begin_ns,
                     )
                 return result

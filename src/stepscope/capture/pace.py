@@ -13,6 +13,17 @@ from typing import Any, Tuple
 LEVELS = ("own", "keras_batch", "session_run", "jax", "function_call", "next_element", "library_function")
 """Kinds of calls, the surest mark of a step first."""
 
+FRAMEWORK = {
+    "own": "own",
+    "keras_batch": "keras",
+    "session_run": "tf1_session",
+    "jax": "jax",
+    "function_call": "tf2_function",
+    "library_function": "tf2_function",
+    "next_element": "eager_dataset",
+}
+"""What a capture calls the kinds of calls it saw."""
+
 _KEPT = 1000
 
 Span = Tuple[int, int, int]

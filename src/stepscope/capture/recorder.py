@@ -1,5 +1,7 @@
 """The recorder of a process: it is told of every call that may be a step, and records when they have settled.
 
+Past 400 lines because it is one machine of four states, whose changes are best read in one place.
+
 It never raises into the program: what goes wrong in a piece is stated as a problem of the capture.
 """
 
@@ -14,7 +16,7 @@ from . import environment, notes
 from .exits import Exits
 from .folder import Folder
 from .machine import Sampler
-from .pace import Caller, Pace, why_no_steps
+from .pace import FRAMEWORK, Caller, Pace, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
@@ -59,7 +61,11 @@ class Recorder:
         self._sampler: Sampler | None = None
         self._session: dict[str, Any] = {}
         self._steps = 0
-        self._metadata = 0
+        self._metadata = 0.0
+        self._before = (0, 0)
+        """Steps and nanoseconds of parts of this recording that ended for the program's own tracing."""
+        self.metadata_saved = False
+        """Whether the run that ended was traced for RunMetadata."""
         self._next_at = 0
         self._sampled_ns = 0
         self._refused: str | None = None
@@ -176,6 +182,9 @@ class Recorder:
         if self.state == WAITING:
             if self.folder is None:
                 notes.seen(self.plan, self.frameworks, self.pace)
+            elif self._session and key == self.pace.anchor:
+                which = caller.count - 1 if number is None else number
+                self._write_step(which, caller, (begin_ns, call_ns, end_ns), False)
             if self.pace.ready() and key == self.pace.anchor and caller.count >= self._next_at:
                 self._begin(caller, settle)
             return
@@ -186,15 +195,25 @@ class Recorder:
         if self.state == RECORDING:
             self._steps += 1
             self._write_step(number, caller, (begin_ns, call_ns, end_ns), True)
-            if self.plan.enough(self._steps, (end_ns - self._session["begin_unix_ns"]) / 1e9):
+            steps, before_ns = self._before
+            lasted_ns = before_ns + end_ns - self._session["begin_unix_ns"]
+            if self.plan.enough(steps + self._steps, lasted_ns / 1e9):
                 if settle is not None:
                     settle()
                 self._end(caller)
             elif end_ns - self._sampled_ns > 250_000_000:
                 self._sample()
         elif self.state == METADATA:
-            self._write_step(number, caller, (begin_ns, call_ns, end_ns), False, run_metadata=True)
-            self._metadata += 1
+            taken, self.metadata_saved = self.metadata_saved, False
+            self._write_step(
+                number,
+                caller,
+                (begin_ns, call_ns, end_ns),
+                False,
+                **({"run_metadata": True} if taken else {}),
+            )
+            # Runs that the program traces itself give none; it is not waited for forever.
+            self._metadata += 1 if taken else 0.1
             most = self._steps if self.plan.steps is not None else METADATA_STEPS
             if self._metadata >= min(most, METADATA_STEPS):
                 self._rest(caller)
@@ -254,7 +273,7 @@ class Recorder:
             )
         return bool(whose)
 
-    def _end(self, caller: Caller, cut: str = "") -> None:
+    def _end(self, caller: Caller, cut: str = "", go_on: bool = False) -> None:
         """Stops the profilers, samples once more, and goes on to what comes next."""
         folder = self._open()
         self._session["end_unix_ns"] = now_ns()
@@ -271,12 +290,19 @@ class Recorder:
             self._session["end_unix_ns"] - self._session["begin_unix_ns"]
         )
         self._sample()
-        self._list_profiles(folder)
-        folder.facts["recorded"]["steps"] += self._steps
-        folder.facts["recorded"]["sessions"] += 1
         if cut:
             self._session["cut"] = cut
-            if self.plan.steps or self.plan.seconds or self._steps < STEPS:
+        # The profilers name a folder by the second: the next recording could replace it.
+        several = self.plan.every is not None or cut or len(folder.facts["sessions"]) > 1
+        folder.list_profiles(f"_{len(folder.facts['sessions'])}" if several else "")
+        folder.facts["recorded"]["steps"] += self._steps
+        folder.facts["recorded"]["sessions"] += 1
+        if go_on:
+            lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
+            self._before = (self._before[0] + self._steps, self._before[1] + lasted_ns)
+            caller.last_end_ns = None
+        elif cut:
+            if self.plan.steps or self.plan.seconds or self._before[0] + self._steps < STEPS:
                 self.problem(
                     "fewer steps than asked for",
                     f"{self._steps} recorded when {cut} ended it",
@@ -298,6 +324,7 @@ class Recorder:
 
     def _rest(self, caller: Caller) -> None:
         """After a recording: waits for the next, or ends."""
+        self._before = (0, 0)
         caller.last_end_ns = None
         if self.plan.every is None:
             self.finish()
@@ -309,6 +336,19 @@ class Recorder:
         with self._lock:
             if self.state == RECORDING and self.listening and self.profilers.running:
                 self.finish(f"the program's own profiler, started by {whose},")
+
+    def step_aside(self) -> None:
+        """The program is about to trace a run itself, which it cannot while our profiler runs. The recording
+        is continued after that run."""
+        with self._lock:
+            if self.state != RECORDING or not self.listening or not self.profilers.running:
+                return
+            assert self.pace.anchor is not None
+            try:
+                self._end(self.pace.callers[self.pace.anchor], "a run that the program traced", go_on=True)
+            except Exception as error:  # noqa: BLE001  the program must go on
+                self.failed("recording", error)
+                self.finish()
 
     def finish(self, cut: str = "") -> None:
         """Ends everything that runs, writes what is written once, and takes the wrappers off."""
@@ -362,7 +402,7 @@ class Recorder:
             self.folder = Folder(self.plan.out, environment.start_facts(self.plan))
             for what, seen, todo in self.problems:
                 self.folder.problem(what, seen, todo)
-        self.folder.facts["framework"] = sorted({_FRAMEWORK[one.how] for one in self.pace.callers.values()})
+        self.folder.facts["framework"] = sorted({FRAMEWORK[one.how] for one in self.pace.callers.values()})
         return self.folder
 
     def _write_step(
@@ -389,30 +429,5 @@ class Recorder:
         self._sampled_ns = now_ns()
         self._charge("sampling_ns", begin)
 
-    def _list_profiles(self, folder: Folder) -> None:
-        known = {file["path"] for file in folder.facts["files"]}
-        if self.plan.every is not None:
-            # The profilers name a folder by the second: the next recording could replace it.
-            suffix = f"_{len(folder.facts['sessions'])}"
-            for path in folder.path.glob("**/plugins/profile/*"):
-                inside = [one.relative_to(folder.path).as_posix() for one in path.iterdir()]
-                if not known.intersection(inside):
-                    path.rename(path.with_name(path.name + suffix))
-        for path in sorted(folder.path.glob("**/plugins/profile/*/*")):
-            if path.is_file():
-                kind = "xplane" if path.name.endswith(".xplane.pb") else "profiler"
-                folder.list(path.relative_to(folder.path).as_posix(), kind)
-
     def _charge(self, name: str, begin_perf_ns: int) -> None:
         self.cost[name] = self.cost.get(name, 0) + time.perf_counter_ns() - begin_perf_ns
-
-
-_FRAMEWORK = {
-    "own": "own",
-    "keras_batch": "keras",
-    "session_run": "tf1_session",
-    "jax": "jax",
-    "function_call": "tf2_function",
-    "library_function": "tf2_function",
-    "next_element": "eager_dataset",
-}

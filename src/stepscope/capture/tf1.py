@@ -28,7 +28,10 @@ def watch(recorder: Recorder) -> None:
             if not recorder.listening or getattr(local, "inside", False):
                 return run(self, fetches, feed_dict, options, run_metadata)
             key = (id(self), signature(fetches))
-            traced = recorder.metadata_wanted(key) and not traces(options)
+            own = traces(options)
+            if own:
+                recorder.step_aside()
+            traced = recorder.metadata_wanted(key) and not own and not recorder.profilers.busy(True, False)
             local.inside = True
             begin_ns = time.time_ns()
             try:
@@ -40,8 +43,10 @@ def watch(recorder: Recorder) -> None:
             finally:
                 local.inside = False
             end_ns = time.time_ns()
-            if traced and recorder.folder is not None:
-                tracer.save(recorder.folder, step, tracer.taken())
+            taken = tracer.taken()
+            if taken is not None and recorder.folder is not None:
+                tracer.save(recorder.folder, step, taken)
+                recorder.metadata_saved = True
             recorder.step(
                 "session_run", key, f"run({signature(fetches)[:80]})", begin_ns, end_ns, source=self.graph
             )
@@ -84,6 +89,7 @@ class Tracer:
     ) -> Any:
         """As Session.run. The program's own RunMetadata gets what it would have got."""
         from tensorflow.core.protobuf import config_pb2
+        from tensorflow.python.framework import errors
 
         asked = config_pb2.RunOptions()
         if options is not None:
@@ -92,8 +98,14 @@ class Tracer:
         asked.trace_level = config_pb2.RunOptions.FULL_TRACE
         asked.output_partition_graphs = True
         taken = config_pb2.RunMetadata()
-        with quiet(self._state):  # TensorFlow before 2.13 or so traces by its profiler
-            result = run(session, fetches, feed_dict, asked, taken)
+        try:
+            with quiet(self._state):
+                result = run(session, fetches, feed_dict, asked, taken)
+        except errors.AlreadyExistsError as error:
+            if "profiling session" not in str(error):
+                raise
+            # Another profiler, that nobody has told of; TensorFlow refused before anything ran.
+            return run(session, fetches, feed_dict, options, run_metadata)
         if run_metadata is not None:
             run_metadata.CopyFrom(taken)
             run_metadata.ClearField("step_stats")

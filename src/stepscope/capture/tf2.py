@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import Any
 
 from .places import is_framework
@@ -33,7 +34,7 @@ def watch(recorder: Recorder) -> None:
             end_ns = time.time_ns()
             if self.experimental_get_tracing_count() != before:
                 recorder.compiled += 1
-            local.function = self
+            local.function = weakref.ref(self)
             if getattr(local, "batch_begin_ns", None) is not None:
                 return result  # part of a batch of Keras, which is the step
             python = self.python_function

@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+from pathlib import Path
 
 import tensorflow.compat.v1 as tf
 
@@ -15,11 +16,16 @@ x = tf.reshape(iterator.get_next(), [4, 1])
 w = tf.get_variable("w", [1, 4], initializer=tf.random_normal_initializer())
 loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
 train = tf.train.GradientDescentOptimizer(0.001).minimize(loss, tf.train.get_or_create_global_step())
+# It traces steps by itself, and goes on doing so.
+traces = tempfile.mkdtemp()
+profiler = tf.train.ProfilerHook(save_steps=9, output_dir=traces)
 with tempfile.TemporaryDirectory() as folder:
     with tf.train.MonitoredTrainingSession(
-        checkpoint_dir=folder, hooks=[tf.train.StopAtStepHook(last_step=steps)], save_summaries_steps=None
+        checkpoint_dir=folder,
+        hooks=[profiler, tf.train.StopAtStepHook(last_step=steps)],
+        save_summaries_steps=None,
     ) as session:
         while not session.should_stop():
             _, value, weights = session.run([train, loss, w])
             print(repr(float(value)))
-    print(weights.tobytes().hex())
+    print(weights.tobytes().hex(), len(list(Path(traces).iterdir())))
