@@ -118,6 +118,18 @@ def _candidates(
     if short == "Shuffle":
         what = f"shuffle names of files instead of elements, or make the buffer of {place} smaller"
         yield "smaller_shuffle", worst, what, now.changed([*number, *upstream], lambda p: None)
+    above = stage.above
+    kept = next((load.calls / max(worst.calls, 1) for load in loads if load.stage is above), 1.0)
+    if above is not None and above.short.startswith("Filter") and kept < 1 - HELPS:
+        what = f"move {above.spoken} in front of {place}, if it can do without what that makes"
+        what += f": it keeps {kept:.0%}"
+
+        def fewer(part: Part) -> Part:
+            amounts = (part.work_ps, part.cpu_ps, part.pool_ps)
+            work, cpu, pool = (round(amount * kept) for amount in amounts)
+            return replace(part, work_ps=work, cpu_ps=cpu, pool_ps=pool)
+
+        yield "move_filter", worst, what, now.changed(number, fewer)
     if "Cache" not in short and short not in ("Generator",):
         what = f"cache() behind {place}, if it gives the same in each epoch and fits memory"
         yield "cache_here", worst, what, now.changed([*number, *upstream], lambda p: None)

@@ -4,13 +4,16 @@
 -- reads: iterator
 -- notes: Stages in the order in which they hold the program up. A stage that works ahead has threads of its
 --   own; its calls are waiting, its work is its function. Work is per step; what it needs is its work divided
---   by its threads. Estimated from the events of the trace: see `stepscope pipeline`.
+--   by its threads. From the events of the trace and, in a capture, tf.data's own model: see `stepscope
+--   pipeline`.
 -- weakened_by: lost, capped, truncated, no-steps
 -- chart: bar x=name y=service_ps
 -- columns:
 --   limits | int | Rank | 1 for the stage that holds the program up most
 --   name | text | Stage | as TensorFlow ran it
 --   user_stage | text | Written as | as the user wrote it, with its place in the chain; NULL when TensorFlow added it
+--   file | text | File | file in which the user wrote it, where a capture tells
+--   line | int | Line | line in that file
 --   calls | int | Calls | calls of GetNext
 --   service_ps | ps | It needs | time it needs for a step: its work divided by its threads
 --   work_ps | ps | Work | its work for a step, all threads added up
@@ -25,6 +28,8 @@ SELECT
   i.limits,
   i.name,
   i.user_stage,
+  i.file,
+  i.line,
   i.calls,
   i.service_ps,
   i.work_ps,

@@ -87,6 +87,7 @@ SELECT
     WHEN n.id IS NOT NULL
       THEN CONCAT(
         'Make ', n.name, ' faster (written as ', COALESCE(n.user_stage, 'a stage that TensorFlow added'),
+        CASE WHEN n.file IS NULL THEN '' ELSE CONCAT(', ', n.file, ' line ', CAST(n.line AS VARCHAR)) END,
         '): it limits the input. `stepscope pipeline` shows all stages and what each change would gain.'
       )
     WHEN s.by_torch = 1
