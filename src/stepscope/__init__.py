@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stepscope.errors import StepscopeError
+    from stepscope.instruments.tfprof.tree import tfprof
     from stepscope.trace import Trace, ingest, open
 
-__all__ = ["StepscopeError", "Trace", "__version__", "ingest", "open"]
+__all__ = ["StepscopeError", "Trace", "__version__", "ingest", "open", "tfprof"]
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,10 @@ def __getattr__(name: str) -> Any:
         from stepscope import trace
 
         return getattr(trace, name)
+    if name == "tfprof":
+        from stepscope.instruments.tfprof.tree import tfprof
+
+        return tfprof
     if name == "StepscopeError":
         from stepscope.errors import StepscopeError
 

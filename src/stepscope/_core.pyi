@@ -184,6 +184,12 @@ class Tfprof:
         """Operations of one run of a node; None when there is no such node."""
     def profile(self) -> tuple[bytes, int]:
         """The model as a ProfileProto, and how many inputs without a node were left out."""
+    def outline(
+        self, view: str, options: TfprofOptions
+    ) -> tuple[list[tuple[builtins.int, str, bool, list[builtins.int], list[builtins.int], Any]], list[str]]:
+        """A view's lines: level, name, whether it counts, own and total figures (runs, definitions, micros,
+        accelerator_micros, cpu_micros, requested, peak, residual and output bytes, params, float_ops), and
+        (types, devices, shape, nodes). Also warnings."""
     def advise(self) -> tuple[str, builtins.list[str]]:
         """Text and warnings of the three checkers."""
     def take_warnings(self) -> builtins.list[str]:

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use stepscope_core::checkpoint::Checkpoint;
 use stepscope_core::tfprof::options::{self, Options};
+use stepscope_core::tfprof::outline::Row;
 use stepscope_core::tfprof::{Session, flops, meanings, read, words, write_profile};
 
 /// Options, kept between questions.
@@ -92,6 +93,9 @@ impl TfprofOptions {
 #[pyclass(name = "Tfprof", module = "stepscope._core", frozen)]
 pub struct Tfprof(Mutex<Session>);
 
+type Figures = [i64; 11];
+type About = (Vec<String>, Vec<String>, Vec<i64>, Vec<String>);
+type Line = (usize, String, bool, Figures, Figures, About);
 type Shown = (String, Vec<String>, Vec<(String, Vec<u8>)>);
 
 #[pymethods]
@@ -196,6 +200,26 @@ impl Tfprof {
         }
         let answer = free(py, || lock(&self.0).show(view, options))?;
         Ok((answer.text, answer.warnings, answer.files))
+    }
+
+    /// The lines of a view as data, and what a reader should know.
+    fn outline(
+        &self,
+        py: Python<'_>,
+        view: &str,
+        options: &TfprofOptions,
+    ) -> PyResult<(Vec<Line>, Vec<String>)> {
+        if !["scope", "graph", "op", "code"].contains(&view) {
+            return Err(PyValueError::new_err(format!("no view is called {view}")));
+        }
+        let options = &options.0;
+        let (rows, warnings) = free(py, || lock(&self.0).outline(view, options))?;
+        let line = |row: Row| {
+            let (own, total) = (row.own.all(), row.total.all());
+            let about = (row.types, row.devices, row.shape, row.nodes);
+            (row.level, row.name, row.counts, own, total, about)
+        };
+        Ok((rows.into_iter().map(line).collect(), warnings))
     }
 
     fn advise(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {

@@ -37,6 +37,11 @@ impl Metrics {
         self.0[metric as usize]
     }
 
+    /// All figures, in the order of [`Metric`].
+    pub fn all(&self) -> [i64; 11] {
+        self.0
+    }
+
     /// Sets one figure.
     pub fn set(&mut self, metric: Metric, value: i64) {
         self.0[metric as usize] = value;

@@ -18,6 +18,7 @@ pub mod model;
 pub mod nodes;
 pub mod ops;
 pub mod options;
+pub mod outline;
 pub mod pprof;
 pub mod read;
 pub mod regexes;

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import LimitReached, StepscopeError, UnreadableSource, UsageError
 
@@ -135,6 +135,15 @@ class Model:
 
         try:
             return Answer(*self._core.show(view, options))
+        except _core.CoreError as error:
+            _refuse(error, None)
+
+    def outline(self, view: str, options: TfprofOptions) -> tuple[list[tuple[Any, ...]], list[str]]:
+        """A view's lines as data (see `_core.pyi`), and what to know about them."""
+        from stepscope import _core
+
+        try:
+            return self._core.outline(view, options)
         except _core.CoreError as error:
             _refuse(error, None)
 
