@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import corpus
 
 import stepscope
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.instruments.tfprof import tree
+from tests import corpus
 
-GOLDENS = [
-    path for path in corpus.files("tfprof/golden/*.json") if path.with_suffix(".pb").exists()
-]
+GOLDENS = [path for path in corpus.files("tfprof/golden/*.json") if path.with_suffix(".pb").exists()]
 NAMES = {
     "exec_micros": "micros",
     "accelerator_exec_micros": "accelerator_micros",

@@ -1,10 +1,10 @@
 """tfprof's views as data: trees of nodes with exact figures, for Python.
 
-    profile = stepscope.tfprof("graph.pb", "run_meta.pb")
-    tree = profile.scope(max_depth=4, order_by="params")
-    print(tree)
-    tree.total.params
-    {node.name: node.own.params for node in tree.walk() if node.own.params}
+profile = stepscope.tfprof("graph.pb", "run_meta.pb")
+tree = profile.scope(max_depth=4, order_by="params")
+print(tree)
+tree.total.params
+{node.name: node.own.params for node in tree.walk() if node.own.params}
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Node:
 
     def to_pandas(self) -> Any:
         """The rows as a pandas.DataFrame. ImportError without pandas, which stepscope does not need."""
-        import pandas
+        import pandas  # type: ignore[import-untyped,unused-ignore]
 
         return pandas.DataFrame(self.rows())
 
@@ -303,9 +303,7 @@ def tfprof(
             seen=f"{len(paths)} paths without a graph, RunMetadata, op log, checkpoint or profile",
             todo='stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
         )
-    model = Model(
-        files[0], steps, files[1], checkpoint=files[2], profile=files[3], own_flops=own_flops
-    )
+    model = Model(files[0], steps, files[1], checkpoint=files[2], profile=files[3], own_flops=own_flops)
     model.notes[:0] = told
     return Profile(model)
 
