@@ -297,3 +297,17 @@ def test_a_filter_behind_a_slow_map_can_be_moved() -> None:
     assert moved.helps
     assert "it keeps 40%" in moved.what
     assert moved.prediction.step_ps == pytest.approx((10 - 7.9 * 0.6) * MS, rel=0.1)
+
+
+def test_of_a_huge_recording_the_first_part_is_read_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"
+    with trace.open(sample, cache=False) as recording:
+        (whole,) = gather.gather(recording.query)
+        most = len(whole.calls) // 2
+        monkeypatch.setattr(gather, "MOST_EVENTS", most)
+        (half,) = gather.gather(recording.query)
+    assert 0.8 * most < len(half.calls) <= most
+    assert half.diagnosis.share_seen == pytest.approx(0.5, abs=0.02)
+    assert any("Only the first" in said for said in half.diagnosis.evidence)
+    assert half.diagnosis.verdict == whole.diagnosis.verdict == "input_bound"
+    assert worst(half.diagnosis) == worst(whole.diagnosis)

@@ -22,15 +22,19 @@ Kind = Literal["next", "ahead", "function", "make", "execute", "python", "fetch"
 the user's function; make: an iterator is made; execute: an executor runs a function; python: a py_function;
 fetch: the consumer takes a batch."""
 
-EVENTS = """
-SELECT s.source_id, s.id, s.track_id, k.name, s.ts_ps, s.dur_ps, s.name, s.args_json
-FROM slice AS s INNER JOIN track AS k ON k.id = s.track_id
-WHERE s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
+CHOSEN = """(
+  s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
   OR s.name LIKE 'MakeIterator::%' OR s.name IN ('ExecutorState::Process', 'EagerPyFunc:EagerPyFunc',
   'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless') OR s.name LIKE 'IteratorGetNext%::DoCompute'
   OR s.name LIKE '%/EagerPyFunc:EagerPyFunc' OR s.name LIKE '%/PyFunc:PyFunc'
-"""
-"""The slices that tell of a pipeline, without an order."""
+)"""
+"""Which slices `s` tell of a pipeline."""
+
+EVENTS = f"""
+SELECT s.source_id, s.id, s.track_id, k.name, s.ts_ps, s.dur_ps, s.name, s.args_json
+FROM slice AS s INNER JOIN track AS k ON k.id = s.track_id
+WHERE {CHOSEN}"""
+"""These slices, without an order."""
 
 _EXECUTE = "ExecutorState::Process"
 _ID = re.compile(r'\{\s*"id":\s*(-?\d{1,20})\s*[,}]')

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stepscope.instruments.pipeline.accounting import Node
-from stepscope.instruments.pipeline.calls import EVENTS, ORDER, Call, read
+from stepscope.instruments.pipeline.calls import CHOSEN, EVENTS, ORDER, Call, read
 from stepscope.instruments.pipeline.machine import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
@@ -20,8 +20,10 @@ from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 
-MOST_EVENTS = 500_000
-"""Events of one source that are read; the first ones in time. They take half a GB."""
+MOST_EVENTS = 250_000
+"""Events of one source that are read; the first ones in time. They take a quarter of a GB."""
+_PARTS = 4096
+"""Parts of the recording's time, of which as many are read as hold so many events."""
 ID_BITS = 36
 """Rows are numbered below this bit, with the number of the source above it, as everywhere."""
 
@@ -55,7 +57,7 @@ def gather(query: Query) -> list[Found]:
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
     there = query("SELECT DISTINCT source_id FROM slice WHERE name LIKE 'Iterator%::%'").rows()
     counted = (
-        query(f"SELECT e.source_id, count(*) FROM ({EVENTS}) AS e GROUP BY e.source_id").rows()
+        query(f"SELECT s.source_id, count(*) FROM slice AS s WHERE {CHOSEN} GROUP BY s.source_id").rows()
         if there
         else []
     )
@@ -167,20 +169,35 @@ def quoted(text: str) -> str:
 
 def _source(query: Query, source_id: int, number: int) -> tuple[list[Call], list[StepTime], float]:
     """Calls and steps of a source, and the part of its events that was read."""
-    events = f"{EVENTS.replace('WHERE', 'WHERE s.source_id = ' + str(source_id) + ' AND (', 1)})"
     seen, until = 1.0, ""
     if number > MOST_EVENTS:
-        cut = query(
-            f"SELECT max(f.ts_ps) FROM (SELECT e.ts_ps FROM ({events}) AS e "
-            f"ORDER BY e.ts_ps LIMIT {MOST_EVENTS}) AS f"
-        ).rows()[0][0]
-        until, seen = f" AND ts_ps + dur_ps <= {cut}", MOST_EVENTS / number
-    rows = query(f"{events}{until.replace('ts_ps', 's.ts_ps').replace('dur_ps', 's.dur_ps')}{ORDER}").rows()
+        cut, read_events = _cut(query, source_id)
+        until, seen = f" AND ts_ps + dur_ps <= {cut}", read_events / number
+    whose = f" AND s.source_id = {source_id}"
+    rows = query(
+        f"{EVENTS}{whose}{until.replace('ts_ps', 's.ts_ps').replace('dur_ps', 's.dur_ps')}{ORDER}"
+    ).rows()
     steps = query(
         "SELECT ts_ps, ts_ps + dur_ps, averaged, recovered_from FROM step "
         f"WHERE source_id = {source_id} AND kind <> 'compile'{until} ORDER BY ts_ps"
     ).rows()
     return read(row[1:] for row in rows), [StepTime(*row) for row in steps], seen
+
+
+def _cut(query: Query, source_id: int) -> tuple[int, int]:
+    """Until when events are read, and how many those are: as many parts of the time as hold MOST_EVENTS."""
+    where = f"FROM slice AS s WHERE {CHOSEN} AND s.source_id = {source_id}"
+    first, last = query(f"SELECT min(s.ts_ps), max(s.ts_ps) {where}").rows()[0]
+    width = max((last - first) // _PARTS, 1)
+    total, cut = 0, last
+    for part, number in query(
+        f"SELECT (s.ts_ps - {first}) // {width} AS part, count(*) AS number {where} "
+        "GROUP BY part ORDER BY part"
+    ).rows():
+        if total and total + number > MOST_EVENTS:
+            break
+        total, cut = total + number, first + (part + 1) * width
+    return cut, total
 
 
 def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
