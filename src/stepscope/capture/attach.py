@@ -1,17 +1,14 @@
 """Attaches a recorder to the frameworks of a program, as they are imported.
 
-`start` is what the hook of `stepscope record` calls when Python starts; `attach` is for code that runs within
-the program already.
+`imported` is what the hook of `stepscope record` calls; `begin` and `end` are for code within the program.
 """
 
 from __future__ import annotations
 
 import atexit
-import importlib.abc
-import importlib.machinery
 import sys
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable
 
 from . import exits, notes
 from .folder import Folder
@@ -19,22 +16,21 @@ from .pace import Caller
 from .places import is_ours
 from .plan import Plan
 from .recorder import Recorder
-
-FRAMEWORKS = ("tensorflow", "jax", "keras", "tf_keras")
-
+from .watch import FRAMEWORKS, Watcher
 
 current: list[Recorder] = []
 """The recorders at work, for marks that the program makes itself."""
 
 
-def start(path: str) -> None:
-    """Reads the launcher's plan and waits for a framework to be imported."""
-    plan = Plan.load(Path(path))
-    notes.process(plan, "python", sys.argv)
-    recorder = Recorder(plan)
-    current.append(recorder)
-    exits.hide_own_frames(is_ours)
-    sys.meta_path.insert(0, Watcher(lambda name, module: _imported(recorder, name, module)))
+def imported(path: str, name: str, module: Any) -> None:
+    """The hook saw a framework imported; the launcher's plan is in the file `path`."""
+    if not current:
+        recorder = Recorder(Plan.load(Path(path)))
+        current.append(recorder)
+        exits.hide_own_frames(is_ours)
+        atexit.register(_leave, recorder)
+    _attach(current[0], name, module)
+    notes.process(current[0].plan, "framework", current[0].frameworks)
 
 
 def begin(plan: Plan) -> Recorder:
@@ -69,62 +65,6 @@ def check_empty(out: str) -> None:
     path = Path(out)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise ValueError(f"{out} is there already and not an empty folder")
-
-
-class Watcher(importlib.abc.MetaPathFinder):
-    """Finds nothing itself, but calls `imported(name, module)` when a framework has been imported."""
-
-    def __init__(self, imported: Callable[[str, Any], None], names: Sequence[str] = FRAMEWORKS) -> None:
-        self._imported = imported
-        self._waiting = set(names)
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: Any = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a framework, with its loader watched once."""
-        if name not in self._waiting:
-            return None
-        for finder in list(sys.meta_path):
-            if finder is self or not hasattr(finder, "find_spec"):
-                continue
-            spec = finder.find_spec(name, path, target)
-            if spec is not None:
-                # Whoever only asks whether a framework is there gets this spec, too, and never loads it.
-                if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, lambda module: self._loaded(name, module))
-                return spec
-        return None
-
-    def _loaded(self, name: str, module: Any) -> None:
-        self._waiting.discard(name)
-        if not self._waiting and self in sys.meta_path:
-            sys.meta_path.remove(self)
-        self._imported(name, module)
-
-
-class _Loader(importlib.abc.Loader):
-    """Loads as the loader it stands for, which it puts back into the module at once."""
-
-    def __init__(self, loader: Any, loaded: Callable[[Any], None]) -> None:
-        self._loader = loader
-        self._loaded = loaded
-
-    def create_module(self, spec: Any) -> Any:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: Any) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._loaded(module)
-
-
-def _imported(recorder: Recorder, name: str, module: Any) -> None:
-    if not recorder.frameworks:
-        atexit.register(_leave, recorder)
-    _attach(recorder, name, module)
-    notes.process(recorder.plan, "framework", recorder.frameworks)
 
 
 def _attach(recorder: Recorder, name: str, module: Any) -> None:

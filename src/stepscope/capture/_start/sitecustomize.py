@@ -27,7 +27,7 @@ def _record(plan: str) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules["_stepscope_capture"] = module
     spec.loader.exec_module(module)
-    importlib.import_module("_stepscope_capture.attach").start(plan)
+    importlib.import_module("_stepscope_capture.watch").start(plan)
 
 
 def _go_on() -> None:

@@ -1,0 +1,73 @@
+"""Waits for a framework to be imported. Programs that import none get this file only, so it loads little."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+FRAMEWORKS = ("tensorflow", "jax", "keras", "tf_keras")
+
+
+def start(path: str) -> None:
+    """The hook calls it when Python starts: leaves a note for the launcher, and waits. path: of the plan."""
+    Path(path).with_name(f"python-{os.getpid()}").write_text("null", encoding="utf-8")
+
+    def imported(name: str, module: Any) -> None:
+        from . import attach
+
+        attach.imported(path, name, module)
+
+    sys.meta_path.insert(0, Watcher(imported))
+
+
+class Watcher:
+    """Finds nothing itself, but calls `imported(name, module)` when a framework has been imported."""
+
+    def __init__(self, imported: Callable[[str, Any], None], names: Sequence[str] = FRAMEWORKS) -> None:
+        self._imported = imported
+        self._waiting = set(names)
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        """The spec of a framework, with its loader watched once."""
+        if name not in self._waiting:
+            return None
+        for finder in list(sys.meta_path):
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                # Whoever only asks whether a framework is there gets this spec, too, and never loads it.
+                if hasattr(spec.loader, "exec_module"):
+                    loader: Any = _Loader(spec.loader, lambda module: self._loaded(name, module))
+                    spec.loader = loader
+                return spec
+        return None
+
+    def _loaded(self, name: str, module: Any) -> None:
+        self._waiting.discard(name)
+        if not self._waiting and self in sys.meta_path:
+            sys.meta_path.remove(self)
+        self._imported(name, module)
+
+
+class _Loader:
+    """Loads as the loader it stands for, which it puts back into the module at once."""
+
+    def __init__(self, loader: Any, loaded: Callable[[Any], None]) -> None:
+        self._loader = loader
+        self._loaded = loaded
+
+    def create_module(self, spec: Any) -> Any:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._loaded(module)
