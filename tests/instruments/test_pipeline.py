@@ -201,6 +201,8 @@ def test_what_is_odd_is_told() -> None:
     said = diagnose(endless.calls(), steps(3, 5))
     assert any("1 iterator never returned" in one for one in said.evidence)
     assert said.evidence[-1].startswith("Record while the loop runs")
+    part = diagnose(endless.calls(), steps(3, 5), share_seen=0.1)
+    assert any("Only the first 10.0 %" in one for one in part.evidence)
     sound, times = sequential()
     assert not any("iterator" in one for one in diagnose(sound.calls(), times).evidence)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from stepscope import units
 from stepscope.instruments.pipeline import (
     accounting,
     ceiling,
@@ -98,6 +99,9 @@ def diagnose(
     if waited is None:
         why = "No call that takes a batch was recorded: whether the program waits cannot be told."
         todo = "Record while the loop runs, in the process that takes the batches."
+        if share_seen < 1:
+            share = units.show(share_seen, "ratio")
+            odd.append(f"Only the first {share} of the pipeline's events were read: record fewer steps.")
         return Diagnosis(
             "unknown", "low", None, loads, (), (), (why, *odd, todo), cores, share_seen,
             machine=beside.machine, places=where,
