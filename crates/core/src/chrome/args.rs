@@ -18,7 +18,7 @@ pub(super) struct Args {
     pub end: usize,
     pub shape: Shape,
     pub odd: u16,
-    /// Two keys look alike; whether they are, [`event`] finds out.
+    /// Two keys look alike; whether they are, `repair.rs` finds out.
     pub suspect: bool,
     pub name: Field,
     pub op: Field,
@@ -64,7 +64,7 @@ impl Args {
         habit: &mut Habit<Arg>,
     ) -> Result<(), Fault> {
         let data = cursor.data;
-        let (mut bloom, mut suspect) = (0_u64, 0_u64);
+        let (mut keys, mut suspect) = (Keys::default(), false);
         cursor.pos += 1;
         let (mut place, mut last) = (FIRST, None);
         loop {
@@ -122,11 +122,12 @@ impl Args {
                     last = habit.learn(data, range, arg, text, last, begins);
                     place = last.map_or(UNKNOWN, |last| habit.link(last).next());
                 } else {
+                    // Escapes can spell a key that another has plainly.
+                    suspect = true;
                     (last, place) = (None, UNKNOWN);
                 }
             }
-            suspect |= bloom & arg.bit;
-            bloom |= arg.bit;
+            suspect |= keys.add(&arg);
             let slot = match arg.slot {
                 Slot::Name => &mut self.name,
                 Slot::Op => &mut self.op,
@@ -158,7 +159,7 @@ impl Args {
                 cursor.value(minified)?;
             }
         }
-        self.suspect = suspect != 0;
+        self.suspect = suspect;
         Ok(())
     }
 }
@@ -167,8 +168,35 @@ impl Args {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Arg {
     slot: Slot,
-    /// Keys that are equal have the same bit.
-    bit: u64,
+    /// Keys that are equal have the same hash.
+    hash: u32,
+}
+
+/// Keys of one object that are told apart by their whole hash; those beyond only by six bits of it.
+const KEYS: usize = 16;
+
+/// The keys of one object so far.
+#[derive(Default)]
+struct Keys {
+    bloom: u64,
+    hashes: [u32; KEYS],
+    count: usize,
+}
+
+impl Keys {
+    /// Adds one; true when it may have been there.
+    #[inline(always)]
+    fn add(&mut self, arg: &Arg) -> bool {
+        let bit = 1 << (arg.hash & 63);
+        let again = self.bloom & bit != 0
+            && (self.count > KEYS || self.hashes[..self.count].contains(&arg.hash));
+        self.bloom |= bit;
+        if let Some(place) = self.hashes.get_mut(self.count) {
+            *place = arg.hash;
+        }
+        self.count += 1;
+        again
+    }
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -187,12 +215,10 @@ enum Slot {
 impl Arg {
     const END: Arg = Arg {
         slot: Slot::End,
-        bit: 0,
+        hash: 0,
     };
 
     fn of(text: &[u8]) -> Arg {
-        let ends = text.first().copied().unwrap_or(0) as usize
-            ^ text.last().map_or(0, |b| *b as usize * 8);
         Arg {
             slot: match text {
                 b"name" => Slot::Name,
@@ -202,7 +228,7 @@ impl Arg {
                 b"step_num" => Slot::Step,
                 _ => Slot::Other,
             },
-            bit: 1 << ((text.len() * 19 + ends) & 63),
+            hash: xxhash_rust::xxh3::xxh3_64(text) as u32,
         }
     }
 }

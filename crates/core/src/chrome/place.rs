@@ -95,7 +95,7 @@ impl Scanner {
             || event.args.shape != Shape::Object
             || !self.extras.is_empty()
             || repair::has_more(event)
-            || (event.phase != b'X' && !rules.keep_args)
+            || (!rules.keep_args && needs_args(event.phase, rules))
         {
             repaired = repair::event(self, event, found, rules, piece);
         } else if piece.slices.args_json.len() == found.args_from + 2 {
@@ -348,6 +348,12 @@ impl Scanner {
         piece.records.push(record);
         Ok(())
     }
+}
+
+/// Whether something is worked out from the arguments of a record.
+#[inline]
+fn needs_args(phase: u8, rules: &Rules) -> bool {
+    phase != b'X' && (rules.tables || !matches!(phase, b'i' | b'I' | b's' | b't' | b'f'))
 }
 
 /// Where an event was found.

@@ -205,6 +205,16 @@ fn arguments() {
             vec!["duplicate-key repaired 1"],
         ),
         (
+            r#""args":{"a":1,"\u0061":2}"#,
+            r#"{"\u0061":2}"#,
+            vec!["duplicate-key repaired 1"],
+        ),
+        (
+            r#""args":{"\u0061":1,"b":2}"#,
+            r#"{"\u0061":1,"b":2}"#,
+            vec![],
+        ),
+        (
             r#""args":{"a":1},"args":{"b":2}"#,
             r#"{"b":2}"#,
             vec!["duplicate-key repaired 1"],
@@ -265,6 +275,31 @@ fn arguments() {
         lines(&store, "slice", &["args_json"]),
         [r#"{"$dropped":"nested deeper than 256 levels"}"#]
     );
+}
+
+#[test]
+fn keys_that_come_twice_among_any_number() {
+    for count in [2, 15, 16, 17, 18, 100] {
+        let args: Vec<String> = (0..count).map(|i| format!("\"k{i}\":{i}")).collect();
+        for twice in [0, count / 2, count - 1] {
+            let again = format!("\"k{twice}\":\"again\"");
+            let store = read(format!(
+                "[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,\"args\":{{{},{again}}}}}]",
+                args.join(",")
+            ));
+            let mut kept = args.clone();
+            kept.remove(twice);
+            kept.push(again);
+            let expected = format!("{{{}}}", kept.join(","));
+            assert_eq!(lines(&store, "slice", &["args_json"]), [expected]);
+            assert_eq!(notes(&store), ["duplicate-key repaired 1"]);
+        }
+        let store = read(format!(
+            "[{{\"ph\":\"X\",\"ts\":0,\"dur\":0,\"args\":{{{}}}}}]",
+            args.join(",")
+        ));
+        assert_eq!(notes(&store), [""; 0]);
+    }
 }
 
 #[test]
