@@ -32,6 +32,16 @@ def test_a_folder_is_one_run_on_one_host_and_nothing_in_it_is_unknown(tmp_path: 
     assert len(ask(folder / "capture.json", "SELECT 1 FROM source")) == 2
 
 
+def test_run_metadata_is_of_the_host_that_the_capture_names(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine", xplane=False)
+    (folder / "run_metadata").mkdir(exist_ok=True)
+    recorded = SAMPLES / "run_metadata" / "input_only.pb"
+    (folder / "run_metadata" / "step_3.pb").write_bytes(recorded.read_bytes())
+    rows = ask(folder, "SELECT format, run_id, host_id FROM source ORDER BY format")
+    assert rows == [("capture", "mine", "vm"), ("run_metadata", "mine", "vm")]
+    assert ask(folder, "SELECT count(*) FROM host") == [(1,)]
+
+
 def test_what_the_model_says_becomes_rows(tmp_path: Path) -> None:
     rows = ask(
         write(tmp_path / "c"),

@@ -7,16 +7,19 @@ together with `capture.json`; recordings in it (XPlane, run metadata, graphs) st
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from stepscope.sources.source import Piece, Source
 
 MARK = "capture.json"
 FORMAT = "capture"
 STEPS = "steps.ndjson"
+_MOST_BYTES = 16 << 20
+"""Of a capture.json; they have a few KB."""
 
 _PIECES = re.compile(
     r"op_log\.pb|machine\.ndjson|steps\.ndjson|pipeline/(models\.ndjson|datasets\.json|[^/]*\.pb)"
@@ -57,7 +60,9 @@ def joined(
         home = home_of(folder, homes)
         if home is not None:
             leader = leaders[home]
-            host = hosts.get(home, "unknown")
+            if home not in hosts:
+                hosts[home] = _told_host(leader)
+            host = hosts[home]
             one = replace(
                 one,
                 run_name=leader.run_name,
@@ -67,6 +72,24 @@ def joined(
             )
         result.append((one, folder))
     return result
+
+
+def _told_host(leader: Source) -> str:
+    """The host that capture.json names; unknown when it cannot be told without unpacking.
+
+    Without it, recordings that name no host would be taken for those of another machine.
+    """
+    place = leader.spooled or leader.bytes
+    if place.unpack or place.codec != "plain":
+        return "unknown"
+    try:
+        with Path(place.path).open("rb") as file:
+            file.seek(place.offset)
+            told = json.loads(file.read(_MOST_BYTES if place.length is None else place.length))
+    except (OSError, ValueError):
+        return "unknown"  # decoding it says what is wrong
+    host = told.get("host") if isinstance(told, dict) else None
+    return host if isinstance(host, str) and host else "unknown"
 
 
 def _share(source: Source, pieces: Sequence[Piece], traced: bool) -> tuple[Piece, ...]:
