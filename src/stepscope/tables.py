@@ -52,6 +52,9 @@ class Tables(Protocol):
     def paths(self) -> list[str]:
         """Files that the engine itself opens."""
 
+    def begin(self) -> None:
+        """Begins with what every query needs, while the engine is still being made."""
+
     def ready(self, reads: Reads | None) -> bool:
         """Brings what a query reads; False when engines that were made before know too little."""
 
@@ -88,9 +91,30 @@ class DecodedTables:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._done: dict[str, int] = {}
+        self._ahead: _Ahead | None = None
+
+    def begin(self) -> None:
+        """Begins to decode in a thread: what is kept is decoded whole, whatever the question."""
+        if self._cache is None or self._needs is not None:
+            return
+        self._needs = NEEDS
+        self._ahead = _Ahead(self._decode_all)
+
+    def _wait(self) -> None:
+        """Waits for what was begun."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return
+        try:
+            ahead.result()
+        except KeyboardInterrupt:
+            self._stop.set()
+            ahead.over.wait()
+            raise
 
     def ready(self, reads: Reads | None) -> bool:
         """Decodes what is not decoded yet. UnreadableSource when no source can be read."""
+        self._wait()
         # What is kept is kept whole; what is not need hold no more than is asked for.
         wanted = NEEDS
         if self._cache is None and reads is not None:
@@ -128,7 +152,11 @@ class DecodedTables:
         self._decode_all()
 
     def close(self) -> None:
-        """Forgets the stores and removes what was spooled."""
+        """Forgets the stores and removes what was spooled. What was begun and nobody waits for is stopped."""
+        if self._ahead is not None:
+            self._stop.set()
+            self._ahead.over.wait()
+            self._ahead = None
         self._decoded = []
         self._spool.close()
 
@@ -240,6 +268,30 @@ class DecodedTables:
                 self._progress(source.path, sum(self._done.values()), total)
 
 
+class _Ahead:
+    """Work in a thread of its own."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.over = threading.Event()
+        """Set when it has ended, well or badly. Unlike Thread.join(), waiting for it may be interrupted."""
+        self._failed: BaseException | None = None
+        threading.Thread(target=self._run, args=(work,), name="stepscope-decode").start()
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._failed = error
+        finally:
+            self.over.set()
+
+    def result(self) -> None:
+        """Waits for the end; raises what the work raised."""
+        self.over.wait()
+        if self._failed is not None:
+            raise self._failed
+
+
 def _of_store(source: Source, store: Store) -> Decoded:
     from stepscope import _core
 
@@ -296,6 +348,9 @@ class LakeTables:
         self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
         self.skipped: tuple[Skipped, ...] = ()
         self.paths = [path for paths in self._files.values() for path in paths]
+
+    def begin(self) -> None:
+        """Nothing has to be made."""
 
     def ready(self, reads: Reads | None) -> bool:
         """Everything is there already."""

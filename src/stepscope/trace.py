@@ -113,6 +113,7 @@ class Trace:
             raise UsageError(
                 "The trace is closed.", seen="a query after close()", todo="ask within the `with` block"
             )
+        self._tables.begin()
         engine = self._engine(locked)
         if not self._tables.ready(engine.reads(*statements)):
             self._drop_engines()
