@@ -58,6 +58,10 @@ pub fn mixed_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
 #[inline(always)]
 pub fn short_varint(bytes: u128, length: usize) -> Option<u64> {
     const ENDS: u128 = 0x8080_8080_8080_8080_8080;
+    // A length is whatever the file says.
+    if length > 10 {
+        return None;
+    }
     let ends = !bytes & ENDS;
     // Of the bytes up to the last that alone has no sign that another follows.
     if ends.trailing_zeros() as usize != (8 * length).wrapping_sub(1) {
