@@ -397,7 +397,9 @@ def judge(result: dict[str, Any]) -> dict[str, Any]:
     really = result["after_ms"] / result["before_ms"]
     told = result["predicted"]
     if told is None:
-        return {"remains": really, "direction": False, "near": False, "inside": False}
+        # A pipeline that holds nobody up is told to gain nothing, by proposing nothing.
+        right = result["verdict"] == "not_input_bound" and really > 1 - HELPS
+        return {"remains": really, "direction": right, "near": right, "inside": right}
     helps, helped = told <= 1 - HELPS, really <= 1 - HELPS
     direction = helps == helped or abs(told - really) <= SAME
     inside = result["low"] <= really <= result["high"]
