@@ -12,6 +12,7 @@ from stepscope.instruments.memory.blocks import Block
 from stepscope.instruments.memory.gather import Memory
 from stepscope.instruments.memory.peak import Holder, curve, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.whatif import WhatIf
+from stepscope.presenters.paragraph import paragraph
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import cells, shorten_cells
 
@@ -230,14 +231,7 @@ def _table(
 
 def _wrap(text: str, out: io.StringIO, width: int, bullet: str = "") -> None:
     lead = f"  {bullet} " if bullet else "  "
-    line, empty = lead, True
-    for word in plain(text).split(" "):
-        if not empty and cells(line) + 1 + cells(word) > width:
-            out.write(line + "\n")
-            line, empty = " " * len(lead), True
-        line += word if empty else f" {word}"
-        empty = False
-    out.write(line + "\n")
+    paragraph(text, out, width, lead, " " * len(lead))
 
 
 def to_json(asked: Asked) -> str:

@@ -17,6 +17,7 @@ from stepscope.instruments.pipeline.places import Code
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage
 from stepscope.instruments.pipeline.verdict import Diagnosis
+from stepscope.presenters.paragraph import paragraph
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import cells, shorten_cells
 
@@ -134,18 +135,8 @@ def _label(stage: Stage) -> str:
 
 def wrap(text: str, out: io.StringIO, width: int, indent: str, bullet: str = "") -> None:
     """Writes a paragraph, later lines indented by two more."""
-    line = indent + (f"{bullet} " if bullet else "")
-    lead, used = line, len(indent) + (2 if bullet else 0)
-    fresh = True
-    for word in plain(text).split(" "):
-        if not fresh and used + 1 + cells(word) > width:
-            out.write(lead + "\n")
-            lead = indent + "  "
-            used, fresh = len(lead), True
-        lead += word if fresh else f" {word}"
-        used += cells(word) + (0 if fresh else 1)
-        fresh = False
-    out.write(lead + "\n")
+    first = indent + (f"{bullet} " if bullet else "")
+    paragraph(text, out, width, first, indent + "  ", len(indent) + (2 if bullet else 0))
 
 
 def to_json(found: Sequence[Found], missing: Sequence[str] = ()) -> str:
