@@ -37,9 +37,13 @@ impl<'a> Value<'a> {
 /// Takes what a walk finds. `number` is the field's number in `container`, `offset` its place.
 pub trait Visitor {
     /// A container begins in field `number` of the one around it.
-    fn enter(&mut self, container: &'static Message, number: u32, offset: u64) -> Result<()>;
+    fn enter(&mut self, _container: &'static Message, _number: u32, _offset: u64) -> Result<()> {
+        Ok(())
+    }
     /// The innermost container ends, whole or cut.
-    fn leave(&mut self, container: &'static Message) -> Result<()>;
+    fn leave(&mut self, _container: &'static Message) -> Result<()> {
+        Ok(())
+    }
     /// A field of the innermost container.
     fn field(
         &mut self,

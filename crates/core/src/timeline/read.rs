@@ -83,10 +83,6 @@ impl Visitor for Found {
         Ok(())
     }
 
-    fn leave(&mut self, _: &'static Message) -> Result<()> {
-        Ok(())
-    }
-
     fn field(
         &mut self,
         container: &'static Message,

@@ -60,12 +60,6 @@ struct Graph<'a> {
 }
 
 impl Visitor for Graph<'_> {
-    fn enter(&mut self, _: &'static Message, _: u32, _: u64) -> Result<()> {
-        Ok(())
-    }
-    fn leave(&mut self, _: &'static Message) -> Result<()> {
-        Ok(())
-    }
     fn field(
         &mut self,
         container: &'static Message,
