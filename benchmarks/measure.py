@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Route:
     command: Sequence[str]
     prepare: Callable[[], None] = lambda: None
     environment: dict[str, str] = field(default_factory=dict)
+    tells: bool = False
+    """Whether the last line that it prints is a JSON object about its inside."""
 
 
 @dataclass(frozen=True)
@@ -32,39 +37,52 @@ class Measured:
     runs: int
 
 
-def run_once(route: Route) -> tuple[float, float]:
-    """Seconds and peak resident megabytes of one run. RuntimeError with its last words when it fails."""
+def run_once(route: Route) -> tuple[float, float, dict[str, Any]]:
+    """Seconds, peak resident megabytes, and what it tells, of one run. RuntimeError with its last words when
+    it fails."""
     route.prepare()
-    with subprocess.Popen(
-        list(route.command),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **route.environment},
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as told,
+        subprocess.Popen(
+            list(route.command),
+            stdout=told if route.tells else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **route.environment},
+        ) as process,
+    ):
         start = time.perf_counter()
         assert process.stderr is not None
         last_words = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
+        told.seek(0)
+        lines = told.read().splitlines()
     if process.returncode != 0:
         raise RuntimeError(f"{route.name}: exit {process.returncode}: {last_words.decode()[-500:]}")
     unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss is in bytes there, in KiB elsewhere
-    return seconds, usage.ru_maxrss * unit / 1e6
+    return seconds, usage.ru_maxrss * unit / 1e6, json.loads(lines[-1]) if lines else {}
 
 
-def in_turns(routes: Sequence[Route], rounds: int) -> dict[str, Measured]:
-    """Runs all routes once per round, so that a busy moment of the machine hits all of them alike."""
+def in_turns(routes: Sequence[Route], rounds: int) -> tuple[dict[str, Measured], dict[str, dict[str, Any]]]:
+    """Runs all routes once per round, so that a busy moment of the machine hits all of them alike.
+
+    Returns the figures, and what each route told in the last round.
+    """
     results: dict[str, list[tuple[float, float]]] = {route.name: [] for route in routes}
+    inside = {}
     for _ in range(rounds):
         for route in routes:
-            results[route.name].append(run_once(route))
+            seconds, peak_mb, told = run_once(route)
+            results[route.name].append((seconds, peak_mb))
+            if told:
+                inside[route.name] = told
     measured = {}
     for name, runs in results.items():
-        seconds = sorted(run[0] for run in runs)
+        times = sorted(run[0] for run in runs)
         peak = max(run[1] for run in runs)
-        measured[name] = Measured(statistics.median(seconds), peak, seconds[-1] / seconds[0], len(runs))
-    return measured
+        measured[name] = Measured(statistics.median(times), peak, times[-1] / times[0], len(runs))
+    return measured, inside
 
 
 def warm(path: Path) -> None:

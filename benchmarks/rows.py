@@ -28,12 +28,15 @@ class Promise:
     """What is held to `wanted`.
 
     times, memory: the other's time (peak memory) over ours, at least. seconds, megabytes: ours, at most.
+    part: hold a part of what both routes tell of their inside, instead of the whole processes; then the
+    results of both must be the same, too.
     """
 
     kind: str
     ours: str
     wanted: float
     other: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,10 @@ class Row:
     rounds: int = 5
 
 
-def work(name: str, *arguments: object, env: dict[str, str] | None = None) -> Route:
-    """A route of work.py."""
-    command = [sys.executable, str(HERE / "work.py"), name, *map(str, arguments)]
-    return Route(name, command, environment=env or {})
+def work(name: str, *arguments: object, script: str = "work.py") -> Route:
+    """A route of work.py, or of another script here."""
+    command = [sys.executable, str(HERE / script), name, *map(str, arguments)]
+    return Route(name, command, tells=True)
 
 
 def ours(name: str, *arguments: object, cache: str = "", prepare: Callable[[], None] = lambda: None) -> Route:

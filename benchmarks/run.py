@@ -21,11 +21,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import generate_checkpoint
 import generate_chrome
+import generate_graph
 import generate_xspace
+import rows
+import tfprof_rows
 from measure import Measured, in_turns, warm
-from rows import DEFAULT, HERE, OUT, ROWS, XPROF, Promise, Row
+from rows import DEFAULT, HERE, OUT, XPROF, Promise, Row
 
+ROWS = {**rows.ROWS, **tfprof_rows.ROWS}
 RESULTS = HERE / "results"
 
 
@@ -40,7 +45,7 @@ def main() -> int:
     if options.list:
         print("\n".join(f"{row.name:18} {row.about}" for row in ROWS.values()))
         return 0
-    wanted = [ROWS[name] for name in options.rows] if options.rows else DEFAULT
+    wanted = [ROWS[name] for name in options.rows] if options.rows else [*DEFAULT, *tfprof_rows.DEFAULT]
     if not XPROF.exists() and any("xspace" in row.name for row in wanted):
         install_xprof()
         print("start again: xprof is installed now")
@@ -67,16 +72,11 @@ def measure(row: Row, rounds: int) -> dict[str, Any]:
         make(path)
         warm(path)
     print(f"\n{row.name}: {row.about}", flush=True)
-    figures = in_turns(row.routes, rounds)
-    inner = {
-        route.name: told
-        for route in row.routes
-        if Path(route.command[1]).name == "work.py" and (told := ask(list(route.command)))
-    }
+    figures, inner = in_turns(row.routes, rounds)
     for name, figure in figures.items():
         line = f"  {name:18} {figure.seconds:8.3f} s  {figure.peak_mb:7.0f} MB  spread {figure.spread:.2f}"
-        if name in inner:
-            told = inner[name]
+        told = inner.get(name, {})
+        if "bytes" in told:
             rate = told["bytes"] / 1e6 / told["seconds"]
             line += f"  inside {told['seconds']:.3f} s, {rate:.0f} MB/s"
             if "events" in told:
@@ -93,15 +93,11 @@ def measure(row: Row, rounds: int) -> dict[str, Any]:
     }
 
 
-def ask(command: list[str]) -> dict[str, Any]:
-    """What a route of work.py prints of its inside; empty when it prints nothing."""
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return json.loads(output) if output.strip().startswith("{") else {}
-
-
 def judge(promise: Promise, figures: dict[str, Measured], inner: dict[str, Any]) -> dict[str, Any]:
     """Holds the figures to a promise."""
     ours = figures[promise.ours]
+    if promise.part:
+        return judge_part(promise, inner)
     if promise.kind in ("times", "memory"):
         other = figures[promise.other]
         own_seconds = inner.get(promise.ours, {}).get("seconds", ours.seconds)
@@ -114,12 +110,30 @@ def judge(promise: Promise, figures: dict[str, Measured], inner: dict[str, Any])
     return {"text": text, "got": got, "wanted": promise.wanted, "kept": got <= promise.wanted}
 
 
+def judge_part(promise: Promise, inner: dict[str, Any]) -> dict[str, Any]:
+    """Holds a part of the work to a promise: seconds of processor time inside, and the same result."""
+    own, other = inner[promise.ours], inner[promise.other]
+    got = other["parts"][promise.part] / own["parts"][promise.part]
+    same = own["digests"][promise.part] == other["digests"][promise.part]
+    text = (
+        f"{promise.part}: {promise.ours} {got:.2f}x faster than {promise.other}, wanted {promise.wanted:g}x"
+    )
+    text += "; the same text, byte for byte" if same else "; BUT ANOTHER TEXT"
+    return {"text": text, "got": got, "wanted": promise.wanted, "kept": same and got >= promise.wanted}
+
+
 def make(path: Path) -> None:
     """Generates an input that is not there yet."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     print(f"generating {path.name}", flush=True)
+    folder = path.parent.name
+    if folder.startswith("tfprof-"):
+        nodes = int(folder.split("-")[1])
+        return generate_graph.write(path.parent, nodes, text=folder.endswith("-text"))
+    if folder.startswith("checkpoint-"):
+        return generate_checkpoint.write(path.with_suffix(""), int(folder.split("-")[1]))
     part = path.with_name(path.name + ".part")
     if path.name.endswith(".gz"):
         plain = path.with_suffix("")
@@ -153,7 +167,7 @@ def machine() -> dict[str, Any]:
         ]
         cpu = names[0] if names else cpu
     versions = {}
-    for name in ("stepscope", "duckdb", "viztracer"):
+    for name in ("stepscope", "duckdb", "viztracer", "tensorflow", "tensorflow-cpu"):
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -82,6 +82,13 @@ def decode(file: str, format_: str, threads: str, needs: str = "args,nesting,tab
     print(json.dumps({"seconds": seconds, "bytes": facts["bytes_in"], "events": facts["events_seen"]}))
 
 
+def value(prefix: str, name: str) -> None:
+    """One tensor of a checkpoint."""
+    from stepscope import _core
+
+    _core.Checkpoint(prefix).read(name)
+
+
 def scan(file: str) -> None:
     """Every byte read once into one buffer and looked at (a line count); prints seconds and bytes."""
     buffer = bytearray(1 << 20)
@@ -104,6 +111,7 @@ WORK: dict[str, Callable[..., None]] = {
         duckdb_parquet,
         duckdb_unnest_parquet,
         decode,
+        value,
         scan,
     )
 }
