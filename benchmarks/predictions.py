@@ -12,7 +12,6 @@ useless must show that it is.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import datetime
 import json
 import os
@@ -308,14 +307,17 @@ def one(name: str, rounds: int) -> dict[str, Any]:
     """Records, predicts and measures a case in this process."""
     import tensorflow as tf
 
+    from stepscope.capture import record, step
+
     global PER_MATMUL_MS
     a = tf.random.uniform([180, 180])
-    for _ in range(20):
-        a = tf.matmul(a, a) * 1e-2
-    begin = time.perf_counter()
-    for _ in range(50):
-        a = tf.matmul(a, a) * 1e-2
-    PER_MATMUL_MS = max((time.perf_counter() - begin) * 1000 / 50, 0.02)
+    turns = []
+    for _ in range(30):
+        begin = time.perf_counter()
+        for _ in range(5):
+            a = tf.matmul(a, a) * 1e-2
+        turns.append((time.perf_counter() - begin) * 1000 / 5)
+    PER_MATMUL_MS = max(statistics.median(turns), 0.02)
     case = CASES[name]
     w = tf.random.uniform([600, 600])
 
@@ -325,8 +327,6 @@ def one(name: str, rounds: int) -> dict[str, Any]:
         for _ in range(max(round(case.model_ms / 3), 1)):
             a = tf.matmul(a, w) * 1e-2
         return tf.reduce_sum(a)
-
-    before, after = iter(case.before(tf)), iter(case.after(tf))
 
     def steps(iterator: Any, count: int) -> list[float]:
         times = []
@@ -340,10 +340,17 @@ def one(name: str, rounds: int) -> dict[str, Any]:
             times.append(time.perf_counter() - begin)
         return times
 
+    with tempfile.TemporaryDirectory() as folder:
+        # As `stepscope record` does: the recorder is there before the pipeline.
+        with record(f"{folder}/capture", warmup=25, steps=30):
+            before = iter(case.before(tf))
+            for i in range(60):
+                step(i)
+                steps(before, 1)
+        predicted = predict(Path(folder, "capture"), case.change)
+    after = iter(case.after(tf))
     for iterator in (before, after):
         steps(iterator, 15)
-    with tempfile.TemporaryDirectory() as folder:
-        predicted = predict(tf, Path(folder), before, steps, case.change)
     slow: list[float] = []
     fast: list[float] = []
     for _ in range(rounds):
@@ -361,25 +368,20 @@ def _typical(times: list[float]) -> float:
     return statistics.mean(kept)
 
 
-def predict(tf: Any, folder: Path, iterator: Any, steps: Any, change: str) -> dict[str, Any]:
-    """One capture of the pipeline, and what stepscope says of the change."""
-    started = time.time_ns()
-    tf.profiler.experimental.start(str(folder))
-    for i in range(30):
-        with tf.profiler.experimental.Trace("train", step_num=i, _r=1):
-            steps(iterator, 1)
-    tf.profiler.experimental.stop()
-    with contextlib.suppress(tf.errors.OpError):
-        model = tf.data.experimental.get_model_proto(iterator)
-        (folder / "pipeline").mkdir()
-        (folder / "pipeline" / "model_0_0.pb").write_bytes(model.SerializeToString())
-    told = {"format": 1, "recorder": "stepscope benchmark", "started_unix_ns": started}
-    told |= {"ended_unix_ns": time.time_ns(), "cores": os.cpu_count(), "host": "benchmark"}
-    (folder / "capture.json").write_text(json.dumps(told))
+def predict(folder: Path, change: str) -> dict[str, Any]:
+    """What stepscope says of the change, from a capture of the pipeline."""
     if keep := os.environ.get("STEPSCOPE_BENCH_KEEP"):
         shutil.copytree(folder, keep, dirs_exist_ok=True)
-    stepscope = str(Path(sys.executable).with_name("stepscope"))
-    command = [stepscope, "pipeline", "--no-cache", "--format", "json", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "stepscope.cli",
+        "pipeline",
+        "--no-cache",
+        "--format",
+        "json",
+        str(folder),
+    ]
     answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     found = next((one for one in answer["changes"] if one["name"] == change), None)
     return {

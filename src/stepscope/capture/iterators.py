@@ -14,6 +14,7 @@ from typing import Any
 
 from .datasets import Sites
 from .folder import Folder
+from .machine import threads
 from .patches import Patches
 from .recorder import Recorder
 
@@ -40,6 +41,8 @@ class Iterators:
         self._by_id: dict[int, Tracked] = {}
         self._written = 0
         self._made = 0
+        self._first = True
+        """No iterator was made yet."""
 
     def watch(self, patches: Patches) -> None:
         """Notes every dataset and iterator from now on, and counts the elements drawn from Python."""
@@ -55,6 +58,7 @@ class Iterators:
             # Asked for in the middle of a program: there may be iterators already.
             for one in gc.get_objects():
                 if type(one) is iterator_ops.OwnedIterator and getattr(one, "_dataset", None) is not None:
+                    self._first = False
                     self._track(one, one._dataset)
 
     def live(self) -> list[Any]:
@@ -65,6 +69,10 @@ class Iterators:
         from tensorflow.python.eager import context
 
         def __init__(self_: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
+            if self._first and context.executing_eagerly():
+                # What is there now is no thread of a pipeline: those come with their iterators.
+                self._recorder.own_threads = threads()
+            self._first = False
             init(self_, dataset, *args, **kwargs)
             if dataset is not None and context.executing_eagerly() and self._recorder.listening:
                 self._track(self_, dataset)
@@ -98,6 +106,7 @@ class Iterators:
 
     def _watched_graph_init(self, init: Any) -> Any:
         def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
+            self._first = False
             init(self_, *args, **kwargs)
             self._recorder.problem(
                 "no model of a graph-mode iterator",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 INTERVAL_S = 0.1
+_TASKS = Path("/proc/self/task")
 SECTOR_BYTES = 512  # the unit of /proc/diskstats, whatever the disk
 
 
@@ -73,6 +74,63 @@ def sample(
     _add(values, _available)
     _add(values, _disks)
     return values, ticks
+
+
+class Shares:
+    """What the threads of this process get of the cores, between two moments.
+
+    A thread that could run and has no core waits: the kernel counts both times for each (Linux, schedstat).
+    Threads that end in between are in the processor time of the process only.
+    """
+
+    def __init__(self, program: frozenset[str] | None = None) -> None:
+        """program: threads that are the program's, see `threads`; None when they cannot be told from the
+        pipeline's."""
+        self._program = program
+        self._threads = _schedule()
+        self._cpu_ns = time.process_time_ns()
+
+    def since(self) -> dict[str, Any]:
+        """Nanoseconds of processor time of the process since this was made; and of its threads, on a core and
+        waiting for one, the program's and the others apart."""
+        told: dict[str, Any] = {"cpu_ns": time.process_time_ns() - self._cpu_ns}
+        if self._threads is None or (now := _schedule()) is None:
+            return told
+        whose: dict[str, dict[str, int]] = {}
+        for thread, (run_ns, wait_ns) in now.items():
+            run_before, wait_before = self._threads.get(thread, (0, 0))
+            if run_ns < run_before or wait_ns < wait_before:
+                run_before = wait_before = 0  # a new thread with the number of an old one
+            owner = "all" if self._program is None else "program" if thread in self._program else "later"
+            sums = whose.setdefault(owner, {"cpu_ns": 0, "wait_ns": 0})
+            sums["cpu_ns"] += run_ns - run_before
+            sums["wait_ns"] += wait_ns - wait_before
+        return {**told, "threads": whose}
+
+
+def threads() -> frozenset[str] | None:
+    """The threads of this process; None where the system does not tell."""
+    try:
+        return frozenset(path.name for path in _TASKS.iterdir())
+    except OSError:
+        return None
+
+
+def _schedule() -> dict[str, tuple[int, int]] | None:
+    """Time on a core and time waiting for one of each thread; None where the kernel does not tell."""
+    found = {}
+    try:
+        for thread in _TASKS.iterdir():
+            try:
+                run_ns, wait_ns = _read(f"{thread}/schedstat").split()[:2]
+            except (FileNotFoundError, ProcessLookupError):
+                if thread.exists():
+                    return None  # the kernel does not tell
+                continue  # it ended just now
+            found[thread.name] = (int(run_ns), int(wait_ns))
+    except (OSError, ValueError):
+        return None
+    return found
 
 
 def _add(values: dict[str, Any], read: Callable[[], dict[str, int]]) -> None:

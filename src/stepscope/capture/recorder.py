@@ -15,7 +15,7 @@ from typing import Any, Callable, Optional
 from . import environment, notes
 from .exits import Exits
 from .folder import Folder
-from .machine import Sampler
+from .machine import Sampler, Shares
 from .pace import FRAMEWORK, Caller, Pace, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
@@ -51,6 +51,8 @@ class Recorder:
         self.closing: list[Callable[[Folder, Caller, Any], None]] = []
         """Pieces that are written once, after the last recording, with the thing that was called."""
         self.live_iterators: Callable[[], list[Any]] = list
+        self.own_threads: frozenset[str] | None = None
+        """Threads that were there before the first iterator: the framework's and the program's."""
         self.restoring: list[Callable[[], None]] = []
         """What else is put back when the wrappers are off. They do not raise."""
         self.cost: dict[str, int] = {}
@@ -59,6 +61,7 @@ class Recorder:
         self._pid = os.getpid()
         self._compiled_before: dict[tuple[Any, ...], int] = {}
         self._sampler: Sampler | None = None
+        self._shares: Shares | None = None
         self._session: dict[str, Any] = {}
         self._steps = 0
         self._metadata = 0.0
@@ -247,6 +250,7 @@ class Recorder:
                 self._next_at = caller.count + 100
                 return
         self._charge("profiler_start_ns", begin)
+        self._shares = Shares(self.own_threads) if self.wants("machine") else None
         self._session["begin_unix_ns"] = now_ns()
         caller.last_end_ns = self._session["begin_unix_ns"]
         self.state = RECORDING
@@ -278,6 +282,8 @@ class Recorder:
         folder = self._open()
         self._session["end_unix_ns"] = now_ns()
         self._session["steps"] = self._steps
+        if self._shares is not None:
+            self._session.update(self._shares.since())
         self.state = WAITING
         begin = time.perf_counter_ns()
         try:

@@ -231,6 +231,17 @@ class _Capture:
                 if value is not None
             ]
             before = line
+        for session in self._listed("sessions"):
+            begin, end = _whole(session, "begin_unix_ns"), _whole(session, "end_unix_ns")
+            if begin is None or end is None or end <= begin:
+                continue
+            shares = _shares(session, end - begin)
+            rows += [
+                {"track_id": 0, "name": _SHARES, "series": series, "ts_ps": ts_ps, "value": value}
+                for ts_ps in (self._time(begin), self._time(end))
+                for series, value in shares
+                if ts_ps is not None
+            ]
         self._add("counter", rows)
         if rows:
             track = {"device_id": None, "kind": "counter", "records": "unknown", "process": "machine"}
@@ -297,6 +308,25 @@ class _Capture:
             slug, {"slug": slug, "effect": effect, "events": 0, "first_offset": None, "detail": detail}
         )
         note["events"] += 1
+
+
+_SHARES = "threads during recording"
+"""The counter that says how many threads ran, and how many waited for a core, on average over a recording:
+at its begin, and again at its end. `program` are those that were there before the first iterator."""
+
+
+def _shares(session: Mapping[str, Any], lasted_ns: int) -> list[tuple[str, float]]:
+    found = []
+    told = session.get("threads")
+    for owner, sums in told.items() if isinstance(told, dict) else ():
+        for key, what in (("cpu_ns", "running"), ("wait_ns", "waiting")):
+            value = _whole(sums, key)
+            if owner in ("program", "later", "all") and value is not None and value >= 0:
+                found.append((f"{owner} {what}", value / lasted_ns))
+    cpu = _whole(session, "cpu_ns")
+    if cpu is not None and cpu >= 0:
+        found.append(("process running", cpu / lasted_ns))
+    return found
 
 
 _SERIES = (

@@ -69,17 +69,26 @@ def _candidates(
     upstream = [load.stage.number for load in loads if _is_below(load, worst)]
     short = stage.short
 
-    def own_lane(part: Part, width: int) -> Part:
-        return replace(part, lane=f"changed:{part.number}", width=width)
+    def in_parallel() -> Model:
+        """It runs on threads of its own, and what it takes from on another one."""
+        lane = next((part.lane for part in now.parts if part.number == stage.number), None)
+        before = [part.number for part in now.parts if part.lane == lane and part.number in upstream]
+        thread = now.changed(before, lambda p: replace(p, lane=f"changed:before:{stage.number}"))
+        return thread.changed(
+            number,
+            lambda p: replace(
+                p, lane=f"changed:{p.number}", width=now.cores, into=p.lane, bursts=short == "Map"
+            ),
+        )
 
     if short == "Map":
         what = f"give {place} num_parallel_calls=tf.data.AUTOTUNE"
-        yield "parallelise_map", worst, what, now.changed(number, lambda p: own_lane(p, now.cores))
+        yield "parallelise_map", worst, what, in_parallel()
     elif stage.ahead and not short.startswith(("Prefetch", "ParallelInterleave")):
         if worst.width < now.cores:
             what = f"raise the parallelism of {place} from {worst.width} to tf.data.AUTOTUNE"
             yield "raise_parallelism", worst, what, now.changed(number, lambda p: replace(p, width=now.cores))
-        double = replace(now, cores=2 * now.cores)
+        double = replace(now, cores=2 * now.cores, free_cores=now.free_cores + now.cores)
         what = f"give the host {2 * now.cores} cores instead of {now.cores} and leave parallelism to autotune"
         wide = double.changed(number, lambda p: replace(p, width=max(p.width, double.cores)))
         yield "more_cores", worst, what, wide
@@ -87,7 +96,7 @@ def _candidates(
         what = (
             f"give {place} num_parallel_calls=tf.data.AUTOTUNE, or batch smaller elements (uint8, not float)"
         )
-        yield "parallelise_batch", worst, what, now.changed(number, lambda p: own_lane(p, now.cores))
+        yield "parallelise_batch", worst, what, in_parallel()
     if stage.nested_in is not None and stage.nested_in.short.startswith(("Interleave", "FlatMap")):
         inner = [load.stage.number for load in loads if load.stage.nested_in is stage.nested_in]
         branch = f"changed:{stage.nested_in.number}"
@@ -140,7 +149,7 @@ def _candidates(
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if in_program >= HELPS * measured_ps:
         what = "end the pipeline with prefetch(tf.data.AUTOTUNE)"
-        moved = tuple(replace(p, lane="changed:end") if p.lane == PROGRAM else p for p in now.parts)
+        moved = tuple(_from_program(part) for part in now.parts)
     else:
         what, moved = "prefetch more: the pipeline works ahead of the program already", now.parts
     yield "prefetch", worst, what, replace(now, parts=moved)
@@ -149,6 +158,16 @@ def _candidates(
         worst,
         "run the pipeline on other hosts with tf.data service",
         replace(now, parts=()),
+    )
+
+
+def _from_program(part: Part) -> Part:
+    """The part when a prefetch takes what the program took."""
+    ends = "changed:end"
+    return replace(
+        part,
+        lane=ends if part.lane == PROGRAM else part.lane,
+        into=ends if part.into == PROGRAM else part.into,
     )
 
 

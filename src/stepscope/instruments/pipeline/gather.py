@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.calls import CHOSEN, EVENTS, ORDER, Call, read
-from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.machine import Machine, Threads
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
@@ -145,8 +145,33 @@ def _machine(query: Query, source_id: int, whose: str, window: tuple[int, int]) 
         cores = [float(value) for name, _, value in rows if name == "core busy"]
         used = [float(value) for name, _, value in rows if name == "process cpu"]
         if cores:
-            return Machine(len(cores), sum(cores) / len(cores), max(cores), used[0] if used else None)
+            shares = _shares(query, other, begin, end)
+            return Machine(
+                len(cores),
+                sum(cores) / len(cores),
+                max(cores),
+                shares.get("process running", used[0] if used else None),
+                _threads(shares, "program"),
+                _threads(shares, "later"),
+            )
     return None
+
+
+def _shares(query: Query, source_id: int, begin: int, end: int) -> dict[str, float]:
+    """How many threads ran and waited for cores during the recording around the steps: it is told at its
+    begin and at its end, so that the last value before the middle of the steps is of their recording."""
+    middle = begin + (end - begin) // 2
+    rows = query(
+        "SELECT series, value FROM counter "
+        f"WHERE source_id = {source_id} AND name = 'threads during recording' AND ts_ps <= {middle} "
+        "ORDER BY ts_ps"
+    ).rows()
+    return {str(series): float(value) for series, value in rows}
+
+
+def _threads(shares: dict[str, float], owner: str) -> Threads | None:
+    running, waiting = (shares.get(f"{owner} {what}") for what in ("running", "waiting"))
+    return None if running is None or waiting is None else Threads(running, waiting)
 
 
 def _numbers(text: str) -> list[int]:

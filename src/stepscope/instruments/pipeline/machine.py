@@ -11,6 +11,19 @@ OTHERS = 0.2
 
 
 @dataclass(frozen=True)
+class Threads:
+    """What some threads got of the cores: how many ran, and how many waited for a core, on average."""
+
+    running: float
+    waiting: float
+
+    @property
+    def stretch(self) -> float:
+        """How much longer what they computed took because it waited for cores; 1 when it never did."""
+        return 1 + self.waiting / self.running if self.running > 0 else 1.0
+
+
+@dataclass(frozen=True)
 class Machine:
     """The machine during the steps, from a capture's record."""
 
@@ -21,6 +34,10 @@ class Machine:
     """Part of the time that the busiest core was busy."""
     process_cores: float | None
     """Cores that the program kept busy."""
+    program: Threads | None = None
+    """Threads that were there before the first iterator: the program's and its framework's."""
+    pipeline: Threads | None = None
+    """Threads that came with the iterators, or after."""
 
     @property
     def others(self) -> float:

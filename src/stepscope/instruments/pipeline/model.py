@@ -1,13 +1,25 @@
 """The rate model: how long a step takes when every part of it runs as fast as it can.
 
-    step = max(program + its lane, slowest other lane, CPU work / cores, functions / threads of the pool)
+    step = max(program + its lane, slowest other lane, bursts, CPU work / cores, functions / pool's threads)
 
 `program` is the time of a step that is not waiting. Lanes (see rates) run side by side, and with the
-program; what runs in the program's own lane adds to it. A model trained on the CPU competes for the
-cores, so that its own time adds to the CPU work; how much it does is taken from what the step takes now.
-Where that is longer still (threads that hinder each other, buffers that run empty), a changed pipeline is
-taken to keep that factor in part. The interval reaches from the model without competition to the one with
-all of it and the whole factor, and 10 % further on either side.
+program; what runs in the program's own lane adds to it.
+
+*Cores.* What program and pipeline compute shares the cores. How long each of them waited for cores, the
+stretch of what it computed, is taken from the record of its threads; each hinders the other by as much as
+it keeps cores busy, so that after a change
+
+    stretch of the program = 1 + (stretch now - 1) * (cores the pipeline keeps busy then / now)
+
+and the same the other way round. Without such a record the program's part in the CPU work is what makes
+the model tell the measured step.
+
+*Bursts.* A parallel map works ahead by as many elements as it has threads. While its consumer does
+something else, as training, it gets no further: of n elements a step n - threads are made while it is waited
+for.
+
+*Handing over.* In the lane that limits, what the measured step takes beyond the work of its stages is the
+time of handing over elements between threads. It goes with the number of elements, not with their work.
 """
 
 from __future__ import annotations
@@ -16,17 +28,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from stepscope.instruments.pipeline.machine import Machine
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import PROGRAM
+from stepscope.instruments.pipeline.stages import PROGRAM, consumer_lane
 from stepscope.instruments.pipeline.waits import Waits
 
+_MOST_PRESSURE = 2.0
+"""Nobody is hindered by more than so many times as much as was measured: there are only so many cores."""
 CPU, POOL = "cpu", "threads"
 """What limits when it is no stage: the cores, or the threads that run functions, as many as cores."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A stage in the model: its work per step and what shares it."""
+    """A stage in the model: its work per step and what shares it. Times without waiting for cores."""
 
     number: int
     name: str
@@ -37,43 +52,140 @@ class Part:
     """What of its work needs a core; reading and waiting Python do not, or not all of it."""
     pool_ps: int = 0
     """Time in which its function holds a thread of the pool, waiting or not."""
+    into: str = PROGRAM
+    """The lane of what takes its elements."""
+    calls: float = 1.0
+    """Elements that it makes for a step."""
+    handing_ps: int = 0
+    """Handing over its elements between threads, over all of its threads."""
+    bursts: bool = False
+    """It works ahead by no more elements than it has threads."""
+
+    @property
+    def inline(self) -> bool:
+        """It runs on the program's own thread."""
+        return self.lane == PROGRAM and not self.pool_ps
+
+    def service(self, stretches: tuple[float, float] = (1.0, 1.0)) -> float:
+        """Time for a step when what program and pipeline compute is stretched so."""
+        stretch = stretches[0 if self.inline else 1]
+        return (self.work_ps + self.cpu_ps * (stretch - 1) + self.handing_ps) / max(self.width, 1)
 
 
 @dataclass(frozen=True)
 class Model:
-    """A program and its pipeline."""
+    """A program and its pipeline. Times without waiting for cores."""
 
     program_ps: int
+    program_cpu: tuple[int, int]
+    """CPU work of the program in a step: at least, at most."""
     parts: tuple[Part, ...]
     cores: int
-    device: bool
-    """The program computes on an accelerator, so that its step leaves the cores to the pipeline."""
+    """Threads of the pool."""
+    free_cores: float
+    """Cores that other programs leave."""
+    stretch: tuple[float, float] = (1.0, 1.0)
+    """How much longer what program and pipeline computed took while both did what they did."""
+    busy: tuple[float, float] = (1.0, 1.0)
+    """Cores that program and pipeline kept busy then."""
+    others: float = 0.0
+    """Cores that other programs keep busy."""
 
-    def lanes(self) -> Counter[str]:
+    def lanes(self, stretch: tuple[float, float] = (1.0, 1.0)) -> Counter[str]:
         """Time that each lane needs for a step."""
-        found: Counter[str] = Counter({PROGRAM: self.program_ps})
+        found: Counter[str] = Counter({PROGRAM: self._program(stretch[0])})
         for part in self.parts:
-            found[part.lane] += part.work_ps // max(part.width, 1)
+            found[part.lane] += round(part.service(stretch))
         return found
 
-    def step(self, crowded: bool = False) -> tuple[int, str]:
-        """Duration of a step and its limit: a lane, CPU or POOL. crowded: the program takes all cores."""
-        lanes = self.lanes()
+    def step(self, crowding: float = 0.0) -> tuple[int, str]:
+        """Duration of a step and its limit: a lane, CPU or POOL. crowding: how much of what is not known of
+        the program's CPU work there is, 0 to 1."""
+        least, most = self.program_cpu
+        own = least + crowding * (most - least)
+        work = sum(part.cpu_ps for part in self.parts)
+        found = self._bound((1.0, 1.0), own + work)
+        for _ in range(20):
+            if self.stretch == (1.0, 1.0):
+                break
+            # Each hinders the other by as much as it keeps the cores busy.
+            inline, beside = self.shared()
+            mine, theirs = (own + inline) / max(found[0], 1), beside / max(found[0], 1)
+            next_one = self._bound(
+                (
+                    1 + (self.stretch[0] - 1) * self._pressure(theirs, self.busy[1]),
+                    1 + (self.stretch[1] - 1) * self._pressure(mine, self.busy[0]),
+                ),
+                own + work,
+            )
+            found = ((found[0] + next_one[0]) // 2, next_one[1])
+        return found
+
+    def shared(self) -> tuple[int, int]:
+        """CPU work of the pipeline in the program's thread, and of what runs beside it."""
+        inline = sum(part.cpu_ps for part in self.parts if part.inline)
+        return inline, sum(part.cpu_ps for part in self.parts) - inline
+
+    def _pressure(self, then: float, now: float) -> float:
+        if now + self.others <= 0:
+            return 1.0  # who hinders is not told, and stays
+        return min((then + self.others) / (now + self.others), _MOST_PRESSURE)
+
+    def alone(self) -> Model:
+        """The model as if nobody waited for cores."""
+        return replace(self, stretch=(1.0, 1.0))
+
+    def handing_over(self, measured_ps: int, crowding: float) -> Model:
+        """The model that tells the measured step: what is missing is put down to handing over elements, in
+        the lane of the pipeline that limits."""
+        missing = measured_ps - self.step(crowding)[0]
+        lanes = self.lanes(self.stretch)
+        waited = [part.lane for part in self.parts]
+        if missing <= 0 or not waited:
+            return self
+        lane = max(waited, key=lambda one: (lanes[one], one))
+        inside = [part for part in self.parts if part.lane == lane]
+        called = [part for part in inside if part.pool_ps] or inside
+        total = sum(part.calls for part in called) or 1.0
+        missing = max(measured_ps - lanes[lane], 0)
+
+        def with_handing(part: Part) -> Part:
+            return replace(part, handing_ps=round(missing * part.calls / total * max(part.width, 1)))
+
+        return self.changed([part.number for part in called], with_handing)
+
+    def _bound(self, stretch: tuple[float, float], cpu_ps: float) -> tuple[int, str]:
+        lanes = self.lanes(stretch)
         lane = max(lanes, key=lambda one: (lanes[one], one == PROGRAM, one))
-        cpu = sum(part.cpu_ps for part in self.parts) // self.cores
-        cpu += self.program_ps if crowded and not self.device else 0
         pool = sum(part.pool_ps for part in self.parts) // self.cores
-        return max((lanes[lane], lane), (cpu, CPU), (pool, POOL), key=lambda bound: bound[0])
+        bounds = [(lanes[lane], lane), (round(cpu_ps / self.free_cores), CPU), (pool, POOL)]
+        bounds += [(self._burst(part, stretch), part.lane) for part in self.parts if part.bursts]
+        return max(bounds, key=lambda bound: bound[0])
+
+    def _burst(self, part: Part, stretch: tuple[float, float]) -> int:
+        """A step when a part that works ahead by a few elements is waited for by what takes many at once."""
+        taking = [one for one in self.parts if one.lane == part.into]
+        rare = [one for one in taking if one.calls <= part.calls / 2]
+        between = sum(one.service(stretch) for one in rare)
+        often = sum(one.service(stretch) for one in taking if one not in rare)
+        bursts = min((one.calls for one in rare), default=part.calls)
+        if part.into == PROGRAM:
+            between += self._program(stretch[0])
+            bursts = min(bursts, 1.0)
+        ahead = min(part.width * bursts / max(part.calls, 1e-9), 1.0)
+        return round(between + max(often, (1 - ahead) * part.service(stretch)))
+
+    def _program(self, stretch: float) -> int:
+        """The program's part of a step: what it computes on one thread at least is stretched."""
+        return round(self.program_ps + min(self.program_cpu[0], self.program_ps) * (stretch - 1))
 
     def limit(self, lane: str) -> str:
         """The name of what limits: a stage, `program`, `cpu` or `threads`."""
         inside = [part for part in self.parts if part.lane == lane]
-        largest = max(
-            inside, key=lambda part: (part.work_ps // max(part.width, 1), part.number), default=None
-        )
+        largest = max(inside, key=lambda part: (part.service(), part.number), default=None)
         if largest is None or lane in (CPU, POOL):
             return lane
-        if lane == PROGRAM and largest.work_ps // max(largest.width, 1) <= self.program_ps:
+        if lane == PROGRAM and largest.service() <= self.program_ps:
             return PROGRAM
         return largest.name
 
@@ -93,25 +205,72 @@ class Prediction:
     limits_next: str
 
 
-def of(loads: Sequence[Load], waits: Waits, cores: int, device: bool) -> Model:
-    """The model of what was recorded."""
-    parts = tuple(
-        Part(
-            load.stage.number,
-            load.stage.name,
-            load.stage.lane,
-            load.width,
-            load.work_ps,
-            0 if load.python or load.stage.short.startswith(_READS) else min(load.cpu_ps, load.work_ps),
-            min(load.pool_ps, load.work_ps),
+def of(
+    loads: Sequence[Load], waits: Waits, cores: int, device: bool, machine: Machine | None = None
+) -> Model:
+    """The model of what was recorded. machine: tells what threads got of the cores, where that is known."""
+    program_ps = max(waits.step_ps - waits.wait_ps, 0)
+    known = machine is not None and machine.program is not None and machine.pipeline is not None
+    parts = []
+    for load in loads:
+        if not load.work_ps:
+            continue
+        stage = load.stage
+        needs_core = not load.python and not stage.short.startswith(_READS)
+        parts.append(
+            Part(
+                stage.number,
+                stage.name,
+                stage.lane,
+                load.width,
+                load.work_ps,
+                min(load.cpu_ps, load.work_ps) if needs_core else 0,
+                min(load.pool_ps, load.work_ps),
+                consumer_lane(stage),
+                load.per_step,
+                bursts=stage.short.startswith("ParallelMap"),
+            )
         )
-        for load in loads
-        if load.work_ps
+    others = machine.others if machine is not None and machine.full else 0.0
+    free = cores * cores / (cores + others)  # as many threads as cores against theirs
+    if not known or machine is None or machine.program is None or machine.pipeline is None:
+        # One core is what is assumed when neither a record nor the trace tells how many there are.
+        most = 0 if device or (machine is None and cores == 1) else program_ps * cores
+        if machine is not None and machine.process_cores is not None and not device:
+            used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
+            most = min(most, max(used, 0))
+        found = Model(program_ps, (0, most), tuple(parts), cores, free)
+        return found.handing_over(waits.step_ps, _crowding(found, waits.step_ps))
+    stretch = (machine.program.stretch, machine.pipeline.stretch)
+    parts = [_alone(part, stretch[0 if part.inline else 1]) for part in parts]
+    # Stages in the program's own thread are no part of what the program does.
+    inline = sum(part.cpu_ps - min(part.pool_ps, part.cpu_ps) for part in parts if part.lane == PROGRAM)
+    own = max(round(machine.program.running * waits.step_ps) - inline, 0)
+    # Some kernels of the pipeline compute on the framework's threads, while the program waits.
+    own = min(own, program_ps * cores)
+    stretched = min(own * stretch[0], program_ps)  # more of it is on other threads at the same time
+    found = Model(
+        round(program_ps - stretched * (1 - 1 / stretch[0])),
+        (own, own),
+        tuple(parts),
+        cores,
+        free,
+        stretch,
+        others=others,
     )
-    return Model(max(waits.step_ps - waits.wait_ps, 0), parts, cores, device)
+    inside, beside = (work / max(waits.step_ps, 1) for work in found.shared())
+    found = replace(found, busy=(own / max(waits.step_ps, 1) + inside, beside))
+    return found.handing_over(waits.step_ps, 0.0)
 
 
 _READS = ("TFRecord", "TextLine", "FixedLengthRecord", "MatchingFiles", "Generator")
+
+
+def _alone(part: Part, stretch: float) -> Part:
+    """The part without what it waited for cores."""
+    cpu_ps = round(part.cpu_ps / stretch)
+    pool_ps = min(part.pool_ps, part.work_ps - part.cpu_ps + cpu_ps)
+    return replace(part, work_ps=part.work_ps - part.cpu_ps + cpu_ps, cpu_ps=cpu_ps, pool_ps=pool_ps)
 
 
 def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
@@ -121,25 +280,22 @@ def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
             measured_ps, round(0.9 * measured_ps), round(1.1 * measured_ps), now.limit(now.step()[1])
         )
     crowding = _crowding(now, measured_ps)
-    before = max(_between(now, crowding), 1)
-    factor = max(measured_ps / before, 1.0)
-    middle = _between(then, crowding)
-    # What hinders are threads and buffers of the pipeline: the less it has left to do, the less it hinders.
-    likely = round(middle * (1 + (factor - 1) * min(middle / before, 1.0)))
-    high = min(round(1.1 * max(then.step(crowded=True)[0], middle * factor)), round(1.05 * measured_ps))
-    low = round(0.9 * then.step()[0])
-    high = max(high, low)
-    lane = then.step(crowded=crowding > 0.5)[1]
+    # Where the model tells more than was measured, its parts are told too large, after the change as before.
+    scale = min(measured_ps / max(now.step(crowding)[0], 1), 1.0)
+    likely, lane = then.step(crowding)
+    likely = round(likely * scale)
+    low = round((1 - UNSURE) * min(then.alone().step()[0] * scale, likely))
+    high = round((1 + UNSURE) * max(then.step(1.0)[0] * scale, likely))
+    high = max(min(high, round(1.05 * measured_ps)), low)
     return Prediction(min(max(likely, low), high), low, high, then.limit(lane))
 
 
+UNSURE = 0.15
+"""The interval reaches further than the model's own two ends by this part."""
+
+
 def _crowding(now: Model, measured_ps: int) -> float:
-    """How much the program and the pipeline compete for cores, 0 to 1: what makes the model tell the
-    measured step, or comes next to it."""
-    free, crowded = now.step()[0], now.step(crowded=True)[0]
-    return min(max((measured_ps - free) / (crowded - free), 0.0), 1.0) if crowded > free else 0.0
-
-
-def _between(model: Model, crowding: float) -> int:
-    free = model.step()[0]
-    return round(free + crowding * (max(model.step(crowded=True)[0], free) - free))
+    """How much of the CPU work that the program may do it does, 0 to 1: what makes the model tell the
+    measured step, or comes next to it. The middle where both ends tell the same."""
+    free, crowded = now.step()[0], now.step(1.0)[0]
+    return min(max((measured_ps - free) / (crowded - free), 0.0), 1.0) if crowded > free else 0.5

@@ -57,6 +57,8 @@ class Load:
     """Its work, divided by its threads, while the program waited."""
     python: bool
     """It runs a py_function."""
+    per_step: float = 0.0
+    """Elements that it makes for a step, with the calls at the end of a dataset."""
     trace_work_ps: int = 0
     """Its work per step from the events of the trace."""
     account: Account | None = None
@@ -151,10 +153,18 @@ def measure(
                 pool_ps=per_step(ran[stage]),
                 in_waits_ps=shared(at_work, waits.intervals) // (width * outer) if waits else 0,
                 python=stage in python,
+                per_step=_calls_within(stage, waits) / number,
                 trace_work_ps=per_step(at_work),
             )
         )
     return loads
+
+
+def _calls_within(stage: Stage, waits: Waits | None) -> int:
+    """Its calls that end within the steps."""
+    if waits is None:
+        return len(stage.calls)
+    return shared([(call.end_ps - 1, call.end_ps) for call in stage.calls], waits.basis)
 
 
 _WAITS_TOO = re.compile(r"Root$|Prefetch|(Legacy)?(Parallel)?Interleave|Model$")

@@ -295,9 +295,12 @@ def _place(stage: Stage) -> None:
 
 
 def _lane(stage: Stage) -> str:
+    return f"function:{stage.number}" if stage.ahead else consumer_lane(stage)
+
+
+def consumer_lane(stage: Stage) -> str:
+    """The lane that takes its elements. Lanes of its consumers are known."""
     above = stage.above
-    if stage.ahead:
-        return f"function:{stage.number}"
     if above is None:
         return PROGRAM if stage.taken else f"pipeline:{stage.pipeline}"
     return f"thread:{above.number}" if above.ahead else above.lane

@@ -117,7 +117,7 @@ def diagnose(
     made: list[Change] = []
     best = None
     if verdict != "not_input_bound" and ranked and ranked[0].in_waits_ps:
-        now = model.of(loads, waited, cores, device)
+        now = model.of(loads, waited, cores, device, beside.machine)
         crowded = beside.machine is not None and beside.machine.crowded
         made = changes.propose(loads, ranked, now, waited.step_ps, where, beside.places, crowded)
         program_cpu = _program_cpu(loads, waited, beside.machine)

@@ -1,0 +1,144 @@
+"""What the rate model makes of cores, bursts and handing over: against simulations and arithmetic by hand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope import trace
+from stepscope.capture import machine as recorded
+from stepscope.instruments.pipeline.machine import Machine, Threads
+from stepscope.instruments.pipeline.model import CPU, Model, Part, predict
+from stepscope.instruments.pipeline.stages import PROGRAM
+from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from tests.formats.capture_folder import write
+from tests.instruments.pipelines import MS, sequential
+
+
+def simulated(threads: int, elements: int, work: float, between: float) -> float:
+    """A step of a program that does something for a while and then takes so many elements of a map, which
+    runs on threads and keeps no more results than it has of them. Element by element."""
+    free = [0.0] * threads
+    taken: list[float] = []
+    at = 0.0
+    marks = []
+    for _ in range(73):
+        at += between
+        for _ in range(elements):
+            # A call begins when a thread is free and a place for its result is.
+            place = taken[-threads] if len(taken) >= threads else 0.0
+            thread = min(range(threads), key=lambda i: free[i])
+            free[thread] = max(free[thread], place) + work
+            at = max(at, free[thread])
+            taken.append(at)
+        marks.append(at)
+    return (marks[72] - marks[12]) / 60  # which any number of threads divides
+
+
+@given(st.integers(1, 4), st.integers(1, 24), st.integers(1, 30), st.integers(0, 100))
+def test_a_map_that_works_ahead_by_few_elements(threads: int, elements: int, work: int, between: int) -> None:
+    part = Part(1, "Map", "function:1", threads, elements * work * MS, 0, calls=elements, bursts=True)
+    told = Model(between * MS, (0, 0), (part,), threads, threads).step()[0] / MS
+    real = simulated(threads, elements, work, between)
+    # Elements are whole: the last round of the threads may be a part of one.
+    assert told <= real + 1e-6
+    assert real <= told + work
+
+
+def machine(program: Threads, pipeline: Threads) -> Machine:
+    return Machine(2, 0.8, 0.9, program.running + pipeline.running, program, pipeline)
+
+
+def test_what_waited_for_cores_becomes_faster_when_nobody_is_in_the_way() -> None:
+    """The program computes 2 ms on two threads, each of which waits for a core for as long: 4 ms."""
+    program = Part(1, "Map", "thread:0", 1, 5 * MS, 5 * MS)
+    now = Model(2 * MS, (4 * MS, 4 * MS), (program,), 2, 2, (2.0, 1.6), (0.5, 0.625))
+    assert now.step()[0] == pytest.approx(8 * MS, rel=0.01)
+    assert now.changed([1], lambda part: None).step() == (2 * MS, PROGRAM)
+    # With half of the work, x = 2.5 (1 + 0.6 (4 / x) / 0.5): the program hinders more often.
+    half = now.changed([1], lambda part: Part(1, "Map", "thread:0", 1, MS * 5 // 2, MS * 5 // 2))
+    assert half.step()[0] == pytest.approx((2.5 + (2.5**2 + 4 * 12) ** 0.5) / 2 * MS, rel=0.01)
+
+
+def test_who_waits_for_other_programs_goes_on_waiting() -> None:
+    """A step of 10 ms, 8 of them waiting, all on the program's thread: of 10 ms it runs 8 and waits 2 for a
+    core. That is no fault of the pipeline, which runs on the same thread, and stays without it."""
+    drawn, times = sequential()
+    quiet = diagnose(drawn.calls(), times, beside=Beside(machine=machine(Threads(1.0, 0), Threads(0, 0))))
+    busy = diagnose(drawn.calls(), times, beside=Beside(machine=machine(Threads(0.8, 0.2), Threads(0, 0))))
+    cached = {
+        name: next(one for one in found.changes if one.name == "cache_here").prediction.step_ps
+        for name, found in (("quiet", quiet), ("busy", busy))
+    }
+    assert cached["quiet"] == pytest.approx(2.8 * MS)
+    assert cached["busy"] == pytest.approx(2.8 * MS, rel=0.01)
+
+
+def test_full_cores_limit_what_parallelism_gains() -> None:
+    """8 ms of work and 4 ms of the program's on two cores take 6 ms, with however many threads."""
+    part = Part(1, "Map", PROGRAM, 1, 8 * MS, 8 * MS, calls=8)
+    now = Model(2 * MS, (4 * MS, 4 * MS), (part,), 2, 2)
+    then = now.changed([1], lambda p: Part(1, "Map", "changed:1", 2, 8 * MS, 8 * MS, calls=8))
+    assert now.step() == (10 * MS, PROGRAM)
+    assert then.step() == (6 * MS, CPU)
+    told = predict(now, then, 10 * MS)
+    assert told.low_ps < told.step_ps == 6 * MS < told.high_ps
+
+
+def test_handing_over_stays_when_the_work_becomes_less() -> None:
+    part = Part(1, "Map", "thread:0", 1, 6 * MS, 6 * MS, pool_ps=6 * MS, calls=16)
+    now = Model(2 * MS, (0, 0), (part,), 2, 2).handing_over(8 * MS, 0.0)
+    assert now.step()[0] == 8 * MS
+    half = now.changed([1], lambda p: Part(1, "Map", "thread:0", 1, 3 * MS, 3 * MS, handing_ps=p.handing_ps))
+    assert half.step()[0] == 5 * MS
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the kernel tells no waiting for cores")
+def test_threads_that_share_a_core_wait_for_it() -> None:
+    """Two threads that compute on one core run half of the time each, and wait for the other half."""
+    core = min(os.sched_getaffinity(0))
+    known = recorded.threads()
+    assert known is not None
+
+    def compute() -> None:
+        os.sched_setaffinity(0, {core})
+        end = time.monotonic() + 0.4
+        while time.monotonic() < end:
+            hashlib.sha256(bytes(1 << 20))  # without Python's lock
+
+    shares = recorded.Shares(known)
+    workers = [threading.Thread(target=compute) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    time.sleep(0.3)
+    told = shares.since()["threads"]
+    for worker in workers:
+        worker.join()
+    assert set(told) == {"program", "later"}
+    assert told["later"]["wait_ns"] >= 0.4 * told["later"]["cpu_ns"] > 0
+    assert told["program"]["cpu_ns"] < told["later"]["cpu_ns"]
+
+
+def test_a_capture_tells_them(tmp_path: Path) -> None:
+    folder = tmp_path / "capture"
+    threads = {"program": {"cpu_ns": 10**9, "wait_ns": 5 * 10**8}, "later": {"cpu_ns": -1}, "x": 3}
+    session = {"begin_unix_ns": 10**9, "end_unix_ns": 2 * 10**9, "cpu_ns": 15 * 10**8, "threads": threads}
+    told = {"format": 1, "recorder": "stepscope 0.1", "started_unix_ns": 0, "ended_unix_ns": 3 * 10**9}
+    write(folder, xplane=False, capture_json=json.dumps({**told, "sessions": [session, 7]}).encode())
+    with trace.open(folder, cache=False) as opened:
+        rows = opened.query(
+            "SELECT series, ts_ps, value FROM counter WHERE name = 'threads during recording' ORDER BY 1, 2"
+        ).rows()
+    assert [tuple(row) for row in rows] == [
+        (series, at * 10**12, value)
+        for series, value in (("process running", 1.5), ("program running", 1.0), ("program waiting", 0.5))
+        for at in (1, 2)
+    ]
