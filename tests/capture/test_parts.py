@@ -58,6 +58,15 @@ def feed(pace: Pace, calls: list[tuple[str, str, int, bool]]) -> int | None:
     return None
 
 
+def test_one_long_call_makes_no_step_of_a_hook() -> None:
+    """A hook asks now and then for the global step; building that run takes longer than all steps so far."""
+    pace = Pace(3)
+    step, hook = ("session_run", "train", 200, True), ("session_run", "step", 150, True)
+    slow = ("session_run", "step", 90_000, True)
+    assert feed(pace, [step, slow, step, hook, step, hook, step]) == 5
+    assert pace.anchor == ("session_run", "train")
+
+
 def test_the_first_settled_call_that_takes_the_time_is_the_step() -> None:
     pace = Pace(3)
     step = [("function_call", "augment", 1, True), ("function_call", "train", 50, True)]
