@@ -113,7 +113,35 @@ def waiting_branches(tf: Any, calls: int | None) -> Any:
     )
 
 
+def small_ops(i: Any) -> Any:
+    """A function of a dozen ops that take hardly any time."""
+    import tensorflow as tf
+
+    x = tf.cast(i, tf.float32)
+    for k in range(6):
+        x = tf.sqrt(tf.abs(x) + float(k))
+    return x
+
+
+def large_ops(x: Any) -> Any:
+    """A function whose time is that of its kernels."""
+    import tensorflow as tf
+
+    y = tf.repeat(x, 80, axis=-1)
+    for _ in range(4):
+        y = tf.sin(y)
+    return y[..., :256]
+
+
+def threads(data: Any, tf: Any, number: int) -> Any:
+    """The pipeline with so many threads for its functions."""
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = number
+    return data.with_options(options)
+
+
 AUTO = -1
+CORES = os.cpu_count() or 1
 CASES: dict[str, Case] = {
     "parallel_map": Case(
         lambda tf: plain(elements(tf).map(lambda x: work(tf, x, 1)).batch(8), tf),
@@ -215,6 +243,39 @@ CASES: dict[str, Case] = {
             elements(tf).batch(8).map(lambda x: work(tf, x, 10), num_parallel_calls=AUTO).prefetch(2), tf
         ),
         "parallelise_map",
+    ),
+    "vectorise_small_ops": Case(
+        lambda tf: plain(tf.data.Dataset.range(10**8).map(small_ops).batch(64).prefetch(2), tf),
+        lambda tf: plain(tf.data.Dataset.range(10**8).batch(64).map(small_ops).prefetch(2), tf),
+        "vectorise",
+        model_ms=1,
+    ),
+    "vectorise_small_ops_on_an_accelerator": Case(
+        lambda tf: plain(tf.data.Dataset.range(10**8).map(small_ops).batch(256).prefetch(2), tf),
+        lambda tf: plain(tf.data.Dataset.range(10**8).batch(256).map(small_ops).prefetch(2), tf),
+        "vectorise",
+        model_ms=6,
+        computes=False,
+    ),
+    "vectorise_large_ops": Case(
+        lambda tf: plain(elements(tf).map(large_ops).batch(16).prefetch(2), tf),
+        lambda tf: plain(elements(tf).batch(16).map(large_ops).prefetch(2), tf),
+        "vectorise",
+        model_ms=1,
+    ),
+    "wait_on_more_threads": Case(
+        lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 4)).batch(8).prefetch(2), tf),
+        lambda tf: threads(
+            plain(
+                elements(tf).map(lambda x: wait(tf, x, 4), num_parallel_calls=4 * CORES).batch(8).prefetch(2),
+                tf,
+            ),
+            tf,
+            4 * CORES,
+        ),
+        "larger_threadpool",
+        model_ms=5,
+        computes=False,
     ),
     "wait_prefetch": Case(
         lambda tf: plain(elements(tf).map(lambda x: wait(tf, x, 1)).batch(8), tf),
@@ -388,9 +449,10 @@ def predict(folder: Path, change: str) -> dict[str, Any]:
         "verdict": answer["verdict"],
         "stage": (answer["bottleneck"] or {}).get("stage"),
         "traced_ms": answer["step_ps"] / 1e9,
-        "predicted": None if found is None else found["predicted_step_ps"] / answer["step_ps"],
-        "low": None if found is None else found["low"] / answer["step_ps"],
-        "high": None if found is None else found["high"] / answer["step_ps"],
+        **{
+            key: None if found is None or found[told] is None else found[told] / answer["step_ps"]
+            for key, told in (("predicted", "predicted_step_ps"), ("low", "low"), ("high", "high"))
+        },
     }
 
 

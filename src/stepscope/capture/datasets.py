@@ -78,9 +78,23 @@ class Sites:
                     "dataset": op_name(one),
                     "inputs": [positions[id(each)] for each in inputs],
                     **(known[1] if known and known[0]() is one else {}),
+                    **_cardinality(one),
                 }
             )
         return rows
+
+
+def _cardinality(dataset: Any) -> dict[str, int]:
+    """Elements that it has, -1 when it never ends; nothing where that is not known without reading it."""
+    from tensorflow.python.eager import context
+
+    if not context.executing_eagerly():
+        return {}  # in a graph the answer would be one more op of the program's
+    try:
+        count = int(dataset.cardinality())
+    except Exception:  # noqa: BLE001  datasets of the program's own making may have none: it is left out
+        return {}
+    return {"cardinality": count} if count >= -1 else {}
 
 
 def op_name(dataset: Any) -> str:

@@ -206,7 +206,7 @@ class _Capture:
                         "function": _text(stage, "function"),
                         "text": _text(stage, "text"),
                         "inputs_json": json.dumps(inputs if isinstance(inputs, list) else []),
-                        "args_json": json.dumps(stage.get("arguments") or {}),
+                        "args_json": json.dumps(_arguments(stage)),
                     }
                 )
         self._add("user_stage", rows)
@@ -338,6 +338,13 @@ _SERIES = (
     ("machine io", "disk_read_bytes"),
     ("machine io", "disk_write_bytes"),
 )
+
+
+def _arguments(stage: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a transformation, with the elements of the dataset that it made."""
+    told = stage.get("arguments")
+    count = _whole(stage, "cardinality")
+    return {**(told if isinstance(told, dict) else {}), **({} if count is None else {"cardinality": count})}
 
 
 def _model_rows(

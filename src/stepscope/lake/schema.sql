@@ -366,7 +366,7 @@ CREATE TABLE user_stage (
   function VARCHAR,                 -- function in which it stands
   text VARCHAR,                     -- the line itself
   inputs_json VARCHAR NOT NULL,     -- positions of what it takes from, as a JSON array
-  args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object
+  args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object; cardinality: elements of the dataset, -1 when it never ends
 );
 
 -- Memory that an allocator gave and took back. Made from allocations and graphs when first asked for.

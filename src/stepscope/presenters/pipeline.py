@@ -38,7 +38,6 @@ _TITLES = {
     "unknown": "Whether the input is the bottleneck cannot be told",
 }
 _MARK = "◀ bottleneck"
-_MOST_CHANGES = 6
 
 
 def render(found: Sequence[Found], *, width: int, color: bool) -> str:
@@ -68,8 +67,11 @@ def _write(one: Found, out: io.StringIO, width: int, color: bool) -> None:
         )
     if diagnosis.changes:
         out.write("\n" + paint("1", "What a change would gain") + " (predicted duration of a step)\n")
-        for change in diagnosis.changes[:_MOST_CHANGES]:
+        for change in diagnosis.changes:
             p = change.prediction
+            if change.unknown:
+                wrap(f"unknown: {change.what}; {change.unknown}.", out, width, "  ", paint("2", "?"))
+                continue
             steps = f"{_ps(p.step_ps)} ({_ps(p.low_ps)} to {_ps(p.high_ps)})"
             helps = f"then {_short(p.limits_next)} limits" if change.helps else "would not help"
             wrap(
@@ -182,11 +184,12 @@ def _document(one: Found) -> dict[str, Any]:
                 "name": change.name,
                 "stage": change.stage,
                 "what": change.what,
-                "helps": change.helps,
-                "predicted_step_ps": change.prediction.step_ps,
-                "low": change.prediction.low_ps,
-                "high": change.prediction.high_ps,
-                "limits_next": change.prediction.limits_next,
+                "helps": None if change.unknown else change.helps,
+                "unknown": change.unknown or None,
+                "predicted_step_ps": None if change.unknown else change.prediction.step_ps,
+                "low": None if change.unknown else change.prediction.low_ps,
+                "high": None if change.unknown else change.prediction.high_ps,
+                "limits_next": None if change.unknown else change.prediction.limits_next,
                 "code": None
                 if change.code is None
                 else {

@@ -30,6 +30,9 @@ def render(result: Verification, *, width: int, color: bool) -> str:
     if result.change is None:
         wrap("None of the changes that were predicted is what was made.", out, width, "  ")
         return out.getvalue()
+    if result.change.unknown:
+        wrap(f"What {result.change.name} gains was not known: {result.change.unknown}.", out, width, "  ")
+        return out.getvalue()
     p = result.change.prediction
     wrap(
         f"Predicted for {result.change.name}: {_ps(p.step_ps)} ({_ps(p.low_ps)} to {_ps(p.high_ps)}).",
@@ -50,6 +53,7 @@ def render(result: Verification, *, width: int, color: bool) -> str:
 def to_json(result: Verification, before: str, after: str) -> str:
     """The same for programs; times are integer picoseconds."""
     change = result.change
+    told = None if change is None or change.unknown else change.prediction
     return (
         json.dumps(
             {
@@ -62,9 +66,9 @@ def to_json(result: Verification, before: str, after: str) -> str:
                 "helped": result.helped,
                 "as_predicted": result.as_predicted,
                 "change": None if change is None else change.name,
-                "predicted_step_ps": None if change is None else change.prediction.step_ps,
-                "low": None if change is None else change.prediction.low_ps,
-                "high": None if change is None else change.prediction.high_ps,
+                "predicted_step_ps": None if told is None else told.step_ps,
+                "low": None if told is None else told.low_ps,
+                "high": None if told is None else told.high_ps,
             },
             indent=2,
         )

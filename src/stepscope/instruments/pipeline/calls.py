@@ -31,7 +31,7 @@ CHOSEN = """(
 """Which slices `s` tell of a pipeline."""
 
 EVENTS = f"""
-SELECT s.source_id, s.id, s.track_id, k.name, s.ts_ps, s.dur_ps, s.name, s.args_json
+SELECT s.source_id, s.id, s.track_id, k.name, s.ts_ps, s.dur_ps, s.name, s.args_json, s.self_ps
 FROM slice AS s INNER JOIN track AS k ON k.id = s.track_id
 WHERE {CHOSEN}"""
 """These slices, without an order."""
@@ -59,6 +59,8 @@ class Call:
     """Id of the iterator at work in it; of `execute` that of the iterator whose function runs."""
     inside: list[Interval] = field(default_factory=list)
     """What calls right below it take."""
+    self_ps: int | None = None
+    """Of `execute`: its time without any slice on top of it, and so without kernels that were recorded."""
 
     @property
     def own(self) -> Iterator[Interval]:
@@ -104,13 +106,14 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
     """
     calls: list[Call] = []
     stack: list[Call] = []
-    for slice_id, track_id, track, ts_ps, dur_ps, name, text in rows:
+    for slice_id, track_id, track, ts_ps, dur_ps, name, text, *more in rows:
         while stack and (stack[-1].track_id != track_id or stack[-1].end_ps <= ts_ps):
             stack.pop()
         above = stack[-1] if stack else None
         end_ps = ts_ps + dur_ps if above is None else min(ts_ps + dur_ps, above.end_ps)
         if name == _EXECUTE:  # nine of ten rows, of which the id is all that is needed
             call = Call(slice_id, track_id, track, ts_ps, end_ps, name, "execute", _only_id(text), above)
+            call.self_ps = more[0] if more else None
         else:
             call = Call(slice_id, track_id, track, ts_ps, end_ps, name, kind_of(name), _args(text), above)
         if above is not None:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from stepscope import units
+from stepscope.instruments.pipeline import memory
+from stepscope.instruments.pipeline.machine import Machine
 from stepscope.instruments.pipeline.model import Model, Part, Prediction, predict
 from stepscope.instruments.pipeline.places import Code, Place, code
 from stepscope.instruments.pipeline.rates import Load
@@ -16,7 +20,14 @@ from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 
 HELPS = 0.05
 """A change helps when it takes at least this part off the step."""
-_PARALLEL = ("parallelise_map", "raise_parallelism", "parallelise_batch", "parallelise_reading", "more_cores")
+_PARALLEL = (
+    "parallelise_map",
+    "raise_parallelism",
+    "parallelise_batch",
+    "parallelise_reading",
+    "more_cores",
+    "larger_threadpool",
+)
 _SOURCES = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
 
 
@@ -32,6 +43,8 @@ class Change:
     helps: bool
     code: Code | None = None
     """The line to change, where the capture knows it."""
+    unknown: str = ""
+    """Why what it gains cannot be told; the prediction is then only what is possible."""
 
 
 def propose(
@@ -41,12 +54,14 @@ def propose(
     measured_ps: int,
     where: Mapping[Stage, Sequence[Place]],
     places: Sequence[Place],
-    crowded: bool = False,
+    machine: Machine | None = None,
 ) -> list[Change]:
     """Changes for the stage that limits. Those that help come first, and of them those that fit the stage
-    before those that fit all. measured_ps: duration of a step now. crowded: other programs take the cores."""
+    before those that fit all. measured_ps: duration of a step now. machine: its cores and memory, where
+    a record tells."""
     if not ranked:
         return []
+    crowded = machine is not None and machine.crowded
     made = []
     for name, load, what, then in _candidates(loads, ranked[0], now, measured_ps):
         prediction = predict(now, then, measured_ps)
@@ -54,10 +69,24 @@ def propose(
             # Python that computes holds the lock, Python that waits does not: the trace cannot tell. And more
             # threads get more of the cores only where other programs leave some.
             prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
+        if name == "vectorise" and then is not now:
+            # Kernels of small tensors cost what one of many elements does, more or less.
+            share = 1 / _batched(loads, load)
+            least = now.changed([load.stage.number], partial(_part_of, share=share))
+            low = predict(now, least, measured_ps).low_ps
+            prediction = replace(prediction, low_ps=min(low, prediction.low_ps))
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps
+        if name == "cache_here":
+            takes, fits = memory.cache(load, where.get(load.stage, ()), machine)
+            what, helps = f"{what}, {takes}", helps and fits is not False
+        elif name == "prefetch" and (bytes_each := memory.batch(loads)) is not None:
+            what += f" (a batch that waits takes {units.show(bytes_each, 'bytes')})"
         inside = load.stage.nested_in is not None and name not in ("prefetch", "parallelise_reading")
         written = None if inside or name in _NO_LINE else _meant(name, where.get(load.stage, ()))
-        made.append(Change(name, load.stage.name, what, prediction, helps, code(name, written, places)))
+        unknown = _UNKNOWN.get(name, "") if then is now else ""
+        made.append(
+            Change(name, load.stage.name, what, prediction, helps, code(name, written, places), unknown)
+        )
     return sorted(made, key=lambda change: not change.helps)
 
 
@@ -92,6 +121,7 @@ def _candidates(
         what = f"give the host {2 * now.cores} cores instead of {now.cores} and leave parallelism to autotune"
         wide = double.changed(number, lambda p: replace(p, width=max(p.width, double.cores)))
         yield "more_cores", worst, what, wide
+    yield from _of_functions(loads, worst, now)
     if short == "BatchV2" or short == "PaddedBatch":
         what = (
             f"give {place} num_parallel_calls=tf.data.AUTOTUNE, or batch smaller elements (uint8, not float)"
@@ -133,18 +163,11 @@ def _candidates(
         what = f"move {above.spoken} in front of {place}, if it can do without what that makes"
         what += f": it keeps {kept:.0%}"
 
-        def fewer(part: Part) -> Part:
-            amounts = (part.work_ps, part.cpu_ps, part.pool_ps)
-            work, cpu, pool = (round(amount * kept) for amount in amounts)
-            return replace(part, work_ps=work, cpu_ps=cpu, pool_ps=pool)
-
-        yield "move_filter", worst, what, now.changed(number, fewer)
+        yield "move_filter", worst, what, now.changed(number, lambda p: _part_of(p, kept))
     if "Cache" not in short and short not in ("Generator",):
-        what = f"cache() behind {place}, if it gives the same in each epoch and fits memory"
+        what = f"cache() behind {place}"
         yield "cache_here", worst, what, now.changed([*number, *upstream], lambda p: None)
-    half = now.changed(
-        number, lambda p: replace(p, work_ps=p.work_ps // 2, cpu_ps=p.cpu_ps // 2, pool_ps=p.pool_ps // 2)
-    )
+    half = now.changed(number, lambda p: replace(_part_of(p, 0.5), calls=p.calls, handing_ps=p.handing_ps))
     yield "halve_work", worst, f"make the work of {place} half as much", half
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if in_program >= HELPS * measured_ps:
@@ -159,6 +182,75 @@ def _candidates(
         "run the pipeline on other hosts with tf.data service",
         replace(now, parts=()),
     )
+
+
+def _of_functions(loads: Sequence[Load], worst: Load, now: Model) -> Iterator[tuple[str, Load, str, Model]]:
+    """Changes of how the function of a map is run."""
+    stage, place = worst.stage, worst.stage.spoken
+    if not stage.short.startswith(("Map", "ParallelMap")) or stage.short.startswith("MapAndBatch"):
+        return
+    many = _batched(loads, worst)
+    if many >= 2:
+        what = f"batch in front of {place}, so that its function takes {many:.0f} elements at once, if it can"
+        # Python may do anything with many elements, and a trace without executors does not say what is spent
+        # on calling.
+        vector = now
+        if not worst.python and worst.between_kernels_ps is not None:
+            vector = now.changed([stage.number], lambda p: _at_once(p, worst, many))
+        yield "vectorise", worst, what, vector
+    if worst.python:
+        threads = 4 * now.cores
+        what = (
+            f"let {threads} functions of {place} wait at once: num_parallel_calls={threads} and "
+            f"options.threading.private_threadpool_size = {threads}, if its Python waits and does not compute"
+        )
+        lane = f"changed:{stage.number}"
+        wide = replace(now, cores=threads).changed(
+            [stage.number],
+            lambda p: replace(
+                p, lane=lane, width=threads, into=p.into if stage.ahead else p.lane, bursts=True
+            ),
+        )
+        yield "larger_threadpool", worst, what, wide
+    elif worst.pool_ps:
+        what = (
+            "set options.threading.max_intra_op_parallelism = 1: TensorFlow 2 does so by itself, unless the "
+            "program's options say otherwise"
+        )
+        yield "intra_op_parallelism", worst, what, replace(now)
+
+
+def _batched(loads: Sequence[Load], worst: Load) -> float:
+    """Elements of the stage that a batch behind it takes; 1 when none does."""
+    above = worst.stage.above
+    while above is not None:
+        load = next((load for load in loads if load.stage is above), None)
+        if load is not None and "Batch" in above.short and "Unbatch" not in above.short:
+            return worst.per_step / load.per_step if load.per_step else 1.0
+        above = above.above
+    return 1.0
+
+
+def _part_of(part: Part, share: float) -> Part:
+    """The part when it is asked for fewer elements."""
+    amounts = (part.work_ps, part.cpu_ps, part.pool_ps, part.handing_ps)
+    work, cpu, pool, handing = (round(amount * share) for amount in amounts)
+    return replace(part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, calls=part.calls * share)
+
+
+def _at_once(part: Part, load: Load, many: float) -> Part:
+    """The part when its function is called once for many elements: what kernels take is taken to stay, what
+    is spent on calling it and between kernels is spent once."""
+    each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
+    left = 1 - each * (1 - 1 / many)
+    work, cpu, pool = (round(amount * left) for amount in (part.work_ps, part.cpu_ps, part.pool_ps))
+    handing = round(part.handing_ps / many)
+    return replace(part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, calls=part.calls / many)
+
+
+_UNKNOWN = {
+    "vectorise": "how long the function takes for many elements at once is not in the recording",
+}
 
 
 def _from_program(part: Part) -> Part:

@@ -138,12 +138,13 @@ def _machine(query: Query, source_id: int, whose: str, window: tuple[int, int]) 
         if max(abs(begin), abs(end)) >= 2**63:
             continue
         rows = query(
-            "SELECT name, series, avg(value) FROM counter "
-            f"WHERE source_id = {other} AND name IN ('core busy', 'process cpu') "
+            "SELECT name, series, avg(value), min(value) FROM counter "
+            f"WHERE source_id = {other} AND name IN ('core busy', 'process cpu', 'machine memory') "
             f"AND ts_ps >= {begin} AND ts_ps <= {end + _SAMPLE_PS} GROUP BY name, series"
         ).rows()
-        cores = [float(value) for name, _, value in rows if name == "core busy"]
-        used = [float(value) for name, _, value in rows if name == "process cpu"]
+        cores = [float(value) for name, _, value, _ in rows if name == "core busy"]
+        used = [float(value) for name, _, value, _ in rows if name == "process cpu"]
+        free = [int(least) for name, _, _, least in rows if name == "machine memory"]
         if cores:
             shares = _shares(query, other, begin, end)
             return Machine(
@@ -153,6 +154,7 @@ def _machine(query: Query, source_id: int, whose: str, window: tuple[int, int]) 
                 shares.get("process running", used[0] if used else None),
                 _threads(shares, "program"),
                 _threads(shares, "later"),
+                free[0] if free else None,
             )
     return None
 

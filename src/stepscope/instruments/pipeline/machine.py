@@ -38,6 +38,8 @@ class Machine:
     """Threads that were there before the first iterator: the program's and its framework's."""
     pipeline: Threads | None = None
     """Threads that came with the iterators, or after."""
+    available_bytes: int | None = None
+    """Memory that was free for more during the steps, at least."""
 
     @property
     def others(self) -> float:

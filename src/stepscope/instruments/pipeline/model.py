@@ -140,10 +140,12 @@ class Model:
         the lane of the pipeline that limits."""
         missing = measured_ps - self.step(crowding)[0]
         lanes = self.lanes(self.stretch)
-        waited = [part.lane for part in self.parts]
-        if missing <= 0 or not waited:
+        if missing <= 0 or not self.parts:
             return self
-        lane = max(waited, key=lambda one: (lanes[one], one))
+        works: Counter[str] = Counter()
+        for part in self.parts:
+            works[part.lane] += round(part.service(self.stretch))
+        lane = max(works, key=lambda one: (works[one], one))
         inside = [part for part in self.parts if part.lane == lane]
         called = [part for part in inside if part.pool_ps] or inside
         total = sum(part.calls for part in called) or 1.0

@@ -59,6 +59,8 @@ class Load:
     """It runs a py_function."""
     per_step: float = 0.0
     """Elements that it makes for a step, with the calls at the end of a dataset."""
+    between_kernels_ps: int | None = None
+    """Of its work per step, what executors spend between kernels; None where the trace does not tell."""
     trace_work_ps: int = 0
     """Its work per step from the events of the trace."""
     account: Account | None = None
@@ -94,6 +96,7 @@ def measure(
     pieces: defaultdict[Stage, defaultdict[str | None, list[Interval]]]
     pieces = defaultdict(lambda: defaultdict(list))
     threads: defaultdict[Stage, set[int]] = defaultdict(set)
+    between: Counter[Stage] = Counter()
     python: set[Stage] = set()
     for call in calls:
         stage = of.get(call.stage or "")
@@ -109,6 +112,7 @@ def measure(
         elif call.kind == "execute":
             ran[stage].append((call.ts_ps, call.end_ps))
             pieces[stage][call.iterator].append((call.ts_ps, call.end_ps))
+            between[stage] += min(call.self_ps or 0, call.end_ps - call.ts_ps)
             threads[stage].add(call.track_id)
         elif call.kind == "python":
             python.add(stage)
@@ -154,6 +158,11 @@ def measure(
                 in_waits_ps=shared(at_work, waits.intervals) // (width * outer) if waits else 0,
                 python=stage in python,
                 per_step=_calls_within(stage, waits) / number,
+                between_kernels_ps=(
+                    per_step(ran[stage]) * between[stage] // max(length(ran[stage]), 1)
+                    if between[stage]
+                    else None
+                ),
                 trace_work_ps=per_step(at_work),
             )
         )

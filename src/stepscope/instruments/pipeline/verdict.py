@@ -118,8 +118,7 @@ def diagnose(
     best = None
     if verdict != "not_input_bound" and ranked and ranked[0].in_waits_ps:
         now = model.of(loads, waited, cores, device, beside.machine)
-        crowded = beside.machine is not None and beside.machine.crowded
-        made = changes.propose(loads, ranked, now, waited.step_ps, where, beside.places, crowded)
+        made = changes.propose(loads, ranked, now, waited.step_ps, where, beside.places, beside.machine)
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
     said = evidence.write(waited, ranked, verdict, share_seen, beside.machine, cores, best)

@@ -44,7 +44,7 @@ class Verification:
     @property
     def as_predicted(self) -> bool | None:
         """Whether the measured step lies in the interval that was predicted; None without a prediction."""
-        if self.change is None:
+        if self.change is None or self.change.unknown:
             return None
         return self.change.prediction.low_ps <= self.after_ps <= self.change.prediction.high_ps
 

@@ -1,0 +1,83 @@
+"""Changes of how the function of a map is called: for many elements at once, on more threads."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepscope.instruments.pipeline.calls import read
+from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.verdict import diagnose
+from stepscope.instruments.pipeline.verify import Recorded, verify
+from stepscope.presenters import verification
+from tests.instruments.pipelines import LOOP, MS, POOL, Drawn, steps
+
+
+def mapped(kernel: float | None, elements: int = 8, python: bool = False) -> dict[str, Change]:
+    """The changes for batch(map): each element takes 1 ms, of which the kernel takes so much. None: of the
+    executor nothing is known."""
+    drawn = Drawn()
+    for i in range(10):
+        at = (elements + 2) * i
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, elements)
+        drawn.call(LOOP, "Root", at, elements, 1)
+        drawn.call(LOOP, "Root::BatchV2", at, elements, 2, 1, "BatchDatasetV2:2")
+        for k in range(elements):
+            call = -100 * i - k - 1
+            drawn.call(LOOP, "Root::BatchV2::Map", at + k, 1, 3, 2, "MapDataset:1")
+            drawn.add(LOOP, "InstantiatedCapturedFunction::Run", at + k, 1, id=call)
+            drawn.add(POOL, "ExecutorState::Process", at + k, 1, id=call)
+            if python:
+                drawn.add(POOL, "PyFunc:PyFunc", at + k, 0.9)
+    rows = sorted(drawn.rows, key=lambda row: (row[1], row[3], -row[4], row[0]))
+    told = [(*row, row[4] - round((kernel or 0) * MS)) if row[5].startswith("Ex") else row for row in rows]
+    found = diagnose(read(rows if kernel is None else told), steps(10, elements + 2))
+    return {change.name: change for change in found.changes}
+
+
+@pytest.mark.parametrize("kernel", [0.0, 0.2, 0.9])
+@pytest.mark.parametrize("elements", [2, 8, 32])
+def test_a_function_for_many_elements_is_called_once(kernel: float, elements: int) -> None:
+    """Kernels stay; what is between them is spent once instead of for each element."""
+    change = mapped(kernel, elements)["vectorise"]
+    assert not change.unknown
+    expected = 2 + elements * kernel + (1 - kernel)
+    assert change.prediction.step_ps == pytest.approx(expected * MS, rel=0.05)
+    # At best the kernels, too, take as long for many elements as for one.
+    assert change.prediction.low_ps <= 3 * MS
+    assert change.prediction.low_ps <= change.prediction.step_ps <= change.prediction.high_ps
+    assert change.helps == (change.prediction.step_ps <= 0.95 * (elements + 2) * MS)
+
+
+def test_what_no_executor_tells_is_said_to_be_unknown() -> None:
+    for changes in (mapped(None), mapped(0.1, python=True)):
+        change = changes["vectorise"]
+        assert change.unknown
+        assert not change.helps
+
+
+def test_python_that_waits_may_do_so_on_more_threads() -> None:
+    change = mapped(0.9, elements=16, python=True)["larger_threadpool"]
+    assert change.helps
+    assert change.prediction.step_ps < mapped(0.9, 16, python=True)["parallelise_map"].prediction.step_ps
+    # Python that computes gains nothing.
+    assert change.prediction.high_ps >= 18 * MS
+    assert "larger_threadpool" not in mapped(0.9)
+
+
+def test_intra_op_parallelism_is_told_to_be_one_already() -> None:
+    change = mapped(0.9)["intra_op_parallelism"]
+    assert not change.helps
+    assert change.prediction.step_ps == 10 * MS
+    assert "max_intra_op_parallelism = 1" in change.what
+
+
+def test_an_unknown_gain_is_not_verified() -> None:
+    drawn = Drawn()
+    drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 0, 5)
+    found = diagnose(drawn.calls(), steps(1, 10))
+    result = verify(Recorded(found, ()), Recorded(found, ()))
+    assert result is not None
+    unknown = type(result)((), mapped(None)["vectorise"], 10, 5)
+    assert unknown.as_predicted is None
+    assert '"predicted_step_ps": null' in verification.to_json(unknown, "a", "b")
+    assert "was not known" in verification.render(unknown, width=80, color=False)

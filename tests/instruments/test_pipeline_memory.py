@@ -1,0 +1,83 @@
+"""What a cache would take of the memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stepscope import trace
+from stepscope.instruments.pipeline import memory
+from stepscope.instruments.pipeline.accounting import Account
+from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from tests.formats.capture_folder import write
+from tests.instruments.pipelines import sequential
+
+MIB = 2**20
+
+
+def load() -> Load:
+    """A stage of whose elements a batch takes 8, of 1 MiB each."""
+    drawn, times = sequential()
+    account = Account(0, 80, 8.0, 8 * MIB, None, None, False, None)
+    return replace(diagnose(drawn.calls(), times).loads[2], account=account)
+
+
+def place(**arguments: int) -> Place:
+    return Place(0, 1, "map", "MapDataset", "train.py", 3, "d.map(f)", json.dumps(arguments))
+
+
+def free(available: int | None) -> Machine:
+    return Machine(2, 0.5, 0.5, 1.0, available_bytes=available)
+
+
+@pytest.mark.parametrize(
+    ("written", "machine", "fits", "said"),
+    [
+        (place(cardinality=100), free(200 * MIB), True, "100 MiB (100 elements of 1.00 MiB) of the 200 MiB"),
+        (place(cardinality=190), free(200 * MIB), False, "(190 elements of 1.00 MiB), and only 200 MiB"),
+        (place(cardinality=100), free(None), None, "how much memory is free is not known"),
+        (place(cardinality=100), None, None, "how much memory is free is not known"),
+        (place(), free(200 * MIB), None, "its elements are not known"),
+        (place(cardinality=-1), free(200 * MIB), False, "never ends"),
+    ],
+)  # fmt: skip
+def test_a_cache_fits_or_does_not(
+    written: Place, machine: Machine | None, fits: bool | None, said: str
+) -> None:
+    sentence, found = memory.cache(load(), [written], machine)
+    assert found is fits
+    assert said in sentence
+
+
+def test_without_a_model_bytes_are_unknown() -> None:
+    drawn, times = sequential()
+    bare = diagnose(drawn.calls(), times).loads[2]
+    sentence, fits = memory.cache(bare, [place(cardinality=100)], free(MIB))
+    assert fits is None
+    assert "bytes of its elements are not known" in sentence
+    assert memory.batch([bare]) is None
+    assert memory.batch([load()]) == 8 * MIB
+
+
+def test_a_cache_behind_what_never_ends_does_not_help() -> None:
+    drawn, times = sequential()
+    for cardinality, helps in ((-1, False), (100, True)):
+        where = Place(0, 1, "map", "MapDataset", "t.py", 3, "x", json.dumps({"cardinality": cardinality}))
+        found = diagnose(drawn.calls(), times, beside=Beside(places=[where]))
+        assert next(one for one in found.changes if one.name == "cache_here").helps is helps
+
+
+def test_a_capture_tells_elements(tmp_path: Path) -> None:
+    chain = [{"position": 0, "transformation": "map", "cardinality": 7, "arguments": {"x": 1}}]
+    chain.append({"position": 1, "transformation": "batch", "arguments": [3]})
+    datasets = json.dumps([{"iterator": 0, "chain": chain}]).encode()
+    folder = write(tmp_path / "capture", xplane=False, pipeline__datasets_json=datasets)
+    with trace.open(folder, cache=False) as opened:
+        rows = opened.query("SELECT args_json FROM user_stage ORDER BY position").rows()
+    assert [json.loads(row[0]) for row in rows] == [{"x": 1, "cardinality": 7}, {}]
