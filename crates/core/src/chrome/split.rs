@@ -32,7 +32,6 @@ struct Feed<'a> {
     read: Box<dyn Read + Send + 'a>,
     piece_bytes: usize,
     rest: Vec<u8>,
-    spare: Vec<Vec<u8>>,
     index: u64,
     at: u64,
     ended: bool,
@@ -42,14 +41,14 @@ struct Feed<'a> {
 }
 
 impl Feed<'_> {
-    fn next(&mut self) -> Result<Option<Raw>> {
+    /// The next piece, in a used buffer or in an empty one.
+    fn next(&mut self, mut bytes: Vec<u8>) -> Result<Option<Raw>> {
         let wanted = if self.index == 0 {
             FIRST_BYTES.min(self.piece_bytes)
         } else {
             self.piece_bytes
         };
         // A used buffer has its length still, so that nothing is cleared only to be read over.
-        let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.resize(wanted.max(self.rest.len()), 0);
         let mut length = self.rest.len();
         bytes[..length].copy_from_slice(&self.rest);
@@ -141,8 +140,12 @@ struct Crew<'a> {
     changed: Condvar,
     /// Columns that were used and emptied: their memory is warm.
     spares: Mutex<Vec<SliceColumns>>,
+    /// Bytes of pieces that were handed on, likewise. Not under the lock of the feed, which is held for
+    /// as long as a piece takes to be inflated.
+    buffers: Mutex<Vec<Vec<u8>>>,
     origin: OnceLock<i64>,
     rules: Rules,
+    piece_bytes: usize,
     window: u64,
 }
 
@@ -164,7 +167,6 @@ pub fn run(
         read,
         piece_bytes,
         rest: Vec::new(),
-        spare: Vec::new(),
         index: 0,
         at: 0,
         ended: false,
@@ -177,12 +179,14 @@ pub fn run(
         shared: Mutex::default(),
         changed: Condvar::new(),
         spares: Mutex::default(),
+        buffers: Mutex::default(),
         origin: OnceLock::new(),
         rules,
+        piece_bytes,
         window: 2 * threads as u64 + 1,
     };
     // The first piece tells whether more threads are worth starting.
-    let first = lock(&crew.feed).next()?;
+    let first = lock(&crew.feed).next(Vec::new())?;
     if let Some(raw) = first {
         outer.take(&raw.bytes, raw.at, None)?;
         let mut shared = lock(&crew.shared);
@@ -234,7 +238,8 @@ impl Crew<'_> {
 
     /// Reads the next piece ahead. Its place in `asked` was taken before.
     fn read_one(&self, scanner: &mut Scanner) {
-        let next = lock(&self.feed).next();
+        let buffer = lock(&self.buffers).pop().unwrap_or_default();
+        let next = lock(&self.feed).next(buffer);
         let mut outcome = None;
         if let Ok(Some(raw)) = next {
             let rules = Rules {
@@ -288,10 +293,8 @@ impl Crew<'_> {
                 lock(&self.shared).handed += 1;
                 self.changed.notify_all();
                 // A buffer that grew with a long event is not kept.
-                if let Ok(mut feed) = self.feed.try_lock()
-                    && done.raw.bytes.capacity() <= 2 * feed.piece_bytes
-                {
-                    feed.spare.push(done.raw.bytes);
+                if done.raw.bytes.capacity() <= 2 * self.piece_bytes {
+                    lock(&self.buffers).push(done.raw.bytes);
                 }
             } else if shared.over {
                 if shared.asked == shared.handed {
