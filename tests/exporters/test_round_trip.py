@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stepscope import exporters, trace
+from stepscope.exporters.clocks import lay_out
 from tests import corpus
 from tests.exporters.read import load, names, phase
 
@@ -96,6 +99,74 @@ CORPUS = [
 @pytest.mark.parametrize("name", CORPUS)
 def test_corpus(tmp_path: Path, name: str) -> None:
     assert check(corpus.path(name), tmp_path)["slice"]
+
+
+DAY_PS = 86_400 * 10**12
+UNIX_PS = 1_795_163_227_337_279 * 10**6
+events = st.tuples(
+    st.sampled_from("XXXiC"),
+    st.integers(0, 1),
+    st.integers(-50_000_000, 50_000_000),
+    st.integers(0, 9_000_000),
+)
+recordings = st.tuples(
+    st.sampled_from([0, 0, -3 * 10**12, 90_000 * 10**12, 3 * DAY_PS, UNIX_PS]),
+    st.lists(events, min_size=1, max_size=6),
+)
+
+
+def drawn(path: Path, recording: tuple[int, list[tuple[str, int, int, int]]]) -> None:
+    """A Chrome trace whose events lie around a moment, to the picosecond, in the order of time."""
+    zero, told = recording
+    texts = []
+    for number, (phase_, tid, ts_ps, dur_ps) in enumerate(sorted(told, key=lambda event: event[2])):
+        event = {"ph": phase_, "name": f"e{number}", "pid": 1, "tid": tid, "args": {"n": number}}
+        moment = f'"ts":{Decimal(zero + ts_ps).scaleb(-6):f}'
+        length = f',"dur":{Decimal(dur_ps).scaleb(-6):f}' if phase_ == "X" else ""
+        texts.append(f"{json.dumps(event)[:-1]},{moment}{length}}}")
+    path.write_text('{"traceEvents":[' + ",\n".join(texts) + "]}")
+
+
+@given(recordings)
+@settings(deadline=None, max_examples=10)
+def test_drawn_recordings_keep_their_times(tmp_path_factory: pytest.TempPathFactory, recording: Any) -> None:
+    """Those that begin before their own zero as well, and those whose zero lies days back."""
+    folder = tmp_path_factory.mktemp("drawn")
+    drawn(folder / "one.json", recording)
+    with trace.open(folder / "one.json", cache=False) as opened:
+        exporters.write(opened, folder / "back.json")
+    document, written = load(folder / "back.json")
+    assert all(event["ts"] >= 0 for event in written if "ts" in event)
+    assert document["stepscopeOriginMicroseconds"] >= 0
+    before, after = facts(folder / "one.json"), facts(folder / "back.json")
+    for table in before:
+        assert after[table] == before[table], table
+
+
+MERGED = "name, ts_ps, 'X' AS kind, dur_ps FROM slice", "name, ts_ps, kind, 0 AS dur_ps FROM instant"
+
+
+@given(st.lists(recordings, min_size=2, max_size=3))
+@settings(deadline=None, max_examples=6)
+def test_drawn_recordings_merged_lie_where_the_layout_says(
+    tmp_path_factory: pytest.TempPathFactory, told: list[Any]
+) -> None:
+    """Counted from the zero of the first of those on a common clock; a merged file has one origin."""
+    folder = tmp_path_factory.mktemp("merged")
+    (folder / "in").mkdir()
+    for number, recording in enumerate(told):
+        drawn(folder / "in" / f"r{number}.json", recording)
+    rows = " UNION ALL ".join(f"SELECT source_id, {columns}" for columns in MERGED)
+    with trace.open(folder / "in", cache=False) as opened:
+        layout = lay_out(opened)
+        shifts = {place.source_id: place.shift_ps - layout.origin_us * 10**6 for place in layout.places}
+        expected = sorted((row[1], row[2] + shifts[row[0]], *row[3:]) for row in opened.query(rows).rows())
+        exporters.write(opened, folder / "back.json")
+    with trace.open(folder / "back.json", cache=False) as opened:
+        assert sorted(tuple(row[1:]) for row in opened.query(rows).rows()) == expected
+        (origin,) = opened.query("SELECT origin_unix_ns FROM capture").rows()[0]
+        if layout.base_unix_ns is not None:
+            assert origin == layout.base_unix_ns + layout.origin_us * 1000
 
 
 def test_packed_is_the_same(tmp_path: Path) -> None:

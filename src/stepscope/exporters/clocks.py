@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _LONG_PS = 100 * 86_400 * 10**12
 """Picoseconds count 106 days in an int64; files that span more are hard on every reader, ours included."""
 
+_US_PS = 1_000_000
+
 _ENDINGS = re.compile(r"(\.(json|pb|pbtxt|xplane|trace|pt|zip|tar|tgz|gz|bz2|xz))+$")
 
 
@@ -39,10 +41,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """All places in the order of time. base_unix_ns: Unix time of 0; None when no capture knows it."""
+    """All places in the order of time. base_unix_ns: Unix time of 0; None when no capture knows it.
+    origin_us: what all shifts have in common, because something begins before the zero of its recording."""
 
     places: tuple[Place, ...]
     base_unix_ns: int | None
+    origin_us: int
     notes: tuple[str, ...]
 
 
@@ -83,17 +87,16 @@ def lay_out(trace: Trace) -> Layout:
             shifts[source] = 0 if end is None else end - spans[source][0]
             end = spans[source][1] + shifts[source]
     low = min((spans[source][0] + shift for source, shift in shifts.items()), default=0)
-    if low < 0:  # Perfetto leaves out what lies before 0
-        more_ns = -(low // 1000)
-        base = None if base is None else base - more_ns
-        shifts = {source: shift + more_ns * 1000 for source, shift in shifts.items()}
+    origin_us = max(0, -(low // _US_PS))  # Perfetto leaves out what lies before 0
+    base = None if base is None else base - origin_us * 1000
+    shifts = {source: shift + origin_us * _US_PS for source, shift in shifts.items()}
     labels = distinguish([row[3] for row in rows])
     places = tuple(
         Place(source, run, host, path, form, label, source not in loose, shifts[source], *spans[source])
         for (source, run, host, path, form), label in zip(rows, labels, strict=True)
     )
     places = tuple(sorted(places, key=lambda place: (not place.known, place.start_ps + place.shift_ps)))
-    return Layout(places, base, (*_notes(places), *_crossings(trace)))
+    return Layout(places, base, origin_us, (*_notes(places), *_crossings(trace)))
 
 
 def _notes(places: tuple[Place, ...]) -> list[str]:

@@ -1,8 +1,10 @@
-"""What a Chrome trace has no words for and reading it back needs: the steps, and the devices of the rows.
+"""What a Chrome trace has no words for and reading it back needs: origin, steps, and devices of the rows.
 
-It stands in members of the file's outer object, which other programs pass over: stepscopeSteps0,
-stepscopeSteps1, … and stepscopeDevices0, …, each of them below the size up to which readers keep such
-members. Texts stand once, in `words`, and rows name them by number.
+stepscopeOriginMicroseconds is the moment in the file from which its recordings counted: reading it back
+counts from there, so that what lay before its zero does so again. The rest stands in members of the file's
+outer object, which other programs pass over: stepscopeSteps0, stepscopeSteps1, … and stepscopeDevices0, …,
+each of them below the size up to which readers keep such members. Texts stand once, in `words`, and rows
+name them by number.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from stepscope.exporters.spots import Spots
     from stepscope.trace import Trace
 
+ORIGIN = "stepscopeOriginMicroseconds"
+"""Known to the reader of Chrome traces by the same name."""
 MEMBER_BYTES = 60_000
 MOST_MEMBERS = 64
 """Members of a kind; more steps than they hold are left out, and that is said."""
@@ -25,7 +29,7 @@ MOST_MEMBERS = 64
 def members(trace: Trace, layout: Layout, spots: Spots) -> tuple[dict[str, Any], list[str]]:
     """The members to write, and what could not be written."""
     steps, notes = _steps(trace, layout)
-    told: dict[str, Any] = {}
+    told: dict[str, Any] = {ORIGIN: layout.origin_us}
     for name, rows, form in (
         ("Steps", steps, _with_words),
         ("Devices", _devices(trace, layout, spots), list),

@@ -15,6 +15,7 @@ _LONGEST_PS = 2**62
 def exported(meta: Mapping[str, str]) -> list[Step]:
     """The steps that stepscope's export of a Chrome trace tells; none when what it says makes no sense."""
     steps: list[Step] = []
+    origin_ps = int(meta.get("origin_us", 0)) * 1_000_000  # the decoder's: times of the table count from it
     number = 0
     while (text := meta.get(f"stepscopeSteps{number}")) is not None:
         number += 1
@@ -24,6 +25,8 @@ def exported(meta: Mapping[str, str]) -> list[Step]:
             for name, kind, source, reason, step, ts_ps, dur_ps, averaged in told["rows"]:
                 texts = [words[place] for place in (name, kind, source, reason)]
                 name, kind, source, reason = (one.encode().decode() for one in texts)  # no lone surrogates
+                if type(ts_ps) is int:
+                    ts_ps -= origin_ps
                 numbers = (ts_ps, dur_ps, 0 if step is None else step)
                 whole = all(type(n) is int and abs(n) < _LONGEST_PS for n in numbers)
                 known = kind in _KINDS and source in _TOLD_BY and type(averaged) is bool

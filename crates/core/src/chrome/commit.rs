@@ -111,7 +111,9 @@ impl<'w> Committer<'w> {
             .flat_map(|held| &held.piece.first_us)
             .copied()
             .collect();
-        self.origin_us = Some(origin::choose(&first));
+        let told = self.writer.facts.meta.get(origin::TOLD);
+        let told = told.and_then(|text| text.parse().ok());
+        self.origin_us = Some(origin::choose(&first, told));
         for mut held in held {
             self.commit(&mut held.piece, held.owner, &held.bytes, held.at)?;
         }

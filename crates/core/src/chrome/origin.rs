@@ -3,8 +3,14 @@
 //! Unix time in microseconds does not fit 64 bits as picoseconds, so times count from an origin.
 //! A file whose clock starts near 0 keeps its own zero. Otherwise the origin is the earliest of the
 //! first events, strays left out: some writers give metadata-like events a time of 0.
+//!
+//! An export of ours tells the origin, for it moves a recording that begins before its own zero: viewers
+//! leave out what lies before 0.
 
 use super::time::PS;
+
+/// The member of the outermost object that tells the origin, in whole microseconds.
+pub const TOLD: &str = "stepscopeOriginMicroseconds";
 
 /// Events that decide.
 pub const SAMPLE: usize = 1000;
@@ -13,13 +19,19 @@ const OWN_ZERO_US: i64 = 86_400_000_000;
 /// Farther than this from the middle is a stray: 50 days, about half of what fits.
 const STRAY_US: i64 = 50 * OWN_ZERO_US;
 
-/// The origin in microseconds, from the first times of a file.
-pub fn choose(first_us: &[i64]) -> i64 {
+/// The origin in microseconds: as told, when the middle of the first times can be counted from there;
+/// otherwise from these times.
+pub fn choose(first_us: &[i64], told_us: Option<i64>) -> i64 {
     let mut sorted = first_us[..first_us.len().min(SAMPLE)].to_vec();
     sorted.sort_unstable();
     let Some(middle) = sorted.get(sorted.len() / 2).copied() else {
-        return 0;
+        return told_us.unwrap_or(0);
     };
+    if let Some(told_us) = told_us
+        && shift_ps(middle, told_us).is_some()
+    {
+        return told_us;
+    }
     if middle.abs() < OWN_ZERO_US {
         return 0;
     }
@@ -50,15 +62,28 @@ mod tests {
 
     #[test]
     fn own_zero_or_earliest_without_strays() {
-        assert_eq!(choose(&[]), 0);
-        assert_eq!(choose(&[8, 5_000_000]), 0);
+        let choose_freely = |first_us: &[i64]| choose(first_us, None);
+        assert_eq!(choose_freely(&[]), 0);
+        assert_eq!(choose_freely(&[8, 5_000_000]), 0);
         let unix = 1_795_163_227_337_279;
-        assert_eq!(choose(&[0, unix + 5, unix, unix + 9]), unix);
+        assert_eq!(choose_freely(&[0, unix + 5, unix, unix + 9]), unix);
         assert_eq!(
-            choose(&[i64::MAX, unix + 5, i64::MIN + 1, unix, unix + 9]),
+            choose_freely(&[i64::MAX, unix + 5, i64::MIN + 1, unix, unix + 9]),
             unix
         );
-        assert_eq!(choose(&[4_308_369_275_850]), 4_308_369_275_850);
+        assert_eq!(choose_freely(&[4_308_369_275_850]), 4_308_369_275_850);
+    }
+
+    #[test]
+    fn told_unless_times_cannot_be_counted_from_there() {
+        assert_eq!(choose(&[], Some(7)), 7);
+        assert_eq!(choose(&[3, 900], Some(7)), 7);
+        // Two days from its own zero: without being told, the first event would be the origin.
+        assert_eq!(choose(&[2 * OWN_ZERO_US, 2 * OWN_ZERO_US + 9], Some(0)), 0);
+        assert_eq!(choose(&[3, 900], Some(i64::MAX)), 0);
+        assert_eq!(choose(&[3, 900], Some(i64::MIN)), 0);
+        let unix = 1_795_163_227_337_279;
+        assert_eq!(choose(&[unix, unix + 5], Some(0)), unix);
     }
 
     #[test]
