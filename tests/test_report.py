@@ -91,6 +91,7 @@ def test_steps_left_out_are_told():
     text = "step ~compile : [step 0....]\nstep train : " + " " * 12 + "[step 1]\ncpu/t thread : [a:Add]"
     (section,) = [s for s in report(draw(text)).sections if s.name == "step_list"]
     assert "Left out of the averages: step 0 (compile, 12.0 µs: drawn)." in section.answer
+    assert section.chart is not None
 
 
 def test_notes_say_what_they_weaken():
@@ -111,6 +112,7 @@ def test_no_steps():
     found = report(draw("cpu/t thread : [a:MatMul]"))
     (section,) = [s for s in found.sections if s.name == "step_list"]
     assert section.answer == ("No steps were found: shares are of the whole capture.",)
+    assert section.chart is None
     assert [finding.slug for finding in found.findings] == ["no-steps"]
     assert found.title == "r: 1 run, 1 host"
 

@@ -114,6 +114,8 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
         kind = cast("Literal['bar', 'stacked_bar', 'line', 'strip']", entry.chart.kind)
         chart = Chart(kind, entry.chart.x, entry.chart.y, entry.title)
     rows = _best(table, most) if entry.name in ("op_types", "ops") else table.rows[:most]
+    if chart is not None and chart.kind in ("line", "strip") and len(rows) < 2:
+        chart = None  # a curve of one dot shows nothing that the table does not
     cut = Table(table.columns, rows, table.total) if most else None
     return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql)
 
