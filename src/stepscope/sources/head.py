@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import zlib
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol, cast
@@ -136,6 +137,20 @@ _SUFFIXES = (
 )
 
 
+# How a JSON object or array goes on. Other texts begin with a bracket as well: a TOML table, an INI section.
+_JSON = re.compile(
+    rb"""(?:\xef\xbb\xbf)?\s*(?:
+      \{\s*(?:["}]|\Z)
+    | \[[\s\[]*(?:
+        [{\]] | \Z
+      | "(?:[^"\\]|\\.)*(?:\Z|"\s*(?:[,\]]|\Z))
+      | (?:-?[0-9][0-9.eE+-]*|true|false|null)\s*(?:[,\]]|\Z)
+      )
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
 def kind(head: bytes, name: str) -> str:
     """What a file that is no recording seems to be, for the list of what was seen."""
     if not head:
@@ -151,7 +166,7 @@ def kind(head: bytes, name: str) -> str:
             return found
     if ".data-0" in lower or lower == "checkpoint":
         return "checkpoint file"
-    if head.lstrip()[:1] in (b"{", b"["):
+    if _JSON.match(head):
         return "JSON file without trace events"
     try:
         head[:4096].decode("utf-8")
