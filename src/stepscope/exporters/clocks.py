@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepscope.exporters import crossings
+
 if TYPE_CHECKING:
     from stepscope.trace import Trace
 
@@ -122,18 +124,8 @@ def _notes(places: tuple[Place, ...]) -> list[str]:
     return notes
 
 
-# Slices of one row that begin within another and end after it. Those that nest have it as parent.
-_CROSSINGS = """
-SELECT count(*) FROM (
-  SELECT ts_ps, max(ts_ps + dur_ps) OVER (
-    PARTITION BY track_id, parent_id ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-  ) AS before_ps FROM slice
-) AS sibling WHERE before_ps > ts_ps
-"""
-
-
 def _crossings(trace: Trace) -> list[str]:
-    (count,) = trace.query(_CROSSINGS).rows()[0]
+    count = crossings.count(trace)
     if not count:
         return []
     return [

@@ -1,0 +1,65 @@
+"""Counting slices that cross: against a window over partitions, on slices as a decoder nests them."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepscope.exporters import crossings
+from tests.draw import Tables
+from tests.exporters.drawn import DrawnTrace
+
+TWIN = """
+SELECT count(*) FROM (
+  SELECT ts_ps, max(ts_ps + dur_ps) OVER (
+    PARTITION BY track_id, parent_id ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  ) AS before_ps FROM slice
+) AS sibling WHERE before_ps > ts_ps"""
+
+tracks = st.lists(
+    st.lists(
+        st.tuples(st.integers(-20, 40), st.one_of(st.integers(0, 40), st.just(2**61))),
+        min_size=1,
+        max_size=25,
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+def nested(told: list[list[tuple[int, int]]], depth: int = 0) -> list[tuple[int, ...]]:
+    """(id, track, parent, depth, ts, dur): the innermost slice still open that contains one is its parent."""
+    rows: list[tuple[int, ...]] = []
+    for track, slices in enumerate(told):
+        stack: list[tuple[int, int, int]] = []
+        for ts_ps, dur_ps in sorted(slices, key=lambda one: (one[0], -one[1])):
+            while stack and (stack[-1][1] <= ts_ps or stack[-1][1] < ts_ps + dur_ps):
+                stack.pop()
+            parent = stack[-1] if stack else None
+            level = parent[2] + 1 if parent else depth
+            rows.append((len(rows), track, None if parent is None else parent[0], level, ts_ps, dur_ps))
+            stack.append((len(rows) - 1, ts_ps + dur_ps, level))
+    return rows
+
+
+@given(tracks, st.sampled_from([0, 6, 62]))
+@settings(deadline=None, max_examples=60)
+def test_as_many_as_a_window_finds(told: list[list[tuple[int, int]]], depth: int) -> None:
+    trace = DrawnTrace(Tables())
+    try:
+        trace.connection.execute(
+            "CREATE OR REPLACE TABLE slice (id BIGINT, track_id BIGINT, parent_id BIGINT, depth INTEGER,"
+            " ts_ps BIGINT, dur_ps BIGINT)"
+        )
+        trace.connection.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?)", nested(told, depth))
+        assert crossings.count(trace) == trace.query(TWIN).rows()[0][0]
+    finally:
+        trace.close()
+
+
+def test_none_without_slices() -> None:
+    trace = DrawnTrace(Tables())
+    try:
+        assert crossings.count(trace) == 0
+    finally:
+        trace.close()
