@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,24 +45,23 @@ def nested(told: list[list[tuple[int, int]]], depth: int = 0) -> list[tuple[int,
     return rows
 
 
+@pytest.fixture(scope="module")
+def emptied() -> Iterator[DrawnTrace]:
+    trace = DrawnTrace(Tables())
+    trace.connection.execute(
+        "CREATE OR REPLACE TABLE slice (id BIGINT, track_id BIGINT, parent_id BIGINT, depth INTEGER,"
+        " ts_ps BIGINT, dur_ps BIGINT)"
+    )
+    yield trace
+    trace.close()
+
+
 @given(tracks, st.sampled_from([0, 6, 62]))
 @settings(deadline=None, max_examples=60)
-def test_as_many_as_a_window_finds(told: list[list[tuple[int, int]]], depth: int) -> None:
-    trace = DrawnTrace(Tables())
-    try:
-        trace.connection.execute(
-            "CREATE OR REPLACE TABLE slice (id BIGINT, track_id BIGINT, parent_id BIGINT, depth INTEGER,"
-            " ts_ps BIGINT, dur_ps BIGINT)"
-        )
-        trace.connection.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?)", nested(told, depth))
-        assert crossings.count(trace) == trace.query(TWIN).rows()[0][0]
-    finally:
-        trace.close()
-
-
-def test_none_without_slices() -> None:
-    trace = DrawnTrace(Tables())
-    try:
-        assert crossings.count(trace) == 0
-    finally:
-        trace.close()
+def test_as_many_as_a_window_finds(
+    emptied: DrawnTrace, told: list[list[tuple[int, int]]], depth: int
+) -> None:
+    emptied.connection.execute("DELETE FROM slice")
+    assert crossings.count(emptied) == 0
+    emptied.connection.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?)", nested(told, depth))
+    assert crossings.count(emptied) == emptied.query(TWIN).rows()[0][0]
