@@ -169,6 +169,13 @@ class Tfprof:
         """Adds the nodes of a graph that are not there yet; returns how many the file has."""
     def add_run_metadata(self, step: int, input: Input) -> bool:
         """Adds a step; False when the file has no step statistics."""
+    def add_ran(self, steps: Sequence[int], rows: Sequence[Any]) -> None:
+        """Adds what ran, as a trace tells it: name, op, (device, accelerator), more types, operations of a
+        run, stack [(file, line, function)] outermost first, names of inputs, and in each step (step, start in
+        microseconds, runs, ps on the device, ps on the accelerator, bytes). Times are picoseconds from
+        then on. CoreError when RunMetadata was added before."""
+    picoseconds: bool
+    """Whether times are picoseconds, as after add_ran(), and not microseconds."""
     def add_op_log(self, input: Input) -> int: ...
     def add_profile(self, input: Input) -> int:
         """Adds nodes and steps of a ProfileProto; returns how many nodes it has."""
@@ -190,6 +197,12 @@ class Tfprof:
         """A view's lines: level, name, whether it counts, own and total figures (runs, definitions, micros,
         accelerator_micros, cpu_micros, requested, peak, residual and output bytes, params, float_ops), and
         (types, devices, shape, nodes). Also warnings."""
+    def tabulate(self, view: str, options: TfprofOptions, store: Store) -> None:
+        """The lines of a view as the table of its name in a store: position from 0, parent (None for the
+        root), depth, name, counts, is_node, op_types, devices (joined by |), shape (joined by x), and the
+        figures of outline() as self_ and total_: runs, nodes, time, accelerator_time, cpu_time,
+        requested_bytes, peak_bytes, residual_bytes, output_bytes, params, float_ops. Times are in
+        microseconds, or in picoseconds where the model's are."""
     def advise(self) -> tuple[str, builtins.list[str]]:
         """Text and warnings of the three checkers."""
     def take_warnings(self) -> builtins.list[str]:

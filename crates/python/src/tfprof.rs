@@ -1,6 +1,7 @@
 //! The tfprof engine for Python. Signatures and their meaning: `_core.pyi`.
 
 use crate::input::Input;
+use crate::store::Store;
 use crate::{free, lock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ use std::sync::Mutex;
 use stepscope_core::checkpoint::Checkpoint;
 use stepscope_core::tfprof::options::{self, Options};
 use stepscope_core::tfprof::outline::Row;
-use stepscope_core::tfprof::{Session, flops, meanings, read, words, write_profile};
+use stepscope_core::tfprof::{Session, flops, meanings, read, tabulate, words, write_profile};
 
 /// Options, kept between questions.
 #[pyclass(name = "TfprofOptions", module = "stepscope._core")]
@@ -96,6 +97,18 @@ pub struct Tfprof(Mutex<Session>);
 type Figures = [i64; 11];
 type About = (Vec<String>, Vec<String>, Vec<i64>, Vec<String>);
 type Line = (usize, String, bool, Figures, Figures, About);
+type Step = (i64, i64, i64, i64, i64, i64);
+type Stack = Vec<(String, i64, String)>;
+type Ran = (
+    String,
+    String,
+    (String, String),
+    Vec<String>,
+    i64,
+    Stack,
+    Vec<String>,
+    Vec<Step>,
+);
 type Shown = (String, Vec<String>, Vec<(String, Vec<u8>)>);
 
 #[pymethods]
@@ -153,6 +166,46 @@ impl Tfprof {
             lock(&self.0).add_checkpoint(checkpoint);
             Ok(tensors)
         })
+    }
+
+    /// Adds what ran, as a trace tells it.
+    fn add_ran(&self, py: Python<'_>, steps: Vec<i64>, rows: Vec<Ran>) -> PyResult<()> {
+        let row = |(name, op, (device, accelerator), types, flops, stack, inputs, steps): Ran| {
+            read::Ran {
+                name,
+                op,
+                device,
+                accelerator,
+                types,
+                flops,
+                stack,
+                inputs,
+                steps: steps
+                    .into_iter()
+                    .map(
+                        |(step, start, runs, device_ps, accelerator_ps, bytes)| read::InStep {
+                            step,
+                            start,
+                            runs,
+                            device_ps,
+                            accelerator_ps,
+                            bytes,
+                        },
+                    )
+                    .collect(),
+            }
+        };
+        free(py, || {
+            let rows: Vec<read::Ran> = rows.into_iter().map(row).collect();
+            let mut session = lock(&self.0);
+            session.changed();
+            read::ran(&mut session.model, &steps, &rows)
+        })
+    }
+
+    #[getter]
+    fn picoseconds(&self) -> bool {
+        lock(&self.0).model.picoseconds
     }
 
     /// From now on steps tell the shapes of outputs.
@@ -220,6 +273,25 @@ impl Tfprof {
             (row.level, row.name, row.counts, own, total, about)
         };
         Ok((rows.into_iter().map(line).collect(), warnings))
+    }
+
+    /// The lines of a view as the table of its name in a store.
+    fn tabulate(
+        &self,
+        py: Python<'_>,
+        view: &str,
+        options: &TfprofOptions,
+        store: &Bound<'_, Store>,
+    ) -> PyResult<()> {
+        if !["scope", "graph", "op", "code"].contains(&view) {
+            return Err(PyValueError::new_err(format!("no view is called {view}")));
+        }
+        let (options, store) = (&options.0, store.get());
+        free(py, || {
+            let (rows, _) = lock(&self.0).outline(view, options)?;
+            lock(&store.0).hold(view, tabulate::table(&rows)?);
+            Ok(())
+        })
     }
 
     fn advise(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {

@@ -17,6 +17,7 @@ from stepscope.instruments.tfprof import VIEWS
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
     from stepscope.instruments.tfprof import Answer, Model
+    from stepscope.instruments.tfprof.evidence import Evidence
 
 ABOUT = "a model by name scope, graph, code or op type"
 FILES = {
@@ -109,9 +110,10 @@ def _epilog() -> str:
 
     lines = [
         "VIEW is scope, graph, op, code or advise; without one a prompt opens, where an empty line shows the",
-        "options. PATH is whatever holds graphs and RunMetadata; files can also be named one by one. Options",
-        "take one dash or two. Expressions match whole names and are separated by commas. The output is that",
-        "of TensorFlow 2.21, byte for byte.",
+        "options. PATH is whatever holds graphs and RunMetadata; files can also be named one by one. Without",
+        "RunMetadata, what ran is taken from traces: XPlanes of TensorFlow and JAX, Kineto, timelines, a lake.",
+        "Options take one dash or two. Expressions match whole names and are separated by commas. The output",
+        "is that of TensorFlow 2.21, for its own files byte for byte.",
         "",
         "files",
         *(paragraph(f"-{name}", text) for name, text in FILES.items()),
@@ -154,6 +156,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         for sentence in told:
             console.say(sentence)
         return converse(model, chosen, console, force=options.force)
+    if options.view == "advise" and files.keys() == {"traces"}:
+        raise UsageError(
+            "TensorFlow's checkers judge RunMetadata",
+            seen="a trace",
+            todo="stepscope PATH says what the trace shows and what to do",
+        )
     model = _model(options, files, log_first=False)
     _keep_profile(options, model, console)
     if options.view == "advise":
@@ -231,6 +239,8 @@ def _files(options: argparse.Namespace, told: list[str]) -> dict[str, list[str]]
                 seen="-profile_path beside files of the same",
                 todo="name the profile alone, or the other files",
             )
+    if named.keys() & {"profile_path", "run_meta_path"}:
+        named.pop(files.TRACES, None)
     if not named:
         raise UsageError(
             "There is no model to look at",
@@ -246,15 +256,35 @@ def _model(options: argparse.Namespace, files: dict[str, list[str]], *, log_firs
     def only(name: str) -> str | None:
         return files[name][0] if name in files else None
 
+    evidence = _evidence(options.paths, alone=len(files) == 1) if "traces" in files else None
     return Model(
         only("graph_path"),
         files.get("run_meta_path", ()),
         only("op_log_path"),
         checkpoint=only("checkpoint_path"),
         profile=only("profile_path"),
+        evidence=evidence,
         log_first=log_first,
         own_flops=options.values.get("flops") == "own",
         whole="write_profile" in options.values,
+    )
+
+
+def _evidence(paths: list[str], *, alone: bool) -> Evidence | None:
+    """What the traces under the paths tell. UsageError when they tell of no op and there is nothing else."""
+    from stepscope import trace
+    from stepscope.instruments.tfprof import evidence
+
+    with trace.open(*paths) as found:
+        told = evidence.read(found.query)
+    if told.nodes:
+        return told
+    if not alone:
+        return None
+    raise UsageError(
+        "There is no model to look at",
+        seen="recordings without a slice that is an op",
+        todo="stepscope PATH shows what they hold; tfprof wants ops, graphs or RunMetadata",
     )
 
 

@@ -1,7 +1,7 @@
 //! Groups of nodes: all nodes of a type, or all that a line of Python made.
 
 use super::lines::input_shapes;
-use super::metrics::{Metric, Metrics, time};
+use super::metrics::{Metric, Metrics, clock};
 use super::model::Model;
 use super::regexes::Regexes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,7 @@ pub fn shapes(model: &Model, figures: &[Metrics], nodes: &[u32]) -> String {
     let lines = kinds.iter().map(|(kind, (defined, runs, micros))| {
         format!(
             "{kind}\t(run*{runs}|defined*{defined})\texec_time: {}",
-            time(*micros)
+            clock(*micros, model.ticks())
         )
     });
     lines.collect::<Vec<_>>().join("\n")

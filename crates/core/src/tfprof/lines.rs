@@ -1,6 +1,6 @@
 //! The line of a node.
 
-use super::metrics::{Metric, Metrics, memory, number, shape, time};
+use super::metrics::{Metric, Metrics, clock, memory, number, shape};
 use super::options::Options;
 
 /// What a line tells.
@@ -16,7 +16,7 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn pair(&self, metric: Metric, write: fn(i64) -> String) -> String {
+    fn pair(&self, metric: Metric, write: impl Fn(i64) -> String) -> String {
         let total = write(self.total.get(metric));
         if self.account {
             format!("{}/{total}", write(self.own.get(metric)))
@@ -51,7 +51,7 @@ impl Line<'_> {
             (all || self.options.selects("cpu_micros"), Metric::CpuMicros),
         ] {
             if asked {
-                out.push(self.pair(metric, time));
+                out.push(self.pair(metric, |value| clock(value, self.options.ticks)));
             }
         }
     }

@@ -77,6 +77,22 @@ pub fn time(micros: i64) -> String {
     scaled(micros, &["us", "ms", "sec"])
 }
 
+/// Times of `ticks` a microsecond, as [`time`] writes them; what is below a millisecond and no whole number of
+/// microseconds keeps two digits, and what is below a hundredth of one as many as it has.
+pub fn clock(value: i64, ticks: i64) -> String {
+    let micros = value / ticks.max(1);
+    if ticks <= 1 || value % ticks == 0 {
+        return time(micros);
+    }
+    let exact = value as f64 / ticks as f64;
+    match micros {
+        1_000_000.. => format!("{:.2}sec", exact / 1e6),
+        1_000.. => format!("{:.2}ms", exact / 1e3),
+        _ if exact.abs() < 0.01 => format!("{exact:.6}us"),
+        _ => format!("{exact:.2}us"),
+    }
+}
+
 /// Bytes in steps of 1000, no further than megabytes: `68.48MB`.
 pub fn memory(bytes: i64) -> String {
     scaled(bytes, &["B", "KB", "MB"])
@@ -107,6 +123,18 @@ mod tests {
         assert_eq!(time(999), "999us");
         assert_eq!(time(3_610_000), "3.61sec");
         assert_eq!(time(39_309), "39.31ms");
+        for (ps, text) in [
+            (5_000_000, "5us"),
+            (350_000, "0.35us"),
+            (1_999, "0.001999us"),
+            (999_004_000, "999.00us"),
+            (1_005_999_999, "1.01ms"),
+            (2_500_000_000_001, "2.50sec"),
+            (0, "0us"),
+        ] {
+            assert_eq!(clock(ps, 1_000_000), text);
+        }
+        assert_eq!(clock(39_309, 1), "39.31ms");
         assert_eq!(memory(68_480_348), "68.48MB");
         assert_eq!(memory(5_000_000_000), "5000.00MB");
         assert_eq!(memory(1_500), "1.50KB");

@@ -22,6 +22,7 @@ pub mod outline;
 pub mod pprof;
 pub mod read;
 pub mod regexes;
+pub mod tabulate;
 pub mod timeline;
 pub mod tree;
 pub mod words;
@@ -114,6 +115,7 @@ impl Session {
             answer.warnings.push(text);
             return Ok(answer);
         }
+        let options = &options.in_ticks(self.model.ticks());
         let filters = Filters::new(options, &mut answer.warnings);
         let preface = words::preface(command, options, self.model.lacks_streams);
         let text = match command {
@@ -276,7 +278,7 @@ impl Session {
         }
         match options.output.as_str() {
             "timeline" => {
-                timeline::deliver(timeline::code(code, &view), options, answer);
+                timeline::deliver(timeline::code(model, code, &view), options, answer);
                 None
             }
             "pprof" => {

@@ -203,6 +203,8 @@ pub struct Model {
     pub keeps_tensors: bool,
     /// Whether shapes of outputs are taken from steps, for the operations of our own.
     pub keeps_shapes: bool,
+    /// Whether times are picoseconds, as in the tables of a trace, and not microseconds.
+    pub picoseconds: bool,
     /// Whether an accelerator ran ops without telling of its kernels.
     pub lacks_streams: bool,
     /// What a reader should know, one sentence each.
@@ -213,6 +215,11 @@ impl Model {
     /// The name of a node.
     pub fn name(&self, node: u32) -> &str {
         self.names.get(self.nodes[node as usize].name)
+    }
+
+    /// Units of its times in a microsecond.
+    pub fn ticks(&self) -> i64 {
+        if self.picoseconds { 1_000_000 } else { 1 }
     }
 
     /// The node called so.

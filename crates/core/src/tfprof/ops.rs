@@ -1,7 +1,7 @@
 //! The op view: a list of types, each with its share and with the share of everything from it on.
 
 use super::groups::{Selection, Sum, devices, shapes, types};
-use super::metrics::{Metric, Metrics, memory, number, time};
+use super::metrics::{Metric, Metrics, clock, memory, number};
 use super::model::Model;
 use super::options::{Options, least};
 use super::tree::{Filters, ROOT, ordering};
@@ -205,22 +205,23 @@ fn line(
         }
     }
     let times = options.selects("micros");
+    let write_time: &dyn Fn(i64) -> String = &|value| clock(value, options.ticks);
     for (asked, metric, write) in [
-        (times, Metric::Micros, time as fn(i64) -> String),
+        (times, Metric::Micros, write_time),
         (
             times || options.selects("accelerator_micros"),
             Metric::AcceleratorMicros,
-            time,
+            write_time,
         ),
         (
             times || options.selects("cpu_micros"),
             Metric::CpuMicros,
-            time,
+            write_time,
         ),
-        (options.selects("params"), Metric::Params, |n| {
+        (options.selects("params"), Metric::Params, &|n| {
             format!("{} params", number(n))
         }),
-        (options.selects("float_ops"), Metric::Flops, |n| {
+        (options.selects("float_ops"), Metric::Flops, &|n| {
             format!("{} float_ops", number(n))
         }),
     ] {

@@ -87,6 +87,8 @@ pub struct Options {
     pub output: String,
     /// More about where.
     pub output_options: BTreeMap<String, String>,
+    /// Units of time in a microsecond. Least times count in them as soon as a model was asked.
+    pub ticks: i64,
 }
 
 /// Which least figure stands where in [`Options::min`].
@@ -142,6 +144,7 @@ impl Default for Options {
             select: BTreeSet::from(["micros".to_owned()]),
             output: "stdout".into(),
             output_options: BTreeMap::new(),
+            ticks: 1,
         }
     }
 }
@@ -183,6 +186,18 @@ fn truth(text: &str) -> Option<bool> {
 }
 
 impl Options {
+    /// The options for a model whose times have so many units a microsecond.
+    pub fn in_ticks(&self, ticks: i64) -> Options {
+        let mut own = Options {
+            ticks,
+            ..self.clone()
+        };
+        for place in [least::MICROS, least::ACCELERATOR, least::CPU] {
+            own.min[place] = own.min[place].saturating_mul(ticks);
+        }
+        own
+    }
+
     /// True when the column is asked for.
     pub fn selects(&self, column: &str) -> bool {
         self.select.contains(column)

@@ -65,6 +65,7 @@ impl Session {
             return Err(Error::new(Kind::NotThisFormat, seen));
         }
         let mut warnings = Vec::new();
+        let options = &options.in_ticks(self.model.ticks());
         let filters = Filters::new(options, &mut warnings);
         let rows = match view {
             "scope" | "graph" => self.outline_nodes(view == "graph", options, &filters)?,

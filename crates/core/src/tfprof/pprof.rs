@@ -112,6 +112,11 @@ impl Tables {
 pub fn write(model: &Model, code: &Code, view: &CodeView, options: &Options) -> Vec<u8> {
     let column = options.select.first().map_or("micros", String::as_str);
     let (metric, unit, comment) = sample(column).unwrap_or((Metric::Micros, "microseconds", ""));
+    // pprof knows no picoseconds.
+    let (unit, ticks) = match unit {
+        "microseconds" if model.picoseconds => ("nanoseconds", 1000),
+        unit => (unit, 1),
+    };
     let mut tables = Tables::default();
     tables.texts.id("");
     let text = |id: &i64| model.texts.get(id).map_or("", String::as_str);
@@ -141,7 +146,7 @@ pub fn write(model: &Model, code: &Code, view: &CodeView, options: &Options) -> 
                     tables.texts.id("graph node:");
                     let label = tables.texts.id(name);
                     let stack = calls.iter().rev().copied().collect();
-                    let value = view.metrics[*node as usize].get(metric);
+                    let value = view.metrics[*node as usize].get(metric) / ticks;
                     samples.insert(key, (stack, label, value));
                 }
             }

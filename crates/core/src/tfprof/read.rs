@@ -1,13 +1,16 @@
-//! Files into a [`Model`]: graphs, RunMetadata, op logs, and profiles that hold all of it.
+//! Files into a [`Model`]: graphs, RunMetadata, op logs, and profiles that hold all of it; and what a trace tells
+//! of nodes that ran.
 
 mod graph;
 mod op_log;
 mod profile;
+mod ran;
 mod steps;
 
 pub use graph::graph;
 pub use op_log::op_log;
 pub use profile::profile;
+pub use ran::{InStep, Ran, ran};
 pub use steps::run_metadata;
 
 use super::model::Model;

@@ -68,18 +68,18 @@ pub fn scopes(model: &Model, layout: &Layout, view: &View) -> Trace {
     flames(
         figures.total.len() as u32 - 1,
         |place| layout.name(model, place),
-        |place| figures.total[place as usize].get(Metric::Micros),
+        |place| figures.total[place as usize].get(Metric::Micros) / model.ticks(),
         |place| view.shown.children.get(place),
     )
 }
 
 /// The code view.
-pub fn code(code: &Code, view: &CodeView) -> Trace {
+pub fn code(model: &Model, code: &Code, view: &CodeView) -> Trace {
     let figures = &view.figures;
     flames(
         figures.total.len() as u32 - 1,
         |place| code.name(place),
-        |place| figures.total[place as usize].get(Metric::Micros),
+        |place| figures.total[place as usize].get(Metric::Micros) / model.ticks(),
         |place| view.shown.children.get(place),
     )
 }
@@ -124,7 +124,8 @@ pub fn graph(model: &Model, layout: &Layout, view: &View, step: i64, answer: &mu
                 .name
                 .cmp(&model.devices[b.0 as usize].name)
         });
-        for (device, start, micros) in times {
+        for (device, start, ticks) in times {
+            let micros = ticks / model.ticks();
             let name = model.devices[device as usize].name.as_str();
             let fresh = pids.len() as i64;
             let pid = *pids.entry(device).or_insert_with(|| {

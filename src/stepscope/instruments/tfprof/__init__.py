@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from stepscope.errors import LimitReached, StepscopeError, UnreadableSource, UsageError
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError, Input, TfprofOptions
+    from stepscope._core import CoreError, Input, Store, Tfprof, TfprofOptions
+    from stepscope.instruments.tfprof.evidence import Evidence
 
 VIEWS = ("scope", "graph", "op", "code")
 COMMANDS = (*VIEWS, "advise", "set", "help")
@@ -77,8 +78,9 @@ class Model:
     prefix, a file of one, or a folder. Without a graph the nodes are those that ran. The log is read after
     the steps, as `tf.compat.v1.profiler.profile` does; `log_first` reads it before, as tfprof's own program.
 
-    own_flops: count floating point operations for nodes that no op log tells of. whole: keep large constants,
-    for `profile()`.
+    evidence: what a trace tells of ops that ran, instead of run_metadata; its nodes join those of the graph
+    by name. own_flops: count floating point operations for nodes that no op log tells of. whole: keep large
+    constants, for `profile()`.
 
     Raises UnreadableSource for a file that is not there, damaged or something else.
     """
@@ -91,6 +93,7 @@ class Model:
         *,
         checkpoint: str | None = None,
         profile: str | None = None,
+        evidence: Evidence | None = None,
         log_first: bool = False,
         own_flops: bool = False,
         whole: bool = False,
@@ -98,6 +101,8 @@ class Model:
         from stepscope import _core
 
         self._core = _core.Tfprof()
+        self._calls: Tfprof | None = None
+        self._lacks: dict[str, str] = {}
         self.notes: list[str] = []
         if whole:
             self._core.keep_tensors()
@@ -113,16 +118,24 @@ class Model:
             self._add_checkpoint(checkpoint)
         for step, path in enumerate(run_metadata):
             self._read("RunMetadata", path, step)
+        if evidence is not None:
+            self._take(evidence, graph, op_log, checkpoint)
         if op_log is not None and not log_first:
             self._read("op log", op_log)
         if checkpoint is not None and not log_first:
             self._add_checkpoint(checkpoint)
         if own_flops:
+            self._lacks.pop("float_ops", None)
             counted, unknown = self._core.fill_flops()
             self.notes.append(
                 f"floating point operations of stepscope's own for {counted} nodes"
                 + (f"; {unknown} have no complete shape and count none" if unknown else "")
             )
+
+    @property
+    def of_trace(self) -> bool:
+        """Whether what ran is known from the slices of a trace, in picoseconds."""
+        return self._core.picoseconds
 
     @property
     def coverage(self) -> float:
@@ -134,7 +147,9 @@ class Model:
         from stepscope import _core
 
         try:
-            return Answer(*self._core.show(view, options))
+            answer = Answer(*self._engine(view).show(view, options))
+            answer.warnings.extend(self._missing(view, options))
+            return answer
         except _core.CoreError as error:
             _refuse(error, None)
 
@@ -143,23 +158,45 @@ class Model:
         from stepscope import _core
 
         try:
-            return self._core.outline(view, options)
+            return self._engine(view).outline(view, options)
+        except _core.CoreError as error:
+            _refuse(error, None)
+
+    def tabulate(self, view: str, options: TfprofOptions, store: Store) -> None:
+        """A view's lines as the table of its name in a store (see `_core.pyi`)."""
+        from stepscope import _core
+
+        try:
+            self._engine(view).tabulate(view, options, store)
         except _core.CoreError as error:
             _refuse(error, None)
 
     def advise(self) -> Answer:
-        """What TensorFlow's three checkers say."""
+        """What TensorFlow's three checkers say. UsageError for a trace, whose slices they cannot judge."""
         from stepscope import _core
 
+        if self.of_trace:
+            raise UsageError(
+                "TensorFlow's checkers judge RunMetadata",
+                seen="a trace",
+                todo="stepscope PATH says what the trace shows and what to do",
+            )
         try:
             return Answer(*self._core.advise(), [])
         except _core.CoreError as error:
             _refuse(error, None)
 
     def profile(self) -> bytes:
-        """The model as a ProfileProto, which `profile=` and TensorFlow read."""
+        """The model as a ProfileProto, which `profile=` and TensorFlow read. UsageError for a trace: its
+        times would have to be rounded."""
         from stepscope import _core
 
+        if self.of_trace:
+            raise UsageError(
+                "A profile is made of graphs and RunMetadata",
+                seen="a trace",
+                todo="stepscope query PATH 'SELECT * FROM tfprof_node' gives the same figures as rows",
+            )
         try:
             data, lost = self._core.profile()
         except _core.CoreError as error:
@@ -167,6 +204,56 @@ class Model:
         if lost:
             self.notes.append(f"{lost} inputs are nodes that the graph does not have; the profile lacks them")
         return data
+
+    def _take(
+        self, evidence: Evidence, graph: str | None, op_log: str | None, checkpoint: str | None
+    ) -> None:
+        """Adds what ran. The code view has nodes of its own, since an op may be called by many lines."""
+        from stepscope import _core
+
+        try:
+            self._core.add_ran(evidence.steps, evidence.rows())
+            if evidence.calls and op_log is None:
+                self._calls = _core.Tfprof()
+                self._calls.add_ran(evidence.steps, evidence.rows(by_stack=True))
+        except _core.CoreError as error:
+            _refuse(error, None)
+        self._lacks = evidence.lacks()
+        for there, words in (
+            (graph, ("params", "input_shapes")),
+            (checkpoint, ("tensor_value",)),
+            (op_log, ("float_ops",)),
+        ):
+            for word in words if there is not None else ():
+                self._lacks.pop(word, None)
+        self._rootless = graph is None and not any(node.inputs for node in evidence.nodes.values())
+        self._codeless = op_log is None and not evidence.calls
+        self.notes += evidence.notes
+
+    _rootless = False
+    _codeless = False
+
+    def _engine(self, view: str) -> Tfprof:
+        return self._calls if view == "code" and self._calls is not None else self._core
+
+    def _missing(self, view: str, options: TfprofOptions) -> list[str]:
+        """What a view cannot show because the trace does not tell it; each sentence once."""
+        asked = set(options.select)
+        if "micros" in asked:
+            asked |= {"accelerator_micros", "cpu_micros"}
+        told = [f"{word} counts nothing here: {why}" for word, why in self._lacks.items() if word in asked]
+        for word in asked:
+            self._lacks.pop(word, None)
+        if view == "graph" and self._rootless:
+            told.append("the trace does not tell what ops take from each other: every node stands alone")
+            self._rootless = False
+        if view == "code" and self._codeless:
+            told.append(
+                "no slice lies within a Python call and none tells its line: record with stacks (PyTorch:"
+                " with_stack=True; TensorFlow and JAX: python_tracer_level=1)"
+            )
+            self._codeless = False
+        return told
 
     def _add_checkpoint(self, path: str) -> None:
         from stepscope import _core

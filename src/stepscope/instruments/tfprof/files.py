@@ -12,24 +12,32 @@ from stepscope.errors import StepscopeError
 OP_LOGS = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
 """Names of op logs: what write_op_log calls them."""
 CHECKPOINTS = re.compile(r"(.+)\.index")
+TRACES = "traces"
+"""Not an option: recordings that are no RunMetadata, or a lake."""
 
 
 def under(paths: Sequence[str], told: list[str]) -> dict[str, list[str]]:
     """Files by the option that takes them. What was passed over is said in `told`.
 
-    A folder with several graphs gives the first one by name, binary before text; steps come in the order of
-    their numbers.
+    Traces are among them (TRACES): they tell what ran where no step does. A folder with several graphs gives
+    the first one by name, binary before text; steps come in the order of their numbers.
     """
     from stepscope import formats
+    from stepscope.lake.reader import is_lake
     from stepscope.sources import find
     from stepscope.sources.spool import Spool
 
     files: dict[str, list[str]] = {}
+    if any(is_lake(Path(path)) for path in paths):
+        return {TRACES: list(paths)}
     with contextlib.closing(Spool()) as spool:
         try:
             sources = find.find(paths, formats.recognise, spool).sources
         except StepscopeError:
             sources = ()
+    if traces := [one.path for one in sources if one.format not in ("graph", "run_metadata")]:
+        files[TRACES] = traces
+        sources = tuple(one for one in sources if one.format in ("graph", "run_metadata"))
     loose = [one for one in sources if one.bytes.unpack or one.bytes.offset]
     if loose:
         told.append(f"{loose[0].path}: files in archives are not looked at here; unpack them first")

@@ -13,12 +13,12 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
 
 from stepscope import units
 from stepscope.errors import UsageError
 from stepscope.instruments.tfprof import Model, columns, names, orders, set_option
-from stepscope.instruments.tfprof.files import under
+from stepscope.instruments.tfprof.files import TRACES, under
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
@@ -31,17 +31,19 @@ DEFAULT_DEPTH = 10_000
 
 @dataclass(frozen=True)
 class Figures:
-    """What is counted. Executions of all steps are averaged unless a step is chosen, as in tfprof."""
+    """What is counted. Executions of all steps are averaged unless a step is chosen, as in tfprof.
+
+    RunMetadata tells whole microseconds; a trace may tell fractions, and then they are floats."""
 
     runs: int
     """Executions."""
     definitions: int
     """Nodes."""
-    micros: int
+    micros: int | float
     """Microseconds on accelerators and on the devices that schedule ops, added up."""
-    accelerator_micros: int
+    accelerator_micros: int | float
     """Microseconds of kernels on accelerators."""
-    cpu_micros: int
+    cpu_micros: int | float
     """Microseconds on devices that schedule ops."""
     requested_bytes: int
     """Bytes asked for."""
@@ -57,14 +59,14 @@ class Figures:
     """Floating point operations."""
 
 
-_UNITS: dict[str, tuple[str, Callable[[int], str]]] = {
+_UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "bytes": ("requested_bytes", lambda value: units.show(value, "bytes")),
     "peak_bytes": ("peak_bytes", lambda value: units.show(value, "bytes")),
     "residual_bytes": ("residual_bytes", lambda value: units.show(value, "bytes")),
     "output_bytes": ("output_bytes", lambda value: units.show(value, "bytes")),
-    "micros": ("micros", lambda value: units.show(value * 10**6, "ps")),
-    "accelerator_micros": ("accelerator_micros", lambda value: units.show(value * 10**6, "ps")),
-    "cpu_micros": ("cpu_micros", lambda value: units.show(value * 10**6, "ps")),
+    "micros": ("micros", lambda value: units.show(round(value * 10**6), "ps")),
+    "accelerator_micros": ("accelerator_micros", lambda value: units.show(round(value * 10**6), "ps")),
+    "cpu_micros": ("cpu_micros", lambda value: units.show(round(value * 10**6), "ps")),
     "params": ("params", lambda value: f"{value:,}"),
     "float_ops": ("float_ops", lambda value: f"{value:,}"),
     "occurrence": ("runs", lambda value: f"{value:,}"),
@@ -217,7 +219,7 @@ class Profile:
             _set(chosen, name, value)
         rows, warnings = self._model.outline(view, chosen)
         self._model.notes.extend(warnings)
-        return _tree(rows, select)
+        return _tree(rows, select, 10**6 if self._model.of_trace else 1)
 
 
 def _set(chosen: TfprofOptions, name: str, value: Any) -> None:
@@ -246,14 +248,20 @@ def _words(value: Any) -> tuple[str, ...]:
     return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
 
 
-def _tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...]) -> Node:
+def _figures(values: Sequence[int], ticks: int) -> Figures:
+    """The figures of a line. ticks: units of time in a microsecond."""
+    times = [value / ticks if value % ticks else value // ticks for value in values[2:5]]
+    return Figures(*values[:2], *times, *values[5:])
+
+
+def _tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 1) -> Node:
     open_: list[Node] = []
     for level, name, counts, own, total, (types, devices, shape, nodes) in rows:
         node = Node(
             name,
             counts,
-            Figures(*own),
-            Figures(*total),
+            _figures(own, ticks),
+            _figures(total, ticks),
             tuple(types),
             tuple(devices),
             tuple(shape),
@@ -268,8 +276,15 @@ def _tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...]) -> Node:
     return open_[0]
 
 
+class Asked(Protocol):
+    """An opened trace."""
+
+    def query(self, sql: str, /) -> Any:
+        """Rows of a SELECT."""
+
+
 def tfprof(
-    *paths: Path,
+    *paths: Path | Asked,
     graph: Path | None = None,
     run_metadata: Sequence[Path] = (),
     op_log: Path | None = None,
@@ -277,13 +292,27 @@ def tfprof(
     profile: Path | None = None,
     own_flops: bool = False,
 ) -> Profile:
-    """A model, from files that are named or from whatever is found under paths.
+    """A model, from files that are named or from whatever is found under paths; or, where nothing but a trace
+    tells what ran, from a trace that was opened: tfprof(stepscope.open("trace.json")).
 
     own_flops: count floating point operations for nodes that no op log tells of. UnreadableSource for a
     file that is not there or something else; UsageError when nothing is named.
     """
     told: list[str] = []
-    found = under([fspath(path) for path in paths], told) if paths else {}
+    named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]
+    traces = [path for path in paths if not isinstance(path, (str, PathLike))]
+    found = under(named, told) if named else {}
+    evidence = None
+    if traces:
+        from stepscope.instruments.tfprof import evidence as tables
+
+        if len(traces) > 1:
+            raise UsageError(
+                "tfprof looks at one trace",
+                seen=f"{len(traces)} of them",
+                todo="open their files together: stepscope.open(a, b)",
+            )
+        evidence = tables.read(traces[0].query)
 
     def one(given: Path | None, name: str) -> str | None:
         if given is not None:
@@ -297,13 +326,26 @@ def tfprof(
         one(checkpoint, "checkpoint_path"),
         one(profile, "profile_path"),
     )
-    if not steps and files == (None,) * 4:
+    if not steps and files == (None,) * 4 and evidence is None:
+        trace = found.get(TRACES)
         raise UsageError(
             "There is no model to look at",
-            seen=f"{len(paths)} paths without a graph, RunMetadata, op log, checkpoint or profile",
-            todo='stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
+            seen=f"a trace, {trace[0]}, that is not open"
+            if trace
+            else f"{len(paths)} paths without a graph, RunMetadata, op log, checkpoint or profile",
+            todo="stepscope.tfprof(stepscope.open(path))"
+            if trace
+            else 'stepscope.tfprof(graph="graph.pb", run_metadata=["run_meta.pb"])',
         )
-    model = Model(files[0], steps, files[1], checkpoint=files[2], profile=files[3], own_flops=own_flops)
+    model = Model(
+        files[0],
+        steps,
+        files[1],
+        checkpoint=files[2],
+        profile=files[3],
+        evidence=evidence,
+        own_flops=own_flops,
+    )
     model.notes[:0] = told
     return Profile(model)
 

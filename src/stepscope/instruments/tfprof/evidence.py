@@ -1,0 +1,277 @@
+"""From the tables of a trace to the nodes that tfprof counts.
+
+tfprof knows nodes of a graph that ran in steps. A trace knows slices. Here is what a node is for each kind of
+recording; how views count, choose and print is the engine's, the same as for RunMetadata.
+
+* A slice that tells its op (XPlanes of TensorFlow and JAX, TensorFlow's Timeline, RunMetadata in a lake):
+  the node
+  is the op by its name, and the name's scopes are its own. An instruction of XLA has the name that the
+  framework gave it where the recording tells (`tf_op`), else its own below its module: `jit_step/fusion.3`.
+* A slice that tells a type or nothing (Kineto, VizTracer, Horovod, others): the node is where it lies: the
+  modules and annotations around it, the ops around it, itself: `Net_0/Linear_1/aten::linear/aten::addmm`.
+* Work of an accelerator that names no op belongs to the op that launched it, and to that op's step.
+
+Which slices are ops, and where they ran, the base view op_slice says. Their time is self time, because slices
+nest: the total of an op holds the ops that it calls, once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stepscope.instruments.tfprof.nesting import Frame, Query, Sample, device_name, walk, whole
+
+OUTSIDE = -1
+"""Step of what lies outside of steps, where there are some."""
+DURING = 0
+"""Step of everything in a recording without steps."""
+
+
+@dataclass
+class Ran:
+    """A node: what it is, and what it did in each step."""
+
+    op: str
+    device: str = ""
+    accelerator: str = ""
+    types: set[str] = field(default_factory=set)
+    """All its devices."""
+    stack: tuple[Frame, ...] = ()
+    inputs: tuple[str, ...] = ()
+    work: int = 0
+    """Floating point operations of all runs that tell theirs."""
+    told: int = 0
+    """Runs that tell theirs."""
+    steps: dict[int, list[int]] = field(default_factory=dict)
+    """By step: first start in ps, runs on hosts, runs on accelerators, ps on hosts, ps on accelerators,
+    bytes."""
+
+    def row(self, name: str) -> tuple[Any, ...]:
+        """It as `_core.Tfprof.add_ran` takes it."""
+        steps = [
+            (step, start // 10**6, host or other, host_ps, other_ps, size)
+            for step, (start, host, other, host_ps, other_ps, size) in sorted(self.steps.items())
+            if step >= 0
+        ]
+        flops = round(self.work / self.told) if self.told else 0
+        devices = (self.device, self.accelerator)
+        return (name, self.op, devices, sorted(self.types), flops, self.stack, self.inputs, steps)
+
+    def count(self, sample: Sample) -> None:
+        """Adds executions."""
+        if sample.device:
+            if sample.on_device:
+                self.accelerator = self.accelerator or sample.device
+            else:
+                self.device = self.device or sample.device
+            self.types.add(sample.device)
+        self.stack = self.stack or sample.stack
+        if sample.work:
+            self.work += sample.work
+            self.told += sample.runs
+        assert sample.step is not None
+        figures = self.steps.setdefault(sample.step, [sample.start_ps, 0, 0, 0, 0, 0])
+        figures[0] = min(figures[0], sample.start_ps)
+        figures[1 + sample.on_device] += sample.runs
+        figures[3 + sample.on_device] += sample.self_ps
+        figures[5] += sample.bytes
+
+
+@dataclass
+class Evidence:
+    """What a trace tells."""
+
+    nodes: dict[str, Ran]
+    """Nodes by name."""
+    calls: dict[str, Ran]
+    """Nodes by name and call stack, for the code view: an op that several lines call is several nodes there.
+    Empty when no stack is told."""
+    steps: tuple[int, ...]
+    notes: list[str]
+    """What a reader should know, one sentence each."""
+
+    def rows(self, *, by_stack: bool = False) -> list[tuple[Any, ...]]:
+        """The nodes as `_core.Tfprof.add_ran` takes them."""
+        return [node.row(name) for name, node in (self.calls if by_stack else self.nodes).items()]
+
+    def lacks(self) -> dict[str, str]:
+        """Columns that count nothing here, and why."""
+        nodes = self.nodes.values()
+        lacking = {
+            "peak_bytes": "no slice tells how much an op held at most",
+            "residual_bytes": "no slice tells what an op left behind",
+            "output_bytes": "no slice tells the size of outputs",
+            "params": "a trace tells no variables; --graph_path adds a graph",
+            "input_shapes": "a trace tells no shapes of a graph; --graph_path adds one",
+            "tensor_value": "a trace holds no values; --checkpoint_path adds them",
+        }
+        if not any(figures[5] for node in nodes for figures in node.steps.values()):
+            lacking["bytes"] = "no slice tells bytes"
+        if not any(node.work for node in nodes):
+            lacking["float_ops"] = "no slice tells its operations"
+        if not any(node.accelerator for node in nodes):
+            lacking["accelerator_micros"] = "no track is an accelerator's"
+        if not any(node.device for node in nodes):
+            lacking["cpu_micros"] = "no track that schedules ops names any"
+        return lacking
+
+
+def read(query: Query) -> Evidence:
+    """The nodes of a trace, by name."""
+    nested = walk(query)
+    samples = _in_steps([*_named(query, nested.tracks), *nested.samples])
+    notes = []
+    steps = sorted({one.step for one in samples if one.step is not None and one.step >= 0})
+    outside = [one for one in samples if one.step == OUTSIDE]
+    if outside:
+        runs, time_ps = sum(one.runs for one in outside), sum(one.self_ps for one in outside)
+        notes.append(f"{runs} executions ({time_ps / 1e9:.3f} ms) lie outside of all steps and count in none")
+    nodes: dict[str, Ran] = {}
+    for one in samples:
+        nodes.setdefault(one.name, Ran(one.op)).count(one)
+    for name, inputs in _inputs(query).items():
+        if name in nodes:
+            nodes[name].inputs = inputs
+    calls = _by_stack(samples) if any(one.stack for one in samples) else {}
+    return Evidence(nodes, calls, tuple(steps), [*notes, *_together(query), *nested.notes])
+
+
+def _in_steps(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples with numbers for what lies in no step."""
+    nowhere = OUTSIDE if any(one.step is not None for one in samples) else DURING
+    return [one.placed(nowhere) if one.step is None else one for one in samples]
+
+
+def _by_stack(samples: Iterable[Sample]) -> dict[str, Ran]:
+    """Nodes by name and stack; names that several stacks have get numbers, as TensorFlow gives them to ops."""
+    names: dict[tuple[str, tuple[Frame, ...]], str] = {}
+    counts: dict[str, int] = {}
+    found: dict[str, Ran] = {}
+    taken = {one.name for one in samples}
+    for one in samples:
+        key = (one.name, one.stack)
+        name = names.get(key)
+        if name is None:
+            name = one.name
+            while name in found or (name != one.name and name in taken):
+                counts[one.name] = counts.get(one.name, 0) + 1
+                name = f"{one.name}_{counts[one.name]}"
+            names[key] = name
+            found[name] = Ran(one.op)
+        found[name].count(one)
+    return found
+
+
+_NAMED = """
+SELECT
+  o.source_id, s.process, o.place, o.device, o.step, s.op_name, o.op_type, s.module, s.event,
+  COUNT(*) AS runs, CAST(SUM(o.self_ps) AS BIGINT) AS own_ps, MIN(o.ts_ps) AS start_ps
+FROM op_slice AS o
+INNER JOIN (
+  SELECT
+    a.id, a.op_name, a.track_id, a.name AS event, t.process,
+    CASE WHEN a.args_json LIKE '%"hlo_module"%' THEN json_extract_string(a.args_json, '$.hlo_module') END AS
+    module
+  FROM slice AS a
+  INNER JOIN track AS t ON t.id = a.track_id
+  WHERE a.op_name IS NOT NULL
+) AS s ON s.id = o.slice_id
+WHERE {}
+GROUP BY ALL
+ORDER BY ALL
+"""
+
+
+@dataclass(frozen=True)
+class _Described:
+    """What the metadata of events tell of each slice of their kind."""
+
+    op: str = ""
+    kind: str = ""
+    stack: tuple[Frame, ...] = ()
+    flops: int = 0
+    bytes: int = 0
+
+
+def _named(query: Query, walked: Sequence[int]) -> list[Sample]:
+    """Executions of ops that tell their names, added up."""
+    described = _descriptions(query)
+    elsewhere = f"o.track_id NOT IN ({', '.join(map(str, walked))})" if walked else "true"
+    nothing = _Described()
+    samples = []
+    for row in query(_NAMED.format(elsewhere)).rows():
+        source, plane, place, device, step, op, kind, module, event, runs, self_ps, start_ps = row
+        about = described.get((source, plane, event), nothing)
+        name = (about.op or (f"{module}/{op}" if module else op)).strip("/")
+        samples.append(
+            Sample(
+                name or op or event,
+                about.kind or kind or op,
+                place == "device",
+                device_name(device),
+                step,
+                runs,
+                self_ps,
+                start_ps,
+                about.stack,
+                about.flops * runs,
+                about.bytes * runs,
+            )
+        )
+    return samples
+
+
+def _descriptions(query: Query) -> dict[tuple[int, str, str], _Described]:
+    """What XPlanes tell of kinds of events, by source, plane and name of the event."""
+    found = {}
+    for source, plane, name, text in query(
+        "SELECT i.source_id, t.process, i.name, i.args_json FROM instant AS i"
+        " INNER JOIN track AS t ON t.id = i.track_id"
+        " WHERE i.category = 'event_metadata' AND i.args_json IS NOT NULL"
+    ).rows():
+        args = json.loads(text)
+        op, _, kind = str(args.get("tf_op") or "").partition(":")
+        place = _PLACE.fullmatch(str(args.get("source") or ""))
+        found[source, plane, name] = _Described(
+            op.strip("/"),
+            str(args.get("hlo_category") or kind),
+            ((place[1], int(place[2]), ""),) if place else (),
+            whole(args.get("flops")),
+            whole(args.get("bytes_accessed")),
+        )
+    return found
+
+
+_PLACE = re.compile(r"(.+):(\d{1,9})")
+_INPUT = re.compile(r"input(\d{1,6})")
+
+
+def _inputs(query: Query) -> dict[str, tuple[str, ...]]:
+    """Producers of what an op takes, where slices name them: TensorFlow's Timeline as input0, input1, …;
+    RunMetadata as a list."""
+    found = {}
+    for name, text in query(
+        "SELECT op_name, MIN(args_json) FROM slice WHERE op_name IS NOT NULL"
+        ' AND (args_json LIKE \'%"input0"%\' OR args_json LIKE \'%"inputs":["%\') GROUP BY op_name'
+    ).rows():
+        args = json.loads(text)
+        listed = args.get("inputs")
+        if not isinstance(listed, list):
+            numbered = [(_INPUT.fullmatch(key), value) for key, value in args.items()]
+            listed = [
+                value for _, value in sorted((int(key[1]), str(value)) for key, value in numbered if key)
+            ]
+        found[name] = tuple(str(one).lstrip("^").split(":")[0] for one in listed)
+    return found
+
+
+def _together(query: Query) -> list[str]:
+    """That several recordings are looked at as one."""
+    (count,) = query("SELECT COUNT(DISTINCT source_id) FROM op_slice").rows()[0]
+    if count < 2:
+        return []
+    return [f"{count} recordings are added up; name a file to look at it alone"]

@@ -1,0 +1,327 @@
+"""Where slices lie: the modules, annotations, ops and Python calls around each op of a thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from stepscope.errors import LimitReached
+
+
+class Rows(Protocol):
+    """The rows of a query."""
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """All of them."""
+
+    def batches(self, size: int = ...) -> Iterable[list[tuple[Any, ...]]]:
+        """All of them, some at a time."""
+
+
+Query = Callable[[str], Rows]
+"""Asks for rows: Trace.query or an engine's, which know the library's base views."""
+Frame = tuple[str, int, str]
+"""A Python call: file, line (0: not told), function."""
+
+MOST_LEVELS = 200
+"""Levels that a name has at most; recursion of programs knows no end."""
+MOST_BYTES = 1 << 29
+"""Bytes of all names together."""
+SLASH = "\N{DIVISION SLASH}"
+"""Instead of a slash within a part of a name, where it would begin a scope."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Executions of an op in a step, on the host or on an accelerator."""
+
+    name: str
+    op: str
+    on_device: bool
+    device: str
+    step: int | None
+    runs: int
+    self_ps: int
+    start_ps: int
+    stack: tuple[Frame, ...] = ()
+    work: int = 0
+    """Floating point operations of all of them."""
+    bytes: int = 0
+    """Bytes of all of them."""
+
+    def placed(self, step: int) -> Sample:
+        """The same in a step."""
+        return replace(self, step=step)
+
+
+@dataclass
+class Nested:
+    """The executions on threads where nesting tells something, and of the kernels that they launched."""
+
+    samples: list[Sample] = field(default_factory=list)
+    tracks: list[int] = field(default_factory=list)
+    """Threads that were looked at: nobody else should count their ops."""
+    notes: list[str] = field(default_factory=list)
+
+
+_IS_FRAME = (
+    "(s.category = 'python_function'"
+    " OR (s.name LIKE '$%' AND p.producer IN ('tf_profiler', 'jax', 'stepscope')))"
+)
+_IS_MARK = (
+    "(s.category = 'user_annotation' AND s.name NOT LIKE 'ProfilerStep#%'"
+    " AND s.name NOT IN (SELECT name FROM step))"
+)
+_TRACKS = f"""
+SELECT a.track_id FROM (
+  SELECT s.track_id, SUM(CASE WHEN o.slice_id IS NULL THEN 0 ELSE 1 END) AS ops,
+    SUM(CASE WHEN {_IS_FRAME} OR (o.slice_id IS NOT NULL AND s.op_name IS NULL) THEN 1 ELSE 0 END) AS nested
+  FROM slice AS s
+  INNER JOIN track_place AS p ON p.track_id = s.track_id
+  LEFT JOIN op_slice AS o ON o.slice_id = s.id
+  WHERE p.place IN ('host', 'launch')
+  GROUP BY s.track_id
+) AS a WHERE a.ops > 0 AND a.nested > 0 ORDER BY a.track_id
+"""
+_SLICES = f"""
+SELECT
+  s.source_id, s.track_id, s.depth, s.ts_ps, s.dur_ps, s.name,
+  CASE
+    WHEN o.slice_id IS NOT NULL THEN 'op'
+    WHEN {_IS_FRAME} THEN 'frame'
+    WHEN {_IS_MARK} THEN 'mark'
+    ELSE 'launch'
+  END AS kind,
+  s.op_name, o.op_type, p.device, s.step, s.self_ps, s.correlation_id,
+  CASE WHEN s.args_json LIKE '%"hlo_module"%' THEN json_extract_string(s.args_json, '$.hlo_module') END,
+  CASE
+    WHEN s.args_json LIKE '%"Call stack":"%' AND s.args_json NOT LIKE '%"Call stack":""%'
+      THEN json_extract_string(s.args_json, '$."Call stack"')
+  END
+FROM slice AS s
+INNER JOIN track_place AS p ON p.track_id = s.track_id
+LEFT JOIN op_slice AS o ON o.slice_id = s.id
+WHERE s.track_id IN ({{}})
+  AND (o.slice_id IS NOT NULL OR {_IS_FRAME} OR {_IS_MARK} OR s.correlation_id IS NOT NULL)
+ORDER BY s.source_id, s.track_id, s.ts_ps, s.depth, s.id
+"""
+_DEVICE = """
+SELECT
+  o.source_id, s.correlation_id, s.name, o.op_type, o.device, o.step, s.self_ps, s.ts_ps,
+  CASE WHEN s.args_json LIKE '%"bytes"%' THEN json_extract_string(s.args_json, '$.bytes') END
+FROM op_slice AS o
+INNER JOIN slice AS s ON s.id = o.slice_id
+WHERE o.place = 'device' AND s.op_name IS NULL
+ORDER BY o.source_id, s.ts_ps, s.id
+"""
+
+
+class _Trie:
+    """Paths by number; 0 is the empty one."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[int, Any], int] = {}
+        self.above = [0]
+        self.part: list[Any] = [None]
+        self.level = [0]
+        self.cut = 0
+        """Steps that were not taken because the path was as long as paths may be."""
+
+    def below(self, path: int, part: Any) -> int:
+        """The path that goes on from `path` with `part`."""
+        if self.level[path] >= MOST_LEVELS:
+            self.cut += 1
+            path = self.above[path]
+        found = self._ids.get((path, part))
+        if found is None:
+            found = self._ids[path, part] = len(self.part)
+            self.above.append(path)
+            self.part.append(part)
+            self.level.append(self.level[path] + 1)
+        return found
+
+    def parts(self, path: int) -> list[Any]:
+        """The parts of a path from its beginning."""
+        found = []
+        while path:
+            found.append(self.part[path])
+            path = self.above[path]
+        return found[::-1]
+
+
+_KINETO = re.compile(r"(.+)\((\d{1,9})\): (.*)", re.DOTALL)
+_XPLANE = re.compile(r"\$(\S+?)(?::(\d{1,9}))? (.*)", re.DOTALL)
+_VIZTRACER = re.compile(r"(.+) \((.+):(\d{1,9})\)", re.DOTALL)
+_ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
+MODULE = "nn.Module: "
+
+
+def frame_of(name: str) -> Frame | None:
+    """The call that a name tells: `train.py(12): step`, `$train.py:12 step` or `step (train.py:12)`."""
+    if found := _KINETO.fullmatch(name):
+        return (found[1], int(found[2]), found[3])
+    if name.startswith("$") and (found := _XPLANE.fullmatch(name)):
+        return (found[1], int(found[2] or 0), found[3])
+    if name.endswith(")") and (found := _VIZTRACER.fullmatch(name)):
+        return (found[2], int(found[3]), found[1])
+    return None
+
+
+def _call(name: str) -> Frame:
+    """A slice that is a Python call, whatever it tells of its place."""
+    if name.startswith(MODULE):
+        return ("nn.Module", 0, name[len(MODULE) :])
+    return frame_of(name) or ("", 0, _ADDRESS.sub("", name).strip("<>"))
+
+
+def _listed(text: str) -> list[Frame]:
+    """The frames of Kineto's `Call stack`, whose innermost comes first."""
+    return [_call(part) for part in reversed(text.split(";")) if part]
+
+
+def device_name(name: str) -> str:
+    """A device as tfprof has it: in lower case, without what TensorFlow's Timeline puts behind it."""
+    return name.lower().removesuffix(" compute").removesuffix("/stream:all")
+
+
+def whole(value: Any) -> int:
+    """A count that a recording gives as a number or as text; 0 for none and for what is no count."""
+    try:
+        return max(0, min(int(float(value)), 2**62))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+@dataclass
+class _Open:
+    """Numbers of what is open, and what was summed up so far."""
+
+    paths: _Trie = field(default_factory=_Trie)
+    stacks: _Trie = field(default_factory=_Trie)
+    sums: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
+    launches: dict[tuple[int, int], tuple[int, int, int | None]] = field(default_factory=dict)
+    kinds: dict[int, str] = field(default_factory=dict)
+
+    def add(self, key: tuple[Any, ...], self_ps: int, ts_ps: int, size: int) -> None:
+        """Counts an execution: key is path, stack, whether on an accelerator, device, step."""
+        found = self.sums.get(key)
+        if found is None:
+            self.sums[key] = [1, self_ps, ts_ps, size]
+            return
+        found[0] += 1
+        found[1] += self_ps
+        found[2] = min(found[2], ts_ps)
+        found[3] += size
+
+
+def walk(query: Query) -> Nested:
+    """What ran on threads where slices do not name their op, or where Python calls lie around them."""
+    tracks = [int(one) for (one,) in query(_TRACKS).rows()]
+    state = _Open()
+    if tracks:
+        _threads(query(_SLICES.format(", ".join(map(str, tracks)))), state)
+    unknown = _accelerators(query(_DEVICE), state)
+    notes = []
+    if unknown and state.launches:
+        notes.append(
+            f"{unknown} slices of accelerators tell no launch that was recorded; each has its own name"
+        )
+    if state.paths.cut:
+        notes.append(f"{state.paths.cut} slices lie below {MOST_LEVELS} levels; their names leave levels out")
+    return Nested(_samples(state), tracks, notes)
+
+
+def _threads(rows: Rows, state: _Open) -> None:
+    paths, stacks = state.paths, state.stacks
+    open_: list[tuple[int, int, int, int]] = []
+    last = None
+    for batch in rows.batches():
+        for row in batch:
+            source, track, depth, ts_ps, dur_ps, name, kind, op, op_type, device, step = row[:11]
+            self_ps, correlation, module, listed = row[11:]
+            if track != last:
+                open_.clear()
+                last = track
+            end_ps = ts_ps + dur_ps
+            while open_ and (open_[-1][0] >= depth or open_[-1][1] < end_ps):
+                open_.pop()
+            path, stack = open_[-1][2:] if open_ else (0, 0)
+            if kind == "frame":
+                stack = stacks.below(stack, _call(name))
+                if name.startswith(MODULE):
+                    path = paths.below(path, name[len(MODULE) :].replace("/", SLASH))
+            elif kind == "mark":
+                path = paths.below(path, name.replace("/", SLASH))
+            elif kind == "op":
+                own = stack
+                if op is not None:
+                    # Its name tells its scopes; what it calls without a name lies below it.
+                    path = 0
+                    for part in (f"{module}/{op}" if module else op).split("/"):
+                        path = paths.below(path, part)
+                else:
+                    path = paths.below(path, name.replace("/", SLASH))
+                    if (place := frame_of(name)) is not None:
+                        own = stack = stacks.below(stack, place)
+                if listed and not own:
+                    for frame in _listed(listed):
+                        own = stacks.below(own, frame)
+                state.kinds.setdefault(path, op_type)
+                state.add((path, own, False, device, step), self_ps, ts_ps, 0)
+            else:
+                state.launches[source, correlation] = (path, stack, step)
+                continue
+            open_.append((depth, end_ps, path, stack))
+
+
+def _accelerators(rows: Rows, state: _Open) -> int:
+    """Kernels and copies, counted where they were launched; returns how many of them do not tell where."""
+    unknown = 0
+    for batch in rows.batches():
+        for source, correlation, name, op_type, device, step, self_ps, ts_ps, size in batch:
+            launch = state.launches.get((source, correlation))
+            unknown += launch is None
+            path, stack, launched = launch or (0, 0, None)
+            if path not in state.kinds:
+                path = state.paths.below(path, name.replace("/", SLASH))
+                state.kinds[path] = op_type
+            step = step if launched is None else launched
+            state.add((path, stack, True, device, step), self_ps, ts_ps, whole(size))
+    return unknown
+
+
+def _samples(state: _Open) -> list[Sample]:
+    names: dict[int, str] = {}
+    stacks: dict[int, tuple[Frame, ...]] = {}
+    taken = 0
+    samples = []
+    for (path, stack, on_device, device, step), (runs, self_ps, start, size) in state.sums.items():
+        if path not in names:
+            names[path] = "/".join(state.paths.parts(path))
+            taken += len(names[path])
+            if taken > MOST_BYTES:
+                raise LimitReached(
+                    "The names of what ran are too long to be held.",
+                    seen=f"more than {MOST_BYTES >> 20} MiB of scopes in {len(names)} names",
+                    todo="look at a shorter recording, or ask the table slice",
+                )
+        if stack not in stacks:
+            stacks[stack] = tuple(state.stacks.parts(stack))
+        samples.append(
+            Sample(
+                names[path],
+                state.kinds.get(path) or names[path].rsplit("/", 1)[-1],
+                on_device,
+                device_name(device),
+                step,
+                runs,
+                self_ps,
+                start,
+                stacks[stack],
+                0,
+                size,
+            )
+        )
+    return samples
