@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -33,7 +33,7 @@ SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
 
 
-DERIVED = ("iterator", "iterator_call", "buffer")
+DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 """Tables that instruments make from others when a query first reads them."""
 
 
@@ -78,7 +78,15 @@ class Damaged(Exception):
 class DecodedTables:
     """Sources that are decoded when a query first reads them, from the cache where it has them."""
 
-    def __init__(self, found: Found, spool: Spool, cache: Cache | None, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        found: Found,
+        spool: Spool,
+        cache: Cache | None,
+        progress: Progress | None,
+        given: Sequence[str] = (),
+    ) -> None:
+        self._given = tuple(given)
         self.sources: tuple[Source, ...] = found.sources
         self.skipped = found.skipped
         self.paths: list[str] = []
@@ -137,7 +145,7 @@ class DecodedTables:
                     engine.source("step", columns, _judged(make), whole=True)
                     continue
                 engine.source(table.name, columns, make, whole=small)
-        _derive(engine)
+        _derive(engine, self._given)
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """The error itself: what stores hold was compared with its hashes before it was read."""
@@ -310,8 +318,9 @@ def _judged(stored: Selects) -> Selects:
     return make
 
 
-def _derive(engine: DuckDB) -> None:
-    """Makes the derived tables known: they are computed once, from what the engine has."""
+def _derive(engine: DuckDB, given: Sequence[str] = ()) -> None:
+    """Makes the derived tables known: they are computed once, from what the engine has. given: the paths that
+    were opened; none for a lake, whose sources may be gone."""
     made: set[str] = set()
 
     def make(name: str, wanted: frozenset[str] | None) -> list[str]:
@@ -324,7 +333,21 @@ def _derive(engine: DuckDB) -> None:
 
     for name in DERIVED:
         columns = [(column.name, column.type) for column in schema().table(name).columns]
-        engine.source(name, columns, partial(make, name))
+        if name == "tfprof_node":
+            engine.source(name, columns, _tfprof(engine, given, columns), whole=True, costly=True)
+        else:
+            engine.source(name, columns, partial(make, name))
+
+
+def _tfprof(engine: DuckDB, given: Sequence[str], columns: list[tuple[str, str]]) -> Selects:
+    """The views of tfprof, which come as Arrow: they may have as many rows as a graph has nodes."""
+
+    def make(wanted: frozenset[str] | None) -> list[str]:
+        from stepscope.instruments.tfprof import table
+
+        return table.selects(engine.query, given, engine.stream, columns)
+
+    return make
 
 
 def _rows_of(name: str, engine: DuckDB) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -196,7 +196,7 @@ def open(
     spool = Spool()
     try:
         found = find(names, formats.recognise, spool, memory=memory, run=run, host=host)
-        return Trace(DecodedTables(found, spool, memory, progress), names)
+        return Trace(DecodedTables(found, spool, memory, progress, names), names)
     except BaseException:
         spool.close()
         raise

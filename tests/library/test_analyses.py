@@ -134,6 +134,25 @@ def test_memory_and_counters():
     assert (row["samples"], row["min_value"], row["mean_value"], row["max_value"]) == (3, 1.0, 2.5, 4.0)
 
 
+def test_costs_are_those_of_the_outermost_scopes():
+    tables = Tables()
+    for view, depth, name, time_ps, params in (
+        ("scope", 0, "_TFProfRoot", 90, 7),
+        ("scope", 1, "a", 60, 2),
+        ("scope", 2, "a/b", 60, 2),
+        ("scope", 3, "a/b/c", 60, 2),
+        ("scope", 1, "d", 30, 5),
+        ("op", 1, "Conv2D", 99, 9),
+    ):
+        figures = {"total_ps": time_ps, "total_params": params, "total_requested_bytes": 3}
+        tables.add("tfprof_node", view=view, depth=depth, name=name, **figures)
+    found = [
+        (row["scope"], row["level"], row["all_ps"], row["all_params"])
+        for row in rows(tables, "cost_by_scope")
+    ]
+    assert found == [("a", 1, 60, 2), ("a/b", 2, 60, 2), ("d", 1, 30, 5)]
+
+
 def test_bytes_of_copies_are_read_from_args():
     tables = draw("gpu/s device_stream : [Memcpy][Memcpy]")
     for row, told in zip(tables.rows["slice"], (args(bytes=100), args(size="50")), strict=True):

@@ -44,6 +44,7 @@ class _Lazy:
     columns: tuple[tuple[str, str], ...]
     selects: Selects
     whole: bool
+    costly: bool
     loaded: frozenset[str] | None = None
 
 
@@ -105,14 +106,17 @@ class DuckDB:
             by_column = [list(column) for column in zip(*rows, strict=True)]
             self._con.execute(f"INSERT INTO {name} SELECT {picks}", by_column)
 
-    def source(self, name: str, columns: Columns, selects: Selects, *, whole: bool = False) -> None:
+    def source(
+        self, name: str, columns: Columns, selects: Selects, *, whole: bool = False, costly: bool = False
+    ) -> None:
         """A table that is attached when a query first reads it, with no more columns than are read.
 
         `selects` is asked for SELECT statements with exactly `columns`, whose rows together are the table;
         it may put NULLs of the right type for all columns but the wanted ones (None wants all). Without
-        any statement the table is empty. whole: it gives all columns whatever is wanted.
+        any statement the table is empty. whole: it gives all columns whatever is wanted. costly: where it
+        cannot be told what a statement reads, only one that has the table's name in it reads this.
         """
-        self._sources[name] = _Lazy(tuple(columns), selects, whole)
+        self._sources[name] = _Lazy(tuple(columns), selects, whole, costly)
         self._names[name] = tuple(column for column, _ in columns)
 
     def _attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
@@ -268,7 +272,9 @@ class DuckDB:
         """Attaches the tables that a statement reads."""
         found = self.reads(sql)
         if found is None:
-            self._attach(self._sources, None)
+            text = sql.lower()
+            likely = [name for name, one in self._sources.items() if not one.costly or name in text]
+            self._attach(likely, None)
         else:
             self._attach(sorted(found.tables & self._sources.keys()), None if found.star else found.columns)
 

@@ -1,12 +1,13 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 4
+-- SCHEMA_VERSION 5
 -- history
 --   1  first version
 --   2  iterator and iterator_call
 --   3  iterator_model and user_stage; iterator tells the line of code and what the model says
 --   4  buffer
+--   5  tfprof_node
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -391,4 +392,44 @@ CREATE TABLE buffer (
   timeline_ps BIGINT,               -- when TensorFlow's Timeline would let it die
   readers BIGINT NOT NULL,          -- reads that the graph tells of
   at_peak BOOLEAN NOT NULL          -- held when its allocator held most
+);
+
+-- A line of a view of tfprof, with its figures; of several steps they are the mean. All lines are there: nothing is
+-- left out, trimmed or hidden, and every type counts. Made from files or slices when first asked for.
+CREATE TABLE tfprof_node (
+  id BIGINT NOT NULL,               -- number of the line; lines of a view stand in its order
+  run_id VARCHAR NOT NULL,          -- run of the first source
+  host_id VARCHAR NOT NULL,         -- host of the first source
+  source_id BIGINT NOT NULL,        -- first of the sources, which are counted together
+  view VARCHAR NOT NULL,            -- scope, graph, op or code
+  made_from VARCHAR NOT NULL,       -- files: graph, RunMetadata and op log, in whole microseconds; slices: a trace
+  parent_id BIGINT,                 -- line above; NULL for the root of the view
+  depth INTEGER NOT NULL,           -- levels below the root
+  name VARCHAR NOT NULL,            -- name of a node, scope, op type or call; the root's is _TFProfRoot
+  is_node BOOLEAN NOT NULL,         -- nodes of its own stand behind it; false for a scope that is none
+  op_types VARCHAR NOT NULL,        -- its types, or those of its nodes, joined by |
+  devices VARCHAR NOT NULL,         -- where it ran, joined by |
+  shape VARCHAR,                    -- shape of a variable, as 3x3x16
+  self_runs BIGINT NOT NULL,        -- executions
+  self_nodes BIGINT NOT NULL,       -- nodes, or scopes and nodes
+  self_ps BIGINT NOT NULL,          -- time on accelerators and on devices that schedule ops, added up
+  self_accelerator_ps BIGINT NOT NULL, -- time of kernels on accelerators
+  self_cpu_ps BIGINT NOT NULL,      -- time on devices that schedule ops
+  self_requested_bytes BIGINT NOT NULL, -- bytes asked for; in a trace, read and written
+  self_peak_bytes BIGINT NOT NULL,  -- bytes held at most, added up over executions
+  self_residual_bytes BIGINT NOT NULL, -- bytes still held at the end of the ops
+  self_output_bytes BIGINT NOT NULL, -- bytes of outputs
+  self_params BIGINT NOT NULL,      -- elements of variables
+  self_float_ops BIGINT NOT NULL,   -- floating point operations
+  total_runs BIGINT NOT NULL,       -- executions, with what is below; in the op view, with the types listed behind it
+  total_nodes BIGINT NOT NULL,      -- the same of nodes
+  total_ps BIGINT NOT NULL,         -- the same of ps
+  total_accelerator_ps BIGINT NOT NULL, -- the same of accelerator_ps
+  total_cpu_ps BIGINT NOT NULL,     -- the same of cpu_ps
+  total_requested_bytes BIGINT NOT NULL, -- the same of requested_bytes
+  total_peak_bytes BIGINT NOT NULL, -- the same of peak_bytes
+  total_residual_bytes BIGINT NOT NULL, -- the same of residual_bytes
+  total_output_bytes BIGINT NOT NULL, -- the same of output_bytes
+  total_params BIGINT NOT NULL,     -- the same of params
+  total_float_ops BIGINT NOT NULL   -- the same of float_ops
 );

@@ -1,0 +1,124 @@
+"""The views of tfprof as rows: the table tfprof_node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.errors import UnreadableSource
+from stepscope.instruments.tfprof import VIEWS, Model
+from stepscope.instruments.tfprof.evidence import read
+from stepscope.instruments.tfprof.files import under
+from stepscope.instruments.tfprof.nesting import Query
+from stepscope.lake.relation import quoted
+
+if TYPE_CHECKING:
+    from stepscope._core import Stream, TfprofOptions
+
+EVERYTHING = 2**31 - 1
+"""Levels that are shown."""
+_TIMES = {"time": "ps", "accelerator_time": "accelerator_ps", "cpu_time": "cpu_ps"}
+_FIGURES = (
+    "runs", "nodes", "time", "accelerator_time", "cpu_time", "requested_bytes", "peak_bytes",
+    "residual_bytes", "output_bytes", "params", "float_ops",
+)  # fmt: skip
+_MOST_PS = 2**63 - 1
+
+
+def selects(
+    query: Query,
+    paths: Sequence[str],
+    stream: Callable[[str, Stream], None],
+    columns: Sequence[tuple[str, str]],
+) -> list[str]:
+    """SELECTs that are the rows of tfprof_node together, one for each view that has rows.
+
+    query: asks the tables. paths: what was opened, or nothing for a lake: RunMetadata and graphs under them
+    are read as `stepscope tfprof` reads them; where there are none, the slices tell what ran. stream: makes a
+    table of Arrow known by a name. columns: the table's columns and types, in order.
+    """
+    from stepscope import _core
+
+    model = _model(query, paths)
+    sources = query("SELECT source_id, run_id, host_id FROM source ORDER BY source_id").rows()
+    if model is None or not sources:
+        return []
+    options = _core.TfprofOptions()
+    options.set("max_depth", str(EVERYTHING))
+    store = _core.build()
+    found = []
+    before = 0
+    for view in VIEWS:
+        if not _tabulated(model, view, options, store):
+            continue
+        rows = store.tables()[view]
+        alias = f"tfprof_{view}"
+        stream(alias, store.stream(view))
+        values = _values(view, before, sources[0], of_trace=model.of_trace)
+        picks = ", ".join(f"CAST({values[name]} AS {kind}) AS {name}" for name, kind in columns)
+        found.append(f"SELECT {picks} FROM {alias}")
+        before += rows
+    return found
+
+
+def _tabulated(model: Model, view: str, options: TfprofOptions, store: object) -> bool:
+    """Whether the model has the view; the code view needs lines of code."""
+    try:
+        model.tabulate(view, options, store)  # type: ignore[arg-type]
+    except UnreadableSource:
+        if view != "code":
+            raise
+        return False
+    return True
+
+
+def _model(query: Query, paths: Sequence[str]) -> Model | None:
+    # What came through a pipe or a network was read once and cannot be again.
+    local = [path for path in paths if Path(path).exists()]
+    files = under(local, []) if local else {}
+    steps, graph = files.get("run_meta_path", []), files.get("graph_path", [None])[0]
+    evidence = None if steps else read(query)
+    if not steps and graph is None and not (evidence and evidence.nodes):
+        return None
+    return Model(
+        graph,
+        steps,
+        files.get("op_log_path", [None])[0],
+        checkpoint=files.get("checkpoint_path", [None])[0],
+        evidence=evidence if evidence and evidence.nodes else None,
+    )
+
+
+def _values(view: str, before: int, source: tuple[object, ...], *, of_trace: bool) -> dict[str, str]:
+    """What each column is made of."""
+    source_id, run_id, host_id = source
+    values = {
+        "id": f"position + {before}",
+        "run_id": quoted(str(run_id)),
+        "host_id": quoted(str(host_id)),
+        "source_id": str(source_id),
+        "view": quoted(view),
+        "made_from": quoted("slices" if of_trace else "files"),
+        "parent_id": f"parent + {before}",
+        "depth": "depth",
+        "name": "name",
+        "is_node": "is_node",
+        "op_types": "op_types",
+        "devices": "devices",
+        "shape": "shape",
+    }
+    for kind in ("self", "total"):
+        for figure in _FIGURES:
+            held = f"{kind}_{figure}"
+            if figure in _TIMES:
+                least, most = -_MOST_PS - 1, _MOST_PS
+                values[f"{kind}_{_TIMES[figure]}"] = (
+                    held
+                    if of_trace
+                    # Files may hold any number; what is no time that can be held is the longest that can.
+                    else f"GREATEST(LEAST(CAST({held} AS HUGEINT) * 1000000, {most}), {least})"
+                )
+            else:
+                values[held] = held
+    return values
