@@ -111,7 +111,7 @@ def _epilog() -> str:
     lines = [
         "VIEW is scope, graph, op, code or advise; without one a prompt opens, where an empty line shows the",
         "options. PATH is whatever holds graphs and RunMetadata; files can also be named one by one. Without",
-        "RunMetadata, what ran is taken from traces: XPlanes of TensorFlow and JAX, Kineto, timelines, a lake.",
+        "RunMetadata, what ran is taken from traces: XPlanes, Kineto, timelines, a lake.",
         "Options take one dash or two. Expressions match whole names and are separated by commas. The output",
         "is that of TensorFlow 2.21, for its own files byte for byte.",
         "",

@@ -147,7 +147,7 @@ def _in_steps(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _by_stack(samples: Iterable[Sample]) -> dict[str, Ran]:
-    """Nodes by name and stack; names that several stacks have get numbers, as TensorFlow gives them to ops."""
+    """Nodes by name and stack; names that several stacks have get numbers, as TensorFlow gives to ops."""
     names: dict[tuple[str, tuple[Frame, ...]], str] = {}
     counts: dict[str, int] = {}
     found: dict[str, Ran] = {}
