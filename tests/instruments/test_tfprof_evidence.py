@@ -256,7 +256,7 @@ step      train         : [ProfilerStep#0.......................................
 cpu/main  thread        : [ProfilerStep#0..............................................]
 cpu/main  thread        :  [train.py(3): step.........................................]
 cpu/main  thread        :   [nn.Module: Net_0......................] [fn]
-cpu/main  thread        :    [forward]  [aten::linear.............]
+cpu/main  thread        :    [forward..][aten::linear.............]
 cpu/main  thread        :     [aten::a]  [aten::addmm..........]
 cpu/main  thread        :                 [cudaLaunch#7]
 gpu/s7    device_stream :                      [gemm#7....] [orphan#9]
