@@ -3,6 +3,7 @@
 //! One file per format turns bytes into [`columns`]; [`store`] nests the slices, keeps the tables
 //! and hands them out as Arrow streams. Nothing here knows of Python or of a query engine.
 
+mod arena;
 mod bits;
 mod blocks;
 pub mod checkpoint;

@@ -1,11 +1,13 @@
-//! Writes a part batch by batch, into memory or into its file.
+//! Writes a part batch by batch, into memory or into its file; in memory as packed as in a file.
 
+use crate::arena::Arena;
 use crate::error::{Error, Kind, Result};
 use crate::heap::Heap;
 use crate::ipc::IpcFile;
 use crate::packing::{Packing, expand, pack};
 use crate::part::{Batch, Field, Part, Place, Shape, Stored, StoredFile};
-use arrow_buffer::{Buffer, ToByteSlice};
+use arrow_buffer::ToByteSlice;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -129,16 +131,16 @@ impl PartWriter {
                 .zip(&self.fields)
                 .map(|(column, field)| store(heap, rows, field.shape, column, &mut self.scratch))
                 .collect::<Result<_>>()?,
-            None => columns.iter().map(keep).collect(),
+            None => keep(rows, &self.fields, columns, &mut self.scratch)?,
         };
         self.batches.push(Batch { rows, columns });
         Ok(())
     }
 
     /// Changes values of an int64 column without NULLs: pairs of row within the batch and value.
-    pub fn patch(&mut self, batch: usize, column: usize, values: &[(usize, i64)]) -> Result<()> {
+    pub fn patch(&mut self, batch: usize, at: usize, values: &[(usize, i64)]) -> Result<()> {
         let batch = &mut self.batches[batch];
-        let stored = &mut batch.columns[column];
+        let stored = &mut batch.columns[at];
         let written = match (&stored.buffers[0], &self.file) {
             (Place::Memory(buffer), _) => buffer.to_vec(),
             (Place::File { offset, bytes, .. }, Some(PartFile::Heap(heap))) => {
@@ -161,7 +163,11 @@ impl PartWriter {
             Some(PartFile::Heap(heap)) => {
                 store(heap, batch.rows, Shape::I64, &column, &mut self.scratch)?
             }
-            _ => keep(&column),
+            _ => {
+                let field = [self.fields[at].clone()];
+                let mut kept = keep(batch.rows, &field, &[column], &mut self.scratch)?;
+                kept.remove(0)
+            }
         };
         Ok(())
     }
@@ -276,45 +282,83 @@ pub fn check_texts<'a>(offsets: &[i32], data: impl IntoIterator<Item = Stretch<'
     Ok(())
 }
 
-/// A copy of a column in memory.
-fn keep(column: &Column<'_>) -> Stored {
-    let memory = |bytes: &[u8]| Place::Memory(Buffer::from_slice_ref(bytes));
-    let mut buffers = Vec::new();
-    let mut nulls = 0;
-    if let Column::Fixed {
-        valid: Some(valid), ..
+/// Copies columns into memory, packed as in a file.
+fn keep(
+    rows: usize,
+    fields: &[Field],
+    columns: &[Column<'_>],
+    scratch: &mut Vec<u8>,
+) -> Result<Vec<Stored>> {
+    let (mut most, mut buffers) = (0, 0);
+    for column in columns {
+        let (valid, bytes) = match column {
+            Column::Nulls => continue,
+            Column::Fixed { valid, values } => (valid, values.len()),
+            Column::Text { valid, offsets, .. } | Column::Placed { valid, offsets, .. } => {
+                let text = offsets.last().map_or(0, |end| *end as usize);
+                (valid, size_of_val(*offsets) + text)
+            }
+        };
+        most += bytes + valid.map_or(0, |valid| valid.bits.len());
+        buffers += 3;
     }
-    | Column::Text {
-        valid: Some(valid), ..
-    }
-    | Column::Placed {
-        valid: Some(valid), ..
-    } = column
-    {
-        buffers.push(memory(valid.bits));
-        nulls = valid.nulls;
-    }
-    let mut text = |offsets: &[i32], data: &mut dyn Iterator<Item = &[u8]>| {
-        buffers.push(memory(offsets.to_byte_slice()));
-        let mut text = Vec::with_capacity(offsets.last().map_or(0, |end| *end as usize));
-        data.for_each(|stretch| text.extend_from_slice(stretch));
-        buffers.push(Place::Memory(Buffer::from_vec(text)));
+    let mut arena = Arena::new(most, buffers)?;
+    let kept: Vec<_> = columns
+        .iter()
+        .zip(fields)
+        .map(|(column, field)| keep_one(&mut arena, rows, field.shape, column, scratch))
+        .collect();
+    let memory = arena.finish();
+    let stored = kept.into_iter().map(|(nulls, packing, places)| Stored {
+        nulls,
+        packing,
+        buffers: places
+            .into_iter()
+            .map(|place| Place::Memory(memory.slice_with_length(place.start, place.len())))
+            .collect(),
+    });
+    Ok(stored.collect())
+}
+
+/// Copies a column into memory: number of NULLs, how the values are written, where the buffers are.
+fn keep_one(
+    arena: &mut Arena,
+    rows: usize,
+    shape: Shape,
+    column: &Column<'_>,
+    scratch: &mut Vec<u8>,
+) -> (usize, Packing, Vec<Range<usize>>) {
+    let mut packing = Packing::PLAIN;
+    let (nulls, mut places) = match column {
+        Column::Nulls => (rows, Vec::new()),
+        Column::Fixed { valid, .. } | Column::Text { valid, .. } | Column::Placed { valid, .. } => {
+            match valid {
+                Some(valid) => (valid.nulls, vec![arena.put([valid.bits])]),
+                None => (0, Vec::new()),
+            }
+        }
     };
     match column {
         Column::Nulls => {}
-        Column::Fixed { values, .. } => buffers.push(memory(values)),
-        Column::Text { offsets, data, .. } => text(offsets, &mut data.iter().copied()),
-        Column::Placed { offsets, data, .. } => text(
-            offsets,
-            &mut data.iter().map(|stretch| match stretch {
+        Column::Fixed { valid, values } => {
+            packing = pack(shape, valid.map(|valid| valid.bits), values, scratch);
+            places.push(arena.put([if packing == Packing::PLAIN {
+                values
+            } else {
+                scratch.as_slice()
+            }]));
+        }
+        Column::Text { offsets, data, .. } => {
+            places.push(arena.put([offsets.to_byte_slice()]));
+            places.push(arena.put(data.iter().copied()));
+        }
+        Column::Placed { offsets, data, .. } => {
+            places.push(arena.put([offsets.to_byte_slice()]));
+            places.push(arena.put(data.iter().map(|stretch| match stretch {
                 Stretch::Bytes(bytes) => *bytes,
                 Stretch::There { .. } => &[],
-            }),
-        ),
+            })));
+        }
     }
-    Stored {
-        nulls,
-        packing: Packing::PLAIN,
-        buffers,
-    }
+    (nulls, packing, places)
 }

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// Args of a batch from which on it is written, however few its rows.
 const BATCH_ARGS_BYTES: usize = 64 << 20;
+/// Used memory that is kept for the args of further pieces.
+const SPARES: usize = 32;
 /// Column of the file that is patched when a slice ends after its batch was written.
 const SELF_PS: usize = 7;
 
@@ -84,9 +86,11 @@ struct Encoder {
     parent: Vec<i64>,
     self_ps: Vec<i64>,
     offsets: Vec<i32>,
-    /// Pieces whose args are in the batch, and which stretch of them.
-    held: Vec<SliceColumns>,
+    /// Args of pieces that are in the batch, and which stretch of them.
+    held: Vec<Vec<u8>>,
     stretches: Vec<Text>,
+    /// Memory for args that was used before: goes back with the columns of other pieces.
+    spares: Vec<Vec<u8>>,
     /// Self times of slices whose batch was written before they ended.
     late: Vec<(i64, i64)>,
     batch_rows: Vec<usize>,
@@ -111,6 +115,7 @@ impl Encoder {
             offsets: vec![0],
             held: Vec::new(),
             stretches: Vec::new(),
+            spares: Vec::new(),
             late: Vec::new(),
             batch_rows: Vec::new(),
             bounds_ps: None,
@@ -119,22 +124,23 @@ impl Encoder {
         }
     }
 
-    fn piece(&mut self, piece: SliceColumns) -> Result<()> {
+    fn piece(&mut self, mut piece: SliceColumns) -> Result<()> {
         let rows = piece.len();
+        let args = std::mem::take(&mut piece.args_json);
+        self.held.push(args);
         let mut at = 0;
-        self.held.push(piece);
         while at < rows {
-            let piece = self.held.pop().unwrap_or_default();
-            let taken = self.take(&piece, at);
-            self.held.push(piece);
-            let taken = taken?;
+            let taken = self.take(&piece, at)?;
             at += taken;
             // Nothing fitted, or the batch is full.
             if taken == 0 || self.columns.len() == BATCH_ROWS {
                 self.flush(at < rows)?;
             }
         }
-        self.give_back();
+        self.let_go(0);
+        // The columns are warm and of use at once; args stay until their batch is written.
+        piece.args_json = self.spares.pop().unwrap_or_default();
+        self.inbox.give_back(piece);
         Ok(())
     }
 
@@ -212,7 +218,7 @@ impl Encoder {
         before: usize,
     ) -> Result<usize> {
         let start_of = |row: usize| piece.args_start(row) - before;
-        let held = self.held.len();
+        let held = self.held.len() - 1;
         let mut begin = start_of(at);
         let mut base = self.offsets.last().map_or(0, |last| *last as usize);
         let mut row = at;
@@ -307,9 +313,7 @@ impl Encoder {
             .stretches
             .iter()
             .map(|text| match text {
-                Text::Held(held, range) => {
-                    Stretch::Bytes(&self.held[*held].args_json[range.clone()])
-                }
+                Text::Held(held, range) => Stretch::Bytes(&self.held[*held][range.clone()]),
                 Text::There(placed) => Stretch::There {
                     offset: placed.offset,
                     bytes: placed.bytes as u64,
@@ -359,14 +363,12 @@ impl Encoder {
         self.self_ps.clear();
         self.offsets.truncate(1);
         self.stretches.clear();
-        let last = if keep { self.held.pop() } else { None };
-        self.give_back();
-        self.held.extend(last);
+        self.let_go(usize::from(keep));
         Ok(())
     }
 
-    /// Hands pieces back that are not looked at any more.
-    fn give_back(&mut self) {
+    /// Frees args that are not looked at any more for others; the last `keep` are.
+    fn let_go(&mut self, keep: usize) {
         if self
             .stretches
             .iter()
@@ -374,8 +376,12 @@ impl Encoder {
         {
             return;
         }
-        for piece in self.held.drain(..) {
-            self.inbox.give_back(piece);
+        let last = self.held.len() - keep;
+        for mut args in self.held.drain(..last) {
+            if self.spares.len() < SPARES {
+                args.clear();
+                self.spares.push(args);
+            }
         }
     }
 
