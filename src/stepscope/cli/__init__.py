@@ -6,13 +6,17 @@ imports what it needs inside `run`, so that the help loads neither engine nor co
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 from stepscope.cli.arguments import WITH_VALUE
 from stepscope.cli.console import Console
@@ -28,7 +32,16 @@ OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command line and returns its exit code: 0 fine, 1 findings over a limit, 2 could not do the
     work, 130 stopped by Ctrl-C. A closed pipe is no error."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        # The process is short and makes few cycles: looking for them after every 700 objects, most of
+        # which are modules being imported, takes a sixth of its time.
+        gc.set_threshold(50_000, 20, 50)
+        _leave(_outcome(sys.argv[1:]))
+    return _outcome(argv)
+
+
+def _outcome(argv: Sequence[str]) -> int:
+    words = list(argv)
     console = Console.of(_color(words))
     try:
         code = _run(words, console)
@@ -50,6 +63,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  the last line of defence: a sentence instead of a traceback
         tell_unexpected(error, console)
         return FAILED
+
+
+def _leave(code: int) -> NoReturn:
+    """Ends the process of a command without taking it apart object by object, which the system does faster.
+
+    Whatever was registered for the end is still called. Other threads are waited for, as ever.
+    """
+    if threading.active_count() > 1:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # tells what cannot be told here
+    os._exit(code)
 
 
 def verb_of(words: Sequence[str]) -> tuple[str, list[str]]:

@@ -18,7 +18,6 @@ import json
 import os
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -147,7 +146,7 @@ class Cache:
     @contextlib.contextmanager
     def making(self) -> Iterator[Path]:
         """A folder to decode into; gone at the end unless put() took it."""
-        name = uuid.uuid4().hex
+        name = os.urandom(16).hex()
         stage, lock = self.folder / "stage" / name, self.folder / "stage" / f"{name}.lock"
         with disk.locked(lock):
             stage.mkdir()

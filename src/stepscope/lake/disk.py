@@ -7,9 +7,7 @@ import errno
 import fcntl
 import os
 import shutil
-import uuid
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SYNCING = 8
@@ -43,7 +41,7 @@ def write_synced(path: Path, data: bytes) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replaces a file that may be lost but never torn: no fsync."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    part = path.with_name(f".{path.name}.{os.urandom(16).hex()}")
     try:
         part.write_bytes(data)
         part.replace(path)
@@ -56,6 +54,9 @@ def sync_folders(folders: Iterable[Path]) -> None:
 
     The first OSError, after all were tried: nothing may be built on any of them then.
     """
+    # Imported here: it brings much that only writing a lake needs.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(SYNCING) as pool:
         done = [pool.submit(sync_folder, folder) for folder in sorted(folders)]
     for one in done:

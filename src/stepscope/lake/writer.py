@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -67,7 +67,7 @@ def create(folder: Path) -> None:
                     todo="name a new folder for the lake",
                     path=str(folder),
                 )
-            part = folder / STAGE / f"{uuid.uuid4().hex}.mark"
+            part = folder / STAGE / f"{os.urandom(16).hex()}.mark"
             disk.write_synced(part, json.dumps({"schema_version": schema().version}).encode())
             if not disk.put_if_absent(part, folder / LAKE_MARK):
                 part.unlink()
@@ -124,7 +124,7 @@ def _remove_unlisted(folder: Path, plan: Path) -> None:
 @contextlib.contextmanager
 def staged(folder: Path) -> Iterator[Path]:
     """A folder under _stage that is this process's own, gone at the end whatever happens."""
-    name = uuid.uuid4().hex
+    name = os.urandom(16).hex()
     stage = folder / STAGE / name
     lock = folder / STAGE / f"{name}.lock"
     with _telling(folder), disk.locked(lock):
@@ -261,7 +261,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
 
 def _retire(folder: Path, old: Manifest, name: str) -> None:
     plan = json.dumps({"manifest": name, "files": [file.path for file in old.files]}).encode()
-    disk.write_synced(folder / STAGE / f"old-{uuid.uuid4().hex}.json", plan)
+    disk.write_synced(folder / STAGE / f"old-{os.urandom(16).hex()}.json", plan)
 
 
 @contextlib.contextmanager
