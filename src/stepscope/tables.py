@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import config
 from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
-from stepscope.errors import LakeError, StepscopeError
+from stepscope.errors import LakeError, LimitReached, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.cache import Cache
 from stepscope.lake.relation import select
-from stepscope.lake.rows import SourceRow, distinct, placed, small_tables
+from stepscope.lake.rows import ID_BITS, SourceRow, distinct, placed, small_tables
 from stepscope.lake.schema import Table, schema
 from stepscope.lake.writer import Decoded
+from stepscope.sources import op_logs
 from stepscope.sources.find import Found
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
@@ -35,6 +36,10 @@ SMALL = ("run", "capture", "source", "source_note", "host")
 
 DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 """Tables that instruments make from others when a query first reads them."""
+
+
+CODE = "op_line"
+"""The table that is read from the op logs of sources, when a query first reads it."""
 
 
 class Tables(Protocol):
@@ -138,7 +143,9 @@ class DecodedTables:
         """Makes the tables known; streams are registered when a query first reads a table."""
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
-            if table.name not in DERIVED:
+            if table.name == CODE:
+                engine.source(CODE, columns, self._code(engine, table))
+            elif table.name not in DERIVED:
                 small = table.name in SMALL
                 make = self._small(engine, table) if small else self._large(engine, table)
                 if table.name == "step" and len(self.sources) > 1:
@@ -177,6 +184,15 @@ class DecodedTables:
             columns = [(column.name, column.type) for column in table.columns]
             engine.table(name, columns, distinct(table.name, rows))
             return [f"SELECT * FROM {name}"]
+
+        return make
+
+    def _code(self, engine: DuckDB, table: Table) -> Selects:
+        def make(wanted: frozenset[str] | None) -> list[str]:
+            rows = code_rows([one.source for one in self._decoded], self._spool)
+            columns = [(column.name, column.type) for column in table.columns]
+            engine.table(f"small_{CODE}", columns, [[row[name] for name, _ in columns] for row in rows])
+            return [f"SELECT * FROM small_{CODE}"]
 
         return make
 
@@ -298,6 +314,38 @@ class _Ahead:
         self.over.wait()
         if self._failed is not None:
             raise self._failed
+
+
+def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
+    """Rows of the table op_line. An op log that cannot be read, or is too large, tells nothing."""
+    from stepscope.formats import _op_log
+
+    rows: list[dict[str, Any]] = []
+    for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
+        number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
+        lines: dict[str, tuple[str, _op_log.CodeLine]] = {}
+        for place, path in places:
+            try:
+                data = spool.read(place, path, _op_log.MOST_BYTES)
+            except (OSError, KeyError, ValueError, LimitReached):
+                continue
+            for name, line in _op_log.read(data).items():
+                lines.setdefault(name, (path, line))
+        for name, (path, line) in lines.items():
+            rows.append(
+                {
+                    "id": (number << ID_BITS) + len(rows),
+                    "run_id": run,
+                    "host_id": first.host_id,
+                    "source_id": number,
+                    "op_name": name,
+                    "file": line.file,
+                    "line": line.line,
+                    "function": line.function,
+                    "told_by": path,
+                }
+            )
+    return rows
 
 
 def _of_store(source: Source, store: Store) -> Decoded:

@@ -173,7 +173,7 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ([SAMPLE.parent, "--style", "tf-timeline"], "one traced step"),
         ([corpus.SAMPLES / "chrome" / "phases.json", "--style", "tf-timeline"], "0 RunMetadata files"),
-        ([SAMPLE, "--show-memory"], "--style tf-timeline"),
+        ([SAMPLE, "--op-time", "gpu"], "--style tf-timeline"),
         ([SAMPLE, "--style", "tf-timeline", "--table", "slice"], "leave these out"),
     ],
 )

@@ -17,11 +17,15 @@ ABOUT = "several recordings in one Chrome trace; or as NDJSON, CSV, Parquet, Duc
 EPILOG = """FILE's ending says what is written: .json and .json.gz (Chrome trace; opens in Perfetto and
 chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by stack; opens in pprof and
 speedscope). A FILE that ends in / takes one Parquet file a table.
-In a merged trace the rows, arrows and objects of one source are never tied to those of another.
+In a merged trace the rows, arrows and objects of one source are never tied to those of another. It holds the
+dataflow as arrows, over devices and workers as well, and the memory: a counter for each allocator, and every
+block or tensor as a slice from its birth to its death. Rows that pack what overlaps are called lanes.
 
 --style tf-timeline writes one RunMetadata as TensorFlow's Timeline would, event by event, for tools that were
 built on it; lanes are no threads there, and its ids are not made for merging."""
 STYLES = ("stepscope", "tf-timeline")
+SHOWN = ("dataflow", "memory")
+"""What a Chrome trace may show beside its rows."""
 
 
 def parser() -> Parser:
@@ -31,16 +35,23 @@ def parser() -> Parser:
     add_output(parser, "what to write; - for stdout, with --to")
     parser.add_argument("--table", metavar="NAME", help="this table instead of all that the form can hold")
     parser.add_argument("--to", metavar="FORM", help="form to write, when FILE's ending does not say")
-    style = parser.add_argument_group("the style of TensorFlow's Timeline")
+    style = parser.add_argument_group("Chrome traces")
     style.add_argument(
         "--style", choices=STYLES, default=STYLES[0], help="stepscope (default) or tf-timeline"
     )
-    style.add_argument("--show-dataflow", action="store_true", help="arrows from producers to consumers")
-    style.add_argument("--show-memory", action="store_true", help="tensors, and a counter per allocator")
+    for name, what in (
+        ("dataflow", "arrows from producers to consumers"),
+        ("memory", "tensors, and a counter for each allocator"),
+    ):
+        style.add_argument(
+            f"--show-{name}",
+            action=argparse.BooleanOptionalAction,
+            help=f"{what}; tf-timeline: only if asked for",
+        )
     style.add_argument(
         "--op-time",
         choices=("schedule", "gpu", "all"),
-        help="show scheduling (default), kernels on a GPU, or both from first to last",
+        help="tf-timeline: show scheduling (default), kernels on a GPU, or both from first to last",
     )
     add_reading(parser)
     add_showing(parser, ())
@@ -64,18 +75,28 @@ def run(options: argparse.Namespace, console: Console) -> int:
             written = tf_timeline.write(
                 trace,
                 options.output,
-                dataflow=options.show_dataflow,
-                memory=options.show_memory,
+                dataflow=options.show_dataflow is True,
+                memory=options.show_memory is True,
                 op_time=options.op_time or "schedule",
                 force=options.force,
             )
             bar.stop()
             return _tell(written, options, console)
         written = exporters.write(
-            trace, options.output, table=options.table, force=options.force, format=options.to
+            trace,
+            options.output,
+            table=options.table,
+            force=options.force,
+            format=options.to,
+            leave_out=_left_out(options),
         )
         bar.stop()
     return _tell(written, options, console)
+
+
+def _left_out(options: argparse.Namespace) -> frozenset[str]:
+    """What the file shall not show."""
+    return frozenset(name for name in SHOWN if getattr(options, f"show_{name}") is False)
 
 
 def _check_style(options: argparse.Namespace) -> None:
@@ -87,12 +108,11 @@ def _check_style(options: argparse.Namespace) -> None:
                 seen="--style tf-timeline with --table or --to",
                 todo="leave these out",
             )
-        return
-    if given := [name for name in ("show_dataflow", "show_memory", "op_time") if getattr(options, name)]:
+    elif options.op_time:
         raise UsageError(
             "Only one style knows this option",
-            seen=", ".join("--" + name.replace("_", "-") for name in given),
-            todo="add --style tf-timeline; stepscope's own style always shows dataflow and memory",
+            seen="--op-time",
+            todo="add --style tf-timeline; stepscope's own shows the executor's rows and those of streams",
         )
 
 

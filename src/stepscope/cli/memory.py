@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 ABOUT = "memory: the peak, who holds it, what would make it lower"
 EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), and from partition
-graphs how long each tensor had to live. Every block is a row of the table buffer:
+graphs how long each tensor had to live. Lines of the program come from an op log (in the folder of
+`stepscope record`, or a tfprof_log beside the recording) and from PyTorch's stacks. Every block is a row of
+the table buffer:
 
   stepscope query PATH "SELECT op_name, bytes FROM buffer WHERE at_peak ORDER BY bytes DESC"
 

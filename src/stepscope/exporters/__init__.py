@@ -6,6 +6,7 @@ An exporter is a module with
     TEXT         whether it writes lines, from beginning to end: they may go to stdout, or be packed (.gz)
     DEFAULT      the table it writes when none is named; None when it writes all of them
     write(trace, out, table) -> Written     writes `out`: a file that is not there yet, or a pipe
+    leaving(parts) -> write                 optional: a write() that leaves these parts out (dataflow, memory)
 
 `write` below chooses by the ending, and sees to it that a file appears whole or not at all. Exporters
 compute nothing: they give rows another form.
@@ -105,11 +106,13 @@ def write(
     table: str | None = None,
     force: bool = False,
     format: str | None = None,
+    leave_out: frozenset[str] = frozenset(),
 ) -> Written:
     """Writes a trace to `out`; "-" is stdout, and then `format` (an ending) says what to write.
 
     table: one table of the schema (or `event`) instead of the exporter's default. force: replace what is
-    there. UsageError for an unknown ending or table, OutputError when the file is there already or cannot
+    there. leave_out: parts of a Chrome trace, dataflow or memory. UsageError for an unknown ending or table,
+    or parts that this kind of file has not; OutputError when the file is there already or cannot
     be written; then nothing is left behind. BrokenPipeError when the reader of stdout has gone.
     """
     name = fspath(out)
@@ -122,6 +125,16 @@ def write(
             slug="no-format",
         )
     exporter, packed = choose(format or name)
+    put = exporter.write
+    if leave_out:
+        leaving = getattr(exporter, "leaving", None)
+        if leaving is None:
+            raise UsageError(
+                "Only a Chrome trace can be written without its arrows or its memory.",
+                seen=f"{format or name} without {' and '.join(sorted(leave_out))}",
+                todo="leave the option out, or write .json",
+            )
+        put = leaving(leave_out)
     known = (*trace.schema.names, EVENTS)
     if table is not None and table not in known:
         raise UsageError(
@@ -133,9 +146,9 @@ def write(
     if name != "-":
         with staged(Path(name), force=force) as part:
             if not packed:
-                return replace(exporter.write(trace, part, table), path=name)
+                return replace(put(trace, part, table), path=name)
             with part.open("wb") as file, _pipe(file, packed) as pipe:
-                return replace(exporter.write(trace, pipe, table), path=name)
+                return replace(put(trace, pipe, table), path=name)
     if not exporter.TEXT:
         raise UsageError(
             f"{format} is not text and is not written to stdout.",
@@ -145,7 +158,7 @@ def write(
         )
     sys.stdout.flush()
     with _pipe(sys.stdout.buffer, packed) as pipe:
-        written = replace(exporter.write(trace, pipe, table), path=name)
+        written = replace(put(trace, pipe, table), path=name)
     sys.stdout.buffer.flush()
     return written
 

@@ -5,17 +5,20 @@ not grow with the trace. What restarts in every source is numbered anew: process
 both are unique in the file, because Perfetto takes a thread with the number of a process, or 0, for its
 main thread), arrows, objects and async sequences. Times are microseconds with exact decimals from the
 origin in baseTimeNanoseconds. Named values whose name begins with $ were fields of the event itself and
-become so again. Format: the Trace Event Format document of the Chromium project.
+become so again. What is known of memory stands behind all that (held.py). Format: the Trace Event Format
+document of the Chromium project.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import OutputError
-from stepscope.exporters import Written
+from stepscope.exporters import Written, held
 from stepscope.exporters.clocks import Layout, lay_out
 from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
@@ -37,7 +40,14 @@ _OPS = """CASE WHEN spot.ops THEN
 _LINES = "FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01', USE_TMP_FILE false"
 
 
-def write(trace: Trace, out: Path, table: str | None) -> Written:
+def leaving(parts: frozenset[str]) -> Callable[[Trace, Path, str | None], Written]:
+    """A write() without the arrows ("dataflow") or the counters and blocks of memory ("memory")."""
+    return partial(write, dataflow="dataflow" not in parts, memory="memory" not in parts)
+
+
+def write(
+    trace: Trace, out: Path, table: str | None, *, dataflow: bool = True, memory: bool = True
+) -> Written:
     """Writes the merged trace. OutputError for rows that lie on no track."""
     if table is not None:
         raise OutputError(
@@ -46,15 +56,20 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
             todo="leave the table out, or write .csv, .ndjson or .parquet",
             slug="not-a-table",
         )
-    layout = lay_out(trace)
+    found = held.look(trace) if memory else held.NOTHING
+    layout = lay_out(trace, found.spans)
     rows = {name: count(trace, name) for name in ("slice", "instant", "counter", "flow")}
+    if not dataflow:
+        del rows["flow"]
+    if found.spans:
+        rows["buffer"] = found.blocks
     if not layout.places:
         out.write_text(_head(trace, layout, {}) + "\n]}\n", encoding="utf-8")
         return Written(str(out), rows, layout.notes)
-    text = _Text(trace, layout)
+    text = _Text(trace, layout, found, dataflow)
     marks, notes = members(trace, layout, text.spots)
     trace.copy(text.sql(_head(trace, layout, marks)), str(out), _LINES)
-    return Written(str(out), rows, (*layout.notes, *notes))
+    return Written(str(out), rows, (*layout.notes, *found.notes, *notes))
 
 
 def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
@@ -94,7 +109,8 @@ def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
 class _Text:
     """The SELECT whose only column is the text of the file, line by line."""
 
-    def __init__(self, trace: Trace, layout: Layout) -> None:
+    def __init__(self, trace: Trace, layout: Layout, memory: held.Memory, dataflow: bool) -> None:
+        self._layout, self._memory, self._dataflow = layout, memory, dataflow
         self._several = len(layout.places) > 1
         high = max(place.end_ps + max(place.shift_ps, 0) for place in layout.places)
         flows = trace.query(
@@ -126,18 +142,32 @@ class _Text:
 
     def sql(self, head: str) -> str:
         """Head, names of processes and threads, then the events in the order of their tables."""
-        return f"""
-WITH {self.spots.ctes()}
-SELECT {quote(head)} AS line
-UNION ALL SELECT * FROM ({self._processes()}) AS processes
-UNION ALL SELECT * FROM ({self._threads()}) AS threads
-UNION ALL SELECT * FROM ({self._slices()}) AS slices
-UNION ALL SELECT * FROM ({self._async_slices()}) AS async_slices
-UNION ALL SELECT * FROM ({self._instants()}) AS instants
-UNION ALL SELECT * FROM ({self._counters()}) AS counters
-UNION ALL SELECT * FROM ({self._flows()}) AS flows
-UNION ALL SELECT ']}}'
-"""
+        parts = {
+            "processes": self._processes(),
+            "threads": self._threads(),
+            "slices": self._slices(),
+            "async_slices": self._async_slices(),
+            "instants": self._instants(),
+            "counters": self._counters(),
+        }
+        if self._dataflow:
+            parts["flows"] = self._flows()
+        ctes = self.spots.ctes()
+        if self._memory.spans:
+            ctes += "," + held.ctes(self._memory, self._layout)
+            begin, duration = "(block.from_ps + block.shift_ps)", "(block.to_ps - block.from_ps)"
+            parts["held_processes"] = held.processes()
+            parts["held_lanes"] = held.threads()
+            parts["held_blocks"] = held.slices(_us(begin), _us(duration))
+            parts["held_counters"] = held.counters(_us("(moment.ts_ps + moment.shift_ps)"))
+        return "\n".join(
+            (
+                f"WITH {ctes}",
+                f"SELECT {quote(head)} AS line",
+                *(f"UNION ALL SELECT * FROM ({part}) AS {name}" for name, part in parts.items()),
+                "UNION ALL SELECT ']}'",
+            )
+        )
 
     def _processes(self) -> str:
         # Viewers order processes by number, so that those of a source stay together.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,9 +65,15 @@ GROUP BY source_id
 """
 
 
-def lay_out(trace: Trace) -> Layout:
-    """Places the sources of a trace that hold events. Queries four tables for their first and last moment."""
+def lay_out(trace: Trace, more: Mapping[int, tuple[int, int]] | None = None) -> Layout:
+    """Places the sources of a trace that hold events. Queries four tables for their first and last moment.
+
+    more: first and last moment of what else will be shown of a source.
+    """
     spans = {row[0]: (row[1], row[2]) for row in trace.query(_SPANS).rows()}
+    for source, (first, last) in (more or {}).items():
+        start, end = spans.get(source, (first, last))
+        spans[source] = (min(start, first), max(end, last))
     origins: dict[int, int] = dict(
         trace.query(
             "SELECT source_id, min(origin_unix_ns) FROM capture"

@@ -7,7 +7,7 @@
 --   2  iterator and iterator_call
 --   3  iterator_model and user_stage; iterator tells the line of code and what the model says
 --   4  buffer
---   5  tfprof_node
+--   5  tfprof_node; buffer tells a row to draw a block on, and the line of code; op_line
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -391,7 +391,24 @@ CREATE TABLE buffer (
   last_use_ps BIGINT,               -- when its last reader was done, by the graph that ran; NULL without one
   timeline_ps BIGINT,               -- when TensorFlow's Timeline would let it die
   readers BIGINT NOT NULL,          -- reads that the graph tells of
-  at_peak BOOLEAN NOT NULL          -- held when its allocator held most
+  at_peak BOOLEAN NOT NULL,         -- held when its allocator held most
+  lane INTEGER,                     -- row to draw it on: blocks of one lane are never held at once; NULL: not drawn
+  file VARCHAR,                     -- file in which the program made the op, where an op log or a Python stack tells
+  line INTEGER,                     -- line in that file
+  function VARCHAR                  -- function in which that line stands
+);
+
+-- The line of the program that made an op: from the code traces of op logs. Read when first asked for.
+CREATE TABLE op_line (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run whose ops these are
+  host_id VARCHAR NOT NULL,         -- host of the run's first source
+  source_id BIGINT NOT NULL,        -- the run's first source
+  op_name VARCHAR NOT NULL,         -- node name
+  file VARCHAR NOT NULL,            -- file of the innermost call that is no framework's
+  line INTEGER NOT NULL,            -- line in that file
+  function VARCHAR,                 -- function in which that line stands
+  told_by VARCHAR NOT NULL          -- op log that it was read from
 );
 
 -- A line of a view of tfprof, with its figures; of several steps they are the mean. All lines are there: nothing is

@@ -10,7 +10,7 @@ from typing import Any
 from stepscope import units
 from stepscope.instruments.memory.blocks import Block
 from stepscope.instruments.memory.gather import Memory
-from stepscope.instruments.memory.peak import Holder, curve, holders, op_of, scope_of, tensor_of
+from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.whatif import WhatIf
 from stepscope.presenters.paragraph import paragraph
 from stepscope.presenters.plain import plain
@@ -75,6 +75,8 @@ def _views(blocks: Sequence[Block]) -> list[tuple[str, Callable[[Block], str]]]:
     views: list[tuple[str, Callable[[Block], str]]] = []
     if any("/" in (block.op_name or "") for block in blocks):
         views.append(("By name scope", scope_of(2)))
+    if any(block.code is not None for block in blocks):
+        views.append(("By line of the program", code_of))
     told = any(block.slot is not None or block.shape is not None for block in blocks)
     views.append(("By tensor", tensor_of) if told else ("By op", op_of))
     return views
@@ -112,6 +114,13 @@ def sentences(one: Memory) -> list[str]:
         said.append(
             f"{units.count(len(one.never_freed), 'block')} ({_bytes(size)}) never died within the recording; "
             f"the largest is {tensor_of(largest)}."
+        )
+    ops = [block for block in one.peak.blocks if block.op_name is not None]
+    if ops and all(block.code is None for block in ops):
+        said.append(
+            "Which lines of the program made these ops is not known: `stepscope record` writes an op log, "
+            "and one that lies beside the recording (tfprof_log) is read; torch.profiler tells it "
+            "with_stack=True."
         )
     if (found := one.compared) is not None and found.compared:
         late = (
@@ -258,6 +267,7 @@ def _document(one: Memory, changes: Sequence[WhatIf]) -> dict[str, Any]:
         "at_peak": {
             "by_op": [vars(row) for row in holders(one.peak.blocks, op_of)],
             "by_scope": [vars(row) for row in holders(one.peak.blocks, scope_of(2))],
+            "by_code": [vars(row) for row in holders(one.peak.blocks, code_of)],
             "by_kind": [vars(row) for row in holders(one.peak.blocks, lambda block: block.kind)],
             "tensors": [_block(block) for block in one.peak.blocks],
         },
@@ -289,6 +299,7 @@ def _block(block: Block) -> dict[str, Any]:
         "dtype": block.dtype,
         "shape": block.shape,
         "kind": block.kind,
+        "code": None if block.code is None else vars(block.code),
         "bytes": block.bytes,
         "born_ps": block.born_ps,
         "freed_ps": block.freed_ps,

@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory.moves import Move
 
 
@@ -32,6 +33,8 @@ class Block:
     """When the last reader was done, as the graph tells it; None when it does not."""
     timeline_ps: int | None = None
     """When TensorFlow's Timeline would say that it dies."""
+    code: CodeLine | None = None
+    """The line of the program that made the op."""
 
 
 @dataclass
@@ -77,6 +80,7 @@ def pair(moves: Iterable[Move]) -> list[Held]:
                 move.kind or "unknown",
                 dtype=_DTYPES.get(move.dtype or 0),
                 shape=move.shape,
+                code=move.code,
             )
             held.blocks.append(block)
             queue.append(block)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from stepscope.instruments.memory import lifetimes, moves
+from stepscope.formats._op_log import CodeLine
+from stepscope.instruments.memory import lanes, lifetimes, moves
 from stepscope.instruments.memory.blocks import Block, Held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
 from stepscope.instruments.memory.moves import Query
@@ -70,6 +71,7 @@ NEAR_PS = 100_000_000
 def gather(query: Query) -> list[Memory]:
     """What is known of each allocator, sources in their order, the one that holds most first."""
     found = []
+    lines: dict[str, dict[str, CodeLine]] = {}
     for source_id, run_id, host_id, path in query(
         "SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id"
     ).rows():
@@ -79,6 +81,11 @@ def gather(query: Query) -> list[Memory]:
         helds = pair(all_moves) if recorded else _from_lives(lives)
         if recorded:
             _label(query, source_id, helds, lives)
+        if run_id not in lines:
+            lines[run_id] = _code(query, run_id)
+        for block in (block for held in helds for block in held.blocks):
+            if block.code is None and block.op_name is not None:
+                block.code = _made_at(lines[run_id], block.op_name)
         here = [
             _memory((source_id, run_id, host_id, path), held, lives, recorded, complete)
             for held in helds
@@ -86,6 +93,28 @@ def gather(query: Query) -> list[Memory]:
         ]
         found += sorted(here, key=lambda one: -one.peak.bytes)
     return found
+
+
+def _code(query: Query, run_id: str) -> dict[str, CodeLine]:
+    """The lines that made the ops of a run, as its op logs tell them."""
+    rows = query(
+        f"SELECT op_name, file, line, function FROM op_line WHERE run_id = '{run_id}' ORDER BY id"
+    ).rows()
+    return {name: CodeLine(file, line, function) for name, file, line, function in rows}
+
+
+def _made_at(lines: Mapping[str, CodeLine], op_name: str) -> CodeLine | None:
+    """The line of an op. What partitioning puts in is named after its op (name_S7, name/_7, name/ctrl_S7),
+    and so is what constant folding leaves (ConstantFolding/name-folded-0)."""
+    if op_name in lines:
+        return lines.get(op_name)
+    name = op_name.removeprefix("ConstantFolding/")
+    if name != op_name:
+        name = name.rpartition("-folded-")[0] or name
+    front = name.rstrip("0123456789")
+    if front != name and front.endswith(("_S", "/_")):
+        name = front[:-2].removesuffix("/ctrl").removesuffix("/replicate")
+    return lines.get(name)
 
 
 def _memory(
@@ -201,7 +230,11 @@ def buffer_rows(found: Sequence[Memory]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for one in found:
         at_peak = {id(block) for block in one.peak.blocks}
-        for block in one.held.blocks:
+        blocks = list(one.held.blocks)
+        if one.held.base_bytes:  # so that the rows add up to what the allocator tells
+            blocks.insert(0, Block(one.held.base_bytes, None, None))
+            at_peak.add(id(blocks[0]))
+        for block, lane in zip(blocks, lanes.pack(blocks), strict=True):
             rows.append(
                 {
                     "id": (one.source_id << ID_BITS) + len(rows),
@@ -224,6 +257,10 @@ def buffer_rows(found: Sequence[Memory]) -> list[dict[str, Any]]:
                     "timeline_ps": block.timeline_ps,
                     "readers": len(block.uses),
                     "at_peak": id(block) in at_peak,
+                    "lane": lane,
+                    "file": block.code.file if block.code else None,
+                    "line": block.code.line if block.code else None,
+                    "function": block.code.function if block.code else None,
                 }
             )
     return rows

@@ -9,9 +9,12 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from stepscope.formats._op_log import CodeLine, innermost
 
 MOST_MOVES = 500_000
 """Movements of one source that are read, the first ones in time."""
@@ -76,6 +79,8 @@ class Move:
     shape: tuple[int, ...] | None = None
     total_bytes: int | None = None
     """What the allocator says that it holds after it."""
+    code: CodeLine | None = None
+    """The line of the program that it was for, where the recorder followed Python."""
 
 
 def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
@@ -84,6 +89,19 @@ def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
         if moves := one(query, source_id):
             return moves, len(moves) < MOST_MOVES
     return [], True
+
+
+def beyond(query: Query, source_id: int) -> int:
+    """How many movements of a source are not read, because there are more than that."""
+    for table, where in (
+        ("allocation", "delta_bytes <> 0"),
+        ("slice", "name IN ('MemoryAllocation', 'MemoryDeallocation')"),
+        ("instant", "name = '[memory]'"),
+    ):
+        (count,) = query(f"SELECT count(*) FROM {table} WHERE source_id = {source_id} AND {where}").rows()[0]
+        if count:
+            return max(int(count) - MOST_MOVES, 0)
+    return 0
 
 
 def _rows(query: Query, sql: str, source_id: int) -> Sequence[Sequence[Any]]:
@@ -150,8 +168,10 @@ def _kineto(query: Query, source_id: int) -> list[Move]:
         place = {0: "cpu", 1: "cuda"}.get(kind if kind is not None else 0, f"device type {kind}")
         name = place if number is None or number < 0 else f"{place}:{number}"
         op = innermost.at(track, ts) if delta > 0 else None
+        code = innermost.code(track, ts) if delta > 0 else None
         total = _whole(args.get("Total Allocated"))
-        moves.append(Move(ts, delta, name, name, _whole(args.get("Addr")), None, op, op, total_bytes=total))
+        address = _whole(args.get("Addr"))
+        moves.append(Move(ts, delta, name, name, address, None, op, op, total_bytes=total, code=code))
     moves.sort(key=lambda move: move.ts_ps)
     return moves
 
@@ -167,6 +187,15 @@ class _Innermost:
 
     def at(self, track: int, ts: int) -> str | None:
         """Its name; None between slices."""
+        self._go(track, ts)
+        return self._open[-1][1] if self._open else None
+
+    def code(self, track: int, ts: int) -> CodeLine | None:
+        """The innermost line of the program's own that is open; None where no Python is."""
+        self._go(track, ts)
+        return innermost([line for _, name in self._open if (line := frame(name)) is not None])
+
+    def _go(self, track: int, ts: int) -> None:
         if track != self._track:
             self._track, self._open = track, []
             while self._next < len(self._rows) and self._rows[self._next][0] < track:
@@ -180,7 +209,19 @@ class _Innermost:
         # Slices of a track nest, so one that ended has no open slice above it but ended ones.
         while self._open and self._open[-1][0] < ts:
             self._open.pop()
-        return self._open[-1][1] if self._open else None
+
+
+_FRAME = re.compile(r"([^\n]+?)\((\d{1,9})\): ([^\n]+)")
+
+
+def frame(name: str) -> CodeLine | None:
+    """The line that a slice of Python code stands for: PyTorch writes `train.py(12): step`. None for others.
+
+    TensorFlow's and JAX's profilers write `$train.py:12 step`, without the folder: nothing there tells the
+    program's own files from a framework's.
+    """
+    match = _FRAME.fullmatch(name) if "): " in name else None
+    return CodeLine(match[1], int(match[2]), match[3]) if match else None
 
 
 def _object(text: str | None) -> dict[str, Any]:

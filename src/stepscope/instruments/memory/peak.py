@@ -115,3 +115,10 @@ def tensor_of(block: Block) -> str:
     shape = "" if block.shape is None else " [" + ", ".join(map(str, block.shape)) + "]"
     slot = f":{block.slot}" if block.slot else ""
     return f"{op_of(block)}{slot} {(block.dtype or '').removeprefix('DT_').lower()}{shape}".rstrip()
+
+
+def code_of(block: Block) -> str:
+    """The line of the program that made the op."""
+    if block.code is None:
+        return "(held before the recording began)" if block.born_ps is None else "(line not known)"
+    return f"{block.code.file}:{block.code.line}" + (f" {block.code.function}" if block.code.function else "")

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepscope.errors import StepscopeError
+from stepscope.formats import _op_log
 
-OP_LOGS = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
-"""Names of op logs: what write_op_log calls them."""
 CHECKPOINTS = re.compile(r"(.+)\.index")
 TRACES = "traces"
 """Not an option: recordings that are no RunMetadata, or a lake."""
@@ -50,7 +49,7 @@ def under(paths: Sequence[str], told: list[str]) -> dict[str, list[str]]:
         in_order = sorted(steps, key=lambda one: (one.step if one.step is not None else 0, one.path))
         files["run_meta_path"] = [one.path for one in in_order]
     for path in sorted(_walk(paths)):
-        if OP_LOGS.fullmatch(path.name):
+        if _op_log.NAMES.fullmatch(path.name):
             files.setdefault("op_log_path", [str(path)])
         elif found := CHECKPOINTS.fullmatch(path.name):
             files.setdefault("checkpoint_path", [str(path.with_name(found[1]))])

@@ -1,0 +1,120 @@
+"""Where in the program ops were made: the code traces of an op log (tensorflow.tfprof.OpLogProto).
+
+`OpLogProto.log_entries` (1) hold `name` (1) and `code_def` (4), whose `traces` (1) go from the outermost call
+inwards; their texts are numbers of the map `id_to_string` (2), in old files the texts themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+NAMES = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
+"""Names of op logs: what write_op_log and the recorder call them."""
+MOST_BYTES = 64 << 20
+"""An op log that is larger is not read: it is gone through in Python."""
+_FRAMEWORK = re.compile(
+    r"(^|[/\\])(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib)[/\\]"
+)
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of the program."""
+
+    file: str
+    line: int
+    function: str | None
+
+
+def is_framework(file: str) -> bool:
+    """True for files of TensorFlow and its like, in which every op is made in the end."""
+    return not file or file.startswith("<") or _FRAMEWORK.search(file) is not None
+
+
+def innermost(frames: list[CodeLine]) -> CodeLine | None:
+    """The innermost line that is the program's own; the innermost of all where none is."""
+    own = [frame for frame in frames if not is_framework(frame.file)]
+    return (own or frames or [None])[-1]
+
+
+def read(data: bytes) -> dict[str, CodeLine]:
+    """The line of each op that has a trace. Whatever is no op log, or is damaged, ends what is read of it."""
+    texts: dict[int, str] = {}
+    traces: list[tuple[str, list[bytes]]] = []
+    for number, value in _fields(data):
+        if number == 1 and isinstance(value, bytes):
+            name, frames = "", []
+            for inner, part in _fields(value):
+                if inner == 1 and isinstance(part, bytes):
+                    name = part.decode("utf-8", "replace")
+                elif inner == 4 and isinstance(part, bytes):
+                    frames += [one for at, one in _fields(part) if at == 1 and isinstance(one, bytes)]
+            if name and frames:
+                traces.append((name, frames))
+        elif number == 2 and isinstance(value, bytes):
+            entry = dict(_fields(value))
+            key, text = entry.get(1, 0), entry.get(2, b"")
+            if isinstance(key, int) and isinstance(text, bytes):
+                texts[key] = text.decode("utf-8", "replace")
+    known: dict[bytes, CodeLine] = {}
+    found = {}
+    for name, frames in traces:
+        lines = [known.get(one) or known.setdefault(one, _line(one, texts)) for one in frames]
+        line = innermost(lines)
+        if line is not None and line.file:
+            found[name] = line
+    return found
+
+
+def _line(frame: bytes, texts: dict[int, str]) -> CodeLine:
+    """`file` (1) or `file_id` (6), `lineno` (2), `function` (3) or `function_id` (7)."""
+    fields = dict(_fields(frame))
+
+    def text(plain: int, by_number: int) -> str:
+        told, number = fields.get(plain, b""), fields.get(by_number, 0)
+        if isinstance(told, bytes) and told:
+            return told.decode("utf-8", "replace")
+        return texts.get(number, "") if isinstance(number, int) else ""
+
+    line = fields.get(2, 0)
+    at = line & 0x7FFFFFFF if isinstance(line, int) else 0
+    return CodeLine(text(1, 6), at, text(3, 7) or None)
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Fields of a message: numbers and bytes. Ends where the bytes make no sense."""
+    at, end = 0, len(data)
+    while at < end:
+        key, at = _varint(data, at)
+        if key is None:
+            return
+        wire = key & 7
+        if wire == 0:
+            value, at = _varint(data, at)
+            if value is None:
+                return
+            yield key >> 3, value
+        elif wire == 2:
+            size, at = _varint(data, at)
+            if size is None or size > end - at:
+                return
+            yield key >> 3, data[at : at + size]
+            at += size
+        elif wire in (1, 5):
+            at += 8 if wire == 1 else 4
+        else:
+            return
+
+
+def _varint(data: bytes, at: int) -> tuple[int | None, int]:
+    value = shift = 0
+    while at < len(data) and shift < 70:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    return None, at

@@ -1,0 +1,52 @@
+"""Op logs that belong to recordings: in the folder that `stepscope record` wrote, or beside a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepscope.sources.source import Bytes, Source
+
+PIECE = "op_log.pb"
+"""What the recorder calls it."""
+_WITH_OPS = ("run_metadata", "xplane", "event_file")
+_MOST = 50
+"""Files that are taken of one run, and folders that are looked into beside one file."""
+
+
+def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[Bytes, str]]]:
+    """Where the op logs of each run are, with what to call them, the nearest first.
+
+    A capture's own comes first; then those that lie beside a recording of ops, or in a folder beside it,
+    with one of these names.
+    """
+    found: dict[str, dict[str, tuple[Bytes, str]]] = {}
+    for source in sources:
+        for piece in source.pieces:
+            if piece.name == PIECE:
+                place = piece.spooled or piece.bytes
+                path = f"{source.path.rpartition('/')[0]}/{piece.name}".lstrip("/")
+                found.setdefault(source.run_id, {})[repr(place)] = (place, path)
+    looked: set[tuple[str, Path]] = set()
+    for source in sources:
+        folder = Path(source.bytes.path).parent
+        if source.format not in _WITH_OPS or (source.run_id, folder) in looked or source.bytes.unpack:
+            continue
+        looked.add((source.run_id, folder))
+        for path in _beside(folder, names):
+            place = Bytes(str(path))
+            found.setdefault(source.run_id, {}).setdefault(repr(place), (place, str(path)))
+    return {run: list(places.values())[:_MOST] for run, places in found.items()}
+
+
+def _beside(folder: Path, names: re.Pattern[str]) -> list[Path]:
+    """Files of these names in a folder, then in the folders within it; nothing where that is forbidden."""
+    try:
+        inside = sorted(folder.iterdir())
+        found = [one for one in inside if names.fullmatch(one.name) and one.is_file()]
+        for one in [one for one in inside if one.is_dir() and not one.is_symlink()][:_MOST]:
+            found += sorted(path for path in one.iterdir() if names.fullmatch(path.name) and path.is_file())
+    except OSError:
+        return []
+    return found

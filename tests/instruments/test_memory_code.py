@@ -1,0 +1,170 @@
+"""Lines of the program in `stepscope memory`: op logs as TensorFlow reads them, and Python stacks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import stepscope
+from stepscope.cli import main
+from stepscope.formats import _op_log
+from stepscope.formats._op_log import CodeLine, innermost
+from stepscope.instruments.memory.moves import frame
+from tests import corpus
+
+TWO_SERVERS = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
+
+
+def message_of(entries: dict[str, list[tuple[str, int, str]]], *, numbered: bool = True) -> Any:
+    """An op log of these traces, outermost call first."""
+    log_pb2 = pytest.importorskip(
+        "tensorflow.core.profiler.tfprof_log_pb2", reason="TensorFlow is the reference"
+    )
+    log = log_pb2.OpLogProto()
+    numbers: dict[str, int] = {}
+    for name, frames in entries.items():
+        entry = log.log_entries.add(name=name)
+        for file, line, function in frames:
+            if numbered:
+                entry.code_def.traces.add(
+                    file_id=numbers.setdefault(file, len(numbers) + 1), lineno=line,
+                    function_id=numbers.setdefault(function, len(numbers) + 1),
+                )  # fmt: skip
+            else:
+                entry.code_def.traces.add(file=file, lineno=line, function=function)
+    for text, number in numbers.items():
+        log.id_to_string[number] = text
+    return log
+
+
+FRAMES = st.lists(
+    st.tuples(
+        st.sampled_from(["train.py", "/v/site-packages/tensorflow/ops.py", "/home/me/é.py", "<frozen x>"]),
+        st.integers(0, 2**31 - 1),
+        st.sampled_from(["main", "build", "<module>"]),
+    ),
+    max_size=5,
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.dictionaries(st.text("abc/", min_size=1), FRAMES, max_size=6), st.booleans())
+def test_drawn_op_logs(entries: dict[str, list[tuple[str, int, str]]], numbered: bool) -> None:
+    read = _op_log.read(message_of(entries, numbered=numbered).SerializeToString())
+    wanted = {}
+    for name, frames in entries.items():
+        own = [one for one in frames if one[0] in ("train.py", "/home/me/é.py")]
+        if frames:
+            wanted[name] = CodeLine(*(own or frames)[-1])
+    assert read == wanted
+
+
+@given(st.binary(max_size=200), st.integers(0, 400))
+def test_any_bytes(noise: bytes, cut: int) -> None:
+    whole = message_of({"a": [("f.py", 3, "g")], "b": [("h.py", 4, "i")]}).SerializeToString()
+    for data in (noise, whole[:cut], whole[: cut // 4] + noise):
+        for name, line in _op_log.read(data).items():
+            assert isinstance(name, str)
+            assert line.file
+
+
+def is_own(file: str) -> bool:
+    return "site-packages" not in file and not file.startswith("<")
+
+
+def test_lines_of_a_recorded_op_log() -> None:
+    path = corpus.path("tf1/resnet14_ref/run_meta_0005.pb")
+    log_pb2 = pytest.importorskip(
+        "tensorflow.core.profiler.tfprof_log_pb2", reason="TensorFlow is the reference"
+    )
+    log = log_pb2.OpLogProto.FromString((path.parent / "oplog_custom" / "tfprof_log").read_bytes())
+    wanted = {}
+    for entry in log.log_entries:
+        own = [one for one in entry.code_def.traces if is_own(log.id_to_string[one.file_id])]
+        if own:
+            last = own[-1]
+            wanted[entry.name] = (
+                log.id_to_string[last.file_id],
+                last.lineno,
+                log.id_to_string[last.function_id],
+            )
+    with stepscope.open(path, cache=False) as opened:
+        rows = opened.query(
+            "SELECT op_name, file, line, function FROM buffer WHERE op_name IS NOT NULL"
+        ).rows()
+        told = opened.query("SELECT DISTINCT told_by FROM op_line").rows()
+    assert len(rows) > 200
+    assert all(tuple(row[1:]) == wanted[row[0]] for row in rows)
+    assert [Path(one).name for (one,) in told] == ["tfprof_log"]
+
+
+def holders_by_line(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, int]:
+    assert main(["memory", str(path), "--format", "json", "--no-cache"]) == 0
+    found: dict[str, int] = {}
+    for one in json.loads(capsys.readouterr().out)["allocators"]:
+        for row in one["at_peak"]["by_code"]:
+            found[row["name"]] = found.get(row["name"], 0) + row["bytes"]
+    return found
+
+
+def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(TWO_SERVERS, tmp_path / "run_meta.pb")
+    bare = holders_by_line(tmp_path / "run_meta.pb", capsys)
+    assert bare.keys() == {"(line not known)"}
+    assert main(["memory", str(tmp_path / "run_meta.pb"), "--no-cache"]) == 0
+    assert "not known: `stepscope record`" in " ".join(capsys.readouterr().out.split())
+    with stepscope.open(tmp_path, cache=False) as opened:
+        ops = [name for (name,) in opened.query("SELECT DISTINCT op_name FROM buffer").rows()]
+        held = dict(
+            opened.query(
+                "SELECT op_name, CAST(sum(bytes) AS BIGINT) FROM buffer WHERE at_peak GROUP BY op_name"
+            ).rows()
+        )
+    log = message_of({name: [("train.py", 10 + at, "main")] for at, name in enumerate(ops)})
+    (tmp_path / "oplog").mkdir()
+    (tmp_path / "oplog" / "tfprof_log").write_bytes(log.SerializeToString())
+    lines = holders_by_line(tmp_path / "run_meta.pb", capsys)
+    assert lines == {f"train.py:{10 + ops.index(name)} main": size for name, size in held.items()}
+    assert main(["memory", str(tmp_path / "run_meta.pb"), "--no-cache"]) == 0
+    assert "By line of the program, at the peak" in capsys.readouterr().out
+
+
+def test_frames_of_pytorch() -> None:
+    assert frame("train.py(12): step") == CodeLine("train.py", 12, "step")
+    assert frame("/a b/x(1).py(3): <module>") == CodeLine("/a b/x(1).py", 3, "<module>")
+    assert [frame(name) for name in ("aten::mm", "f(x): y", "<built-in method mm>", "")] == [None] * 4
+    frames = [frame("train.py(1): <module>"), frame("torch/nn/modules/linear.py(134): forward")]
+    assert innermost([one for one in frames if one]) == CodeLine("train.py", 1, "<module>")
+
+
+def test_stacks_of_pytorch(tmp_path: Path) -> None:
+    """An allocation belongs to the program's own line that is innermost where it happens."""
+    begin = {"ph": "X", "pid": 1, "tid": 1, "cat": "python_function"}
+    memory = {"ph": "i", "pid": 1, "tid": 1, "s": "t", "cat": "cpu_instant_event", "name": "[memory]"}
+
+    def args(size: int, address: int) -> dict[str, int]:
+        return {"Bytes": size, "Addr": address, "Device Type": 0, "Device Id": -1, "Total Allocated": 0}
+
+    events = [
+        {**begin, "ts": 0, "dur": 100, "name": "train.py(1): <module>"},
+        {**begin, "ts": 10, "dur": 50, "name": "train.py(7): step"},
+        {**begin, "ts": 20, "dur": 30, "name": "torch/nn/functional.py(9): linear"},
+        {**begin, "ts": 25, "dur": 10, "cat": "cpu_op", "name": "aten::mm"},
+        {**memory, "ts": 30, "args": args(64, 1)},
+        {**memory, "ts": 80, "args": args(32, 2)},
+        {**memory, "tid": 2, "ts": 85, "args": args(16, 3)},
+    ]
+    (tmp_path / "t.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    with stepscope.open(tmp_path / "t.json", cache=False) as opened:
+        rows = opened.query("SELECT bytes, op_name, file, line FROM buffer ORDER BY bytes DESC").rows()
+    assert rows == [
+        (64, "aten::mm", "train.py", 7),
+        (32, "train.py(1): <module>", "train.py", 1),
+        (16, None, None, None),
+    ]
