@@ -36,7 +36,8 @@ def is_framework(file: str) -> bool:
 def innermost(frames: list[CodeLine]) -> CodeLine | None:
     """The innermost line that is the program's own; the innermost of all where none is."""
     own = [frame for frame in frames if not is_framework(frame.file)]
-    return (own or frames or [None])[-1]
+    found = own or frames
+    return found[-1] if found else None
 
 
 def read(data: bytes) -> dict[str, CodeLine]:

@@ -26,8 +26,8 @@ def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[
         for piece in source.pieces:
             if piece.name == PIECE:
                 place = piece.spooled or piece.bytes
-                path = f"{source.path.rpartition('/')[0]}/{piece.name}".lstrip("/")
-                found.setdefault(source.run_id, {})[repr(place)] = (place, path)
+                shown = source.path.rpartition("/")[0] + "/" + piece.name
+                found.setdefault(source.run_id, {})[repr(place)] = (place, shown)
     looked: set[tuple[str, Path]] = set()
     for source in sources:
         folder = Path(source.bytes.path).parent
