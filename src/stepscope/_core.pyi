@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO, final
+from typing import Any, BinaryIO, Literal, final
 
 DECODER_VERSION: int
 """Raised whenever the same bytes would give other rows."""
@@ -185,8 +185,12 @@ class Tfprof:
         """From now on large constants of graphs are kept, for profile()."""
     def keep_shapes(self) -> None:
         """From now on steps tell the shapes of outputs, for fill_flops()."""
-    def fill_flops(self) -> tuple[int, int]:
-        """Counts operations of nodes without a count; returns how many, and how many lack a shape."""
+    def fill_flops(self) -> tuple[int, int, dict[str, int], int]:
+        """Counts operations of nodes without a count; returns how many, how many lack a shape, how many
+        are of each op that has no formula, and how many no graph has."""
+    @staticmethod
+    def arithmetic(op: str) -> Literal["counted", "none", "unknown"]:
+        """Whether an op has a formula, is known to do no floating point arithmetic, or neither."""
     def flops(self, name: str) -> int | None:
         """Operations of one run of a node; None when there is no such node."""
     def profile(self) -> tuple[bytes, int]:

@@ -24,14 +24,14 @@ BINARY = (
 
 
 def counts(
-    graph: Any, tmp_path: Path, more: Sequence[Any] = ()
+    graph: Any, tmp_path: Path, more: Sequence[Any] = (), *, add_shapes: bool = True
 ) -> tuple[_core.Tfprof, dict[str, int | None]]:
-    """Our model of a graph with its shapes, and TensorFlow's own count of each node."""
+    """Our model of a graph, with its shapes or without, and TensorFlow's own count of each node."""
     from tensorflow.python.framework import ops
     from tensorflow.python.profiler.internal import flops_registry  # noqa: F401  it registers them
 
     path = tmp_path / "graph.pb"
-    definition = graph.as_graph_def(add_shapes=True)
+    definition = graph.as_graph_def(add_shapes=add_shapes)
     definition.node.extend(more)
     path.write_bytes(definition.SerializeToString())
     model = _core.Tfprof()
@@ -126,14 +126,16 @@ def images(dice: random.Random) -> None:
     )
 
 
+@pytest.mark.parametrize("add_shapes", [True, False])
 @pytest.mark.parametrize("seed", range(12))
-def test_counts_are_those_of_tensorflow(seed: int, tmp_path: Path) -> None:
+def test_counts_are_those_of_tensorflow(seed: int, add_shapes: bool, tmp_path: Path) -> None:
+    """Also where the graph was written without shapes: they follow from constants and inputs."""
     from tensorflow.python.framework import ops
 
     graph = tf.Graph()
     with graph.as_default():
         placeholders(random.Random(seed))
-    model, wanted = counts(graph, tmp_path)
+    model, wanted = counts(graph, tmp_path, add_shapes=add_shapes)
     registered = {key.partition(",")[0] for key in ops._stats_registry.list()}
     compared = set()
     for op in graph.get_operations():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stepscope import _core
+from stepscope import _core, report, trace
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.instruments import tfprof
@@ -108,6 +108,20 @@ def test_advice_of_an_accelerator(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert said["AcceleratorUtilizationChecker"] == "device: /device:gpu:0 utilization: 0.67"
     assert said["OperationChecker"].startswith("Maybe use faster FusedBatchNorm instead of BatchNorm\nFound")
     assert said["ExpensiveOperationChecker"].startswith("top 1 operation type: Conv2D, cpu: 50us")
+
+
+def test_advice_ends_with_findings_of_our_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """The checkers' report alone is data; what stepscope finds in the same steps is beside it, on stderr."""
+    step = str(Path(__file__).resolve().parents[1] / "samples/run_metadata/xla_cluster.pb")
+    with trace.open(step, cache=False) as opened:
+        found = report.build(opened).findings
+    assert found
+    assert main(["tfprof", "advise", f"-run_meta_path={step}"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == tfprof.Model(None, [step]).advise().text
+    _, _, said = captured.err.partition("stepscope's own findings in the same recordings:\n")
+    wanted = [f"{one.severity}: {one.title} {one.impact} {one.action}" for one in found]
+    assert " ".join(said.split()) == " ".join(" ".join(wanted).split())
 
 
 def test_damaged_profiles_end_in_an_error(multistep: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use stepscope_core::checkpoint::Checkpoint;
+use stepscope_core::tfprof::flops::Arithmetic;
 use stepscope_core::tfprof::options::{self, Options};
 use stepscope_core::tfprof::outline::Row;
 use stepscope_core::tfprof::{Session, flops, meanings, read, tabulate, words, write_profile};
@@ -213,13 +214,30 @@ impl Tfprof {
         lock(&self.0).model.keeps_shapes = true;
     }
 
-    fn fill_flops(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+    fn fill_flops(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<(u64, u64, std::collections::BTreeMap<String, u64>, u64)> {
         free(py, || {
             let mut session = lock(&self.0);
             session.changed();
             let counted = flops::fill(&mut session.model);
-            Ok((counted.counted, counted.unknown))
+            Ok((
+                counted.counted,
+                counted.unknown,
+                counted.without_formula,
+                counted.not_in_graph,
+            ))
         })
+    }
+
+    #[staticmethod]
+    fn arithmetic(op: &str) -> &'static str {
+        match flops::arithmetic(op) {
+            Arithmetic::Counted => "counted",
+            Arithmetic::None => "none",
+            Arithmetic::Unknown => "unknown",
+        }
     }
 
     fn flops(&self, name: &str) -> Option<i64> {

@@ -67,6 +67,11 @@ impl Attributes {
         self.field(name, 2)?.text().map(|text| text.into_owned())
     }
 
+    /// Bytes, which may be a message.
+    pub fn bytes(&self, name: &str) -> Option<&[u8]> {
+        self.field(name, 2)?.bytes()
+    }
+
     /// A number.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.field(name, 3)?.i64()
@@ -79,16 +84,16 @@ impl Attributes {
             .unwrap_or_default()
     }
 
+    /// The fields of a list that have the number of its kind.
+    fn list(&self, name: &str, number: u32) -> impl Iterator<Item = Field<'_>> {
+        let list = self.field(name, 1).and_then(|list| list.message());
+        let parts = list.into_iter().flatten().flatten();
+        parts.filter(move |part| part.number == number)
+    }
+
     /// A list of numbers.
     pub fn ints(&self, name: &str) -> Vec<i64> {
-        let list = self.field(name, 1);
-        let parts = list
-            .iter()
-            .filter_map(|list| list.message())
-            .flatten()
-            .flatten();
-        parts
-            .filter(|part| part.number == 3)
+        self.list(name, 3)
             .flat_map(|part| part.varints().flatten().collect::<Vec<_>>())
             .map(|number| number as i64)
             .collect()
@@ -96,14 +101,7 @@ impl Attributes {
 
     /// A list of texts.
     pub fn texts(&self, name: &str) -> Vec<String> {
-        let list = self.field(name, 1);
-        let parts = list
-            .iter()
-            .filter_map(|list| list.message())
-            .flatten()
-            .flatten();
-        parts
-            .filter(|part| part.number == 2)
+        self.list(name, 2)
             .filter_map(|part| part.text().map(|text| text.into_owned()))
             .collect()
     }
@@ -115,16 +113,7 @@ impl Attributes {
 
     /// A list of shapes.
     pub fn shapes(&self, name: &str) -> Vec<Option<&[u8]>> {
-        let list = self.field(name, 1);
-        let parts = list
-            .iter()
-            .filter_map(|list| list.message())
-            .flatten()
-            .flatten();
-        parts
-            .filter(|part| part.number == 7)
-            .map(|part| part.bytes())
-            .collect()
+        self.list(name, 7).map(|part| part.bytes()).collect()
     }
 
     /// A tensor, as a `TensorProto`.

@@ -126,11 +126,7 @@ class Model:
             self._add_checkpoint(checkpoint)
         if own_flops:
             self._lacks.pop("float_ops", None)
-            counted, unknown = self._core.fill_flops()
-            self.notes.append(
-                f"floating point operations of stepscope's own for {counted} nodes"
-                + (f"; {unknown} have no complete shape and count none" if unknown else "")
-            )
+            self.notes.append(_told(*self._core.fill_flops()))
 
     @property
     def of_trace(self) -> bool:
@@ -370,3 +366,20 @@ def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
     if unknown:
         told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(columns())}")
     return told
+
+
+def _told(counted: int, unknown: int, without_formula: dict[str, int], not_in_graph: int) -> str:
+    """What became of the nodes for which no op log tells the operations; nothing is zero in silence."""
+    told = [f"floating point operations of stepscope's own for {counted} nodes"]
+    if unknown:
+        told.append(f"{unknown} have no complete shape and count none")
+    if without_formula:
+        ops = sorted(without_formula, key=lambda op: (-without_formula[op], op))
+        named = ", ".join(ops[:_NAMED]) + (f" and {len(ops) - _NAMED} more" if len(ops) > _NAMED else "")
+        told.append(f"{sum(without_formula.values())} of ops without a formula count none: {named}")
+    if not_in_graph:
+        told.append(f"{not_in_graph} that the graph does not have count none")
+    return "; ".join(told)
+
+
+_NAMED = 8  # ops without a formula that are named; the rest is counted

@@ -8,45 +8,61 @@ pub fn has_formula(name: &str) -> bool {
     matches!(name, "Einsum" | "XlaEinsum")
 }
 
+/// The sizes of all labels. Dimensions behind dots are labels too, told by their place from the end.
+fn sizes(terms: &str, shapes: &[Option<&[i64]>]) -> Option<BTreeMap<String, i64>> {
+    let mut sizes = BTreeMap::new();
+    for (place, term) in terms.split(',').enumerate() {
+        let shape = (*shapes.get(place)?)?;
+        let names = names(term, shape.len())?;
+        for (name, dim) in names.into_iter().zip(shape) {
+            let size = sizes.entry(name).or_insert(1);
+            *size = (*dim).max(*size);
+        }
+    }
+    Some(sizes)
+}
+
+/// The labels of a term with so many dimensions.
+fn names(term: &str, rank: usize) -> Option<Vec<String>> {
+    let labels = |part: &str| -> Vec<String> {
+        let labels = part.chars().filter(|label| label.is_alphabetic());
+        labels.map(|label| label.to_string()).collect()
+    };
+    let Some((before, behind)) = term.split_once("...") else {
+        let names = labels(term);
+        return (names.len() == rank).then_some(names);
+    };
+    let (mut names, behind) = (labels(before), labels(behind));
+    let spread = rank.checked_sub(names.len() + behind.len())?;
+    names.extend((1..=spread).rev().map(|from_end| format!("...{from_end}")));
+    names.extend(behind);
+    Some(names)
+}
+
 /// The operations of one run. Of one input, what is summed up; of two, a product of matrices in general.
 pub fn count(op: &Op<'_>) -> Option<i128> {
     let equation = op.attributes.text("equation")?;
     let (left, _) = equation.split_once("->").unwrap_or((&equation, ""));
-    let terms: Vec<&str> = left.split(',').collect();
-    let mut sizes: BTreeMap<String, i128> = BTreeMap::new();
-    for (place, term) in terms.iter().enumerate() {
-        let shape = op.shape(place)?;
-        let labels: Vec<char> = term.chars().filter(|label| label.is_alphabetic()).collect();
-        let spread = shape.len().checked_sub(labels.len())?;
-        let before = term.find("...").map_or(labels.len(), |at| {
-            term[..at]
-                .chars()
-                .filter(|label| label.is_alphabetic())
-                .count()
-        });
-        if spread > 0 && !term.contains("...") {
-            return None;
-        }
-        for (axis, dim) in shape.iter().enumerate() {
-            // Dimensions behind the dots are lined up from the last one on.
-            let label = if axis < before {
-                labels[axis].to_string()
-            } else if axis < before + spread {
-                format!("...{}", before + spread - axis)
-            } else {
-                labels[axis - spread].to_string()
-            };
-            let size = sizes.entry(label).or_insert(1);
-            *size = (*size).max(i128::from(*dim));
-        }
-    }
-    let all = sizes
+    let all = sizes(left, &op.inputs)?
         .values()
-        .try_fold(1i128, |product, size| product.checked_mul(*size))?;
-    match terms.len() {
+        .try_fold(1i128, |product, size| {
+            product.checked_mul(i128::from(*size))
+        })?;
+    match left.split(',').count() {
         1 => Some((op.input(0)? - op.out()?).max(0)),
         inputs => all.checked_mul(inputs as i128),
     }
+}
+
+/// The shape of the result; None for an equation without one.
+pub fn output(equation: &str, shapes: &[Option<&[i64]>]) -> Option<Vec<i64>> {
+    let (left, right) = equation.split_once("->")?;
+    let sizes = sizes(left, shapes)?;
+    let spread = sizes.keys().filter(|name| name.starts_with("...")).count();
+    let labels = right.chars().filter(|label| label.is_alphabetic()).count();
+    let dots = if right.contains("...") { spread } else { 0 };
+    let names = names(right, labels + dots)?;
+    names.iter().map(|name| sizes.get(name).copied()).collect()
 }
 
 #[cfg(test)]
@@ -64,6 +80,7 @@ mod tests {
             name: "Einsum",
             attributes: &attributes,
             inputs: inputs.iter().map(|shape| Some(*shape)).collect(),
+            constants: Vec::new(),
             output: Some(output),
         })
     }
@@ -90,5 +107,20 @@ mod tests {
         assert_eq!(flops("ij->i", &[&[2, 3]], &[2]), Some(4));
         assert_eq!(flops("ij->ji", &[&[2, 3]], &[3, 2]), Some(0));
         assert_eq!(flops("i,ij->j", &[&[2, 2], &[2, 3]], &[3]), None);
+    }
+
+    #[test]
+    fn results_have_shapes() {
+        let of = |equation, shapes: &[&[i64]]| {
+            let shapes: Vec<_> = shapes.iter().map(|shape| Some(*shape)).collect();
+            output(equation, &shapes)
+        };
+        assert_eq!(of("ij,jk->ki", &[&[2, 3], &[3, 5]]), Some(vec![5, 2]));
+        assert_eq!(
+            of("...ij,...jk->...ik", &[&[4, 7, 2, 3], &[1, 3, 5]]),
+            Some(vec![4, 7, 2, 5])
+        );
+        assert_eq!(of("...i->i", &[&[4, 7, 2]]), Some(vec![2]));
+        assert_eq!(of("ij", &[&[2, 3]]), None);
     }
 }

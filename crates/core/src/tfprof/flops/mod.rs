@@ -1,18 +1,28 @@
 //! Floating point operations of a node from its op, its attributes and the shapes around it.
 //!
 //! For the ops that TensorFlow registers statistics for, the numbers are TensorFlow's (a multiplication and
-//! an addition are two; comparisons count). [`exact`] says where they are not. For the others the formulas
-//! stand beside their ops here: products of matrices and convolutions exactly, the rest by element.
+//! an addition are two; comparisons count); docs/how-to/tfprof.md says where they are not. For the others the
+//! formulas stand beside their ops here: products of matrices and convolutions exactly, the rest by element.
 
 mod einsum;
 mod elements;
+mod inference;
+mod names;
+mod normalisation;
+mod optimisers;
 mod products;
 mod recurrent;
 pub mod shapes;
+mod silent;
+mod solvers;
+mod transforms;
+mod values;
+mod windows;
 
 use super::attributes::Attributes;
 use super::model::Model;
 use shapes::Shapes;
+use std::collections::BTreeMap;
 
 /// A node as the formulas see it.
 pub struct Op<'a> {
@@ -22,6 +32,8 @@ pub struct Op<'a> {
     pub attributes: &'a Attributes,
     /// Shapes of its data inputs; None where not all of it is known.
     pub inputs: Vec<Option<&'a [i64]>>,
+    /// Numbers in its data inputs where they are known; what is missing is not.
+    pub constants: Vec<Option<&'a [i64]>>,
     /// Shape of its first output.
     pub output: Option<&'a [i64]>,
 }
@@ -30,6 +42,11 @@ impl Op<'_> {
     /// The shape of an input.
     pub fn shape(&self, input: usize) -> Option<&[i64]> {
         *self.inputs.get(input)?
+    }
+
+    /// The numbers in an input.
+    pub fn constant(&self, input: usize) -> Option<&[i64]> {
+        *self.constants.get(input)?
     }
 
     /// Elements of an input.
@@ -61,32 +78,40 @@ fn factors(sizes: Vec<i64>) -> i128 {
     sizes.fold(1i128, |product, size| (product * size).min(1 << 40))
 }
 
-/// The op behind the names that oneDNN's rewrites give: `_MklNativeFusedConv2D` is `_FusedConv2D`.
-pub fn plain_name(op: &str) -> String {
-    let Some(rest) = op.strip_prefix("_Mkl") else {
-        return op.to_owned();
-    };
-    let rest = rest
-        .strip_prefix("Native")
-        .or_else(|| rest.strip_prefix("Eager"))
-        .unwrap_or(rest);
-    match rest {
-        // A fused normalisation and its gradient carry the word without being a fusion.
-        _ if rest.starts_with("FusedBatchNorm") && !rest.ends_with("Ex") => rest.to_owned(),
-        "FusedBatchMatMulV2" | "FusedMatMul" => format!("_{rest}"),
-        _ if rest.starts_with("Fused") => format!("_{rest}"),
-        "Conv2DWithBias" => "Conv2DWithBias".to_owned(),
-        _ => rest.to_owned(),
-    }
-}
-
-/// How many ops have a count, and how many would if their shapes were known.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+/// What became of the nodes that had no count.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Counted {
     /// Nodes that got a count.
     pub counted: u64,
     /// Nodes of ops with a formula whose shapes are not known.
     pub unknown: u64,
+    /// Nodes of ops without a formula that are not known to do no arithmetic, by op.
+    pub without_formula: BTreeMap<String, u64>,
+    /// Nodes that no graph has: only steps tell of them.
+    pub not_in_graph: u64,
+}
+
+/// What is known of an op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// It has a formula.
+    Counted,
+    /// It only moves, compares or makes data.
+    None,
+    /// It does arithmetic that has no formula here, or is not known.
+    Unknown,
+}
+
+/// What is known of an op by its name.
+pub fn arithmetic(op: &str) -> Arithmetic {
+    let name = names::plain_name(op);
+    if family(&name).is_some() {
+        Arithmetic::Counted
+    } else if silent::is_silent(&name) {
+        Arithmetic::None
+    } else {
+        Arithmetic::Unknown
+    }
 }
 
 /// Gives every node without a count one of our own, where its shapes are known. What an op log says stays.
@@ -99,16 +124,26 @@ pub fn fill(model: &mut Model) -> Counted {
         if own.flops != 0 {
             continue;
         }
-        let name = plain_name(&own.op);
+        let name = names::plain_name(&own.op);
+        match arithmetic(&own.op) {
+            Arithmetic::Counted => {}
+            Arithmetic::None => continue,
+            Arithmetic::Unknown if own.op == model.name(node) && own.inputs.is_empty() => {
+                counted.not_in_graph += 1;
+                continue;
+            }
+            Arithmetic::Unknown => {
+                *counted.without_formula.entry(own.op.clone()).or_default() += 1;
+                continue;
+            }
+        }
         let op = Op {
             name: &name,
             attributes: &own.attributes,
             inputs: shapes.inputs(model, node),
+            constants: shapes.constants(model, node),
             output: shapes.of(node, 0),
         };
-        if !has_formula(&name) {
-            continue;
-        }
         match count(&op).and_then(|count| i64::try_from(count).ok()) {
             Some(count) => counts.push((node, count.max(0))),
             None => counted.unknown += 1,
@@ -121,43 +156,28 @@ pub fn fill(model: &mut Model) -> Counted {
     counted
 }
 
-/// Whether an op has a formula at all.
-pub fn has_formula(name: &str) -> bool {
-    products::has_formula(name)
-        || elements::has_formula(name)
-        || recurrent::has_formula(name)
-        || einsum::has_formula(name)
+/// What counts the operations of one run of an op; None when a shape is missing.
+type Count = fn(&Op<'_>) -> Option<i128>;
+
+/// Families of ops: which ones are theirs, and how they count.
+const FAMILIES: [(fn(&str) -> bool, Count); 9] = [
+    (elements::has_formula, elements::count),
+    (products::has_formula, products::count),
+    (einsum::has_formula, einsum::count),
+    (normalisation::has_formula, normalisation::count),
+    (windows::has_formula, windows::count),
+    (optimisers::has_formula, optimisers::count),
+    (recurrent::has_formula, recurrent::count),
+    (transforms::has_formula, transforms::count),
+    (solvers::has_formula, solvers::count),
+];
+
+fn family(name: &str) -> Option<Count> {
+    let found = FAMILIES.iter().find(|(has_formula, _)| has_formula(name));
+    found.map(|(_, count)| *count)
 }
 
 /// The operations of one run; None when a shape is missing.
 pub fn count(op: &Op<'_>) -> Option<i128> {
-    if products::has_formula(op.name) {
-        products::count(op)
-    } else if recurrent::has_formula(op.name) {
-        recurrent::count(op)
-    } else if einsum::has_formula(op.name) {
-        einsum::count(op)
-    } else {
-        elements::count(op)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain_name;
-
-    #[test]
-    fn names_of_onednn() {
-        for (op, plain) in [
-            ("_MklNativeFusedConv2D", "_FusedConv2D"),
-            ("_MklConv2D", "Conv2D"),
-            ("_MklNativeBatchMatMulV2", "BatchMatMulV2"),
-            ("_MklFusedBatchNormV3", "FusedBatchNormV3"),
-            ("_MklNativeFusedBatchNormEx", "_FusedBatchNormEx"),
-            ("_FusedMatMul", "_FusedMatMul"),
-            ("MatMul", "MatMul"),
-        ] {
-            assert_eq!(plain_name(op), plain);
-        }
-    }
+    family(op.name)?(op)
 }

@@ -1,6 +1,7 @@
 //! Products of matrices and convolutions, their gradients, and what is fused behind them.
 
 use super::{Op, elements, factors};
+use crate::wire::Fields;
 
 /// What kind of product an op is.
 enum Product {
@@ -18,16 +19,30 @@ enum Product {
     GradientInput3D,
     GradientFilter3D,
     Dilation,
+    /// The largest of the window is looked for again, and its place gets the gradient.
+    DilationGradient,
+    /// Dimensions that a `DotDimensionNumbers` tells.
+    Numbered,
+    /// The field of a convolution's dimension numbers that tells the kernel's outputs, and what stands for it
+    /// when nothing is said.
+    NumberedConvolution(u32, usize),
     Attention,
 }
 
 fn product(name: &str) -> Option<Product> {
     use Product::*;
     Some(match name {
-        "MatMul" | "SparseMatMul" | "_FusedMatMul" | "QuantizedMatMul" => Matrix,
+        "MatMul"
+        | "SparseMatMul"
+        | "_FusedMatMul"
+        | "_QuantizedMatMul"
+        | "UniformQuantizedDot"
+        | "UniformQuantizedDotHybrid" => Matrix,
+        _ if name.starts_with("QuantizedMatMul") => Matrix,
         "BatchMatMul" | "BatchMatMulV2" | "BatchMatMulV3" | "_FusedBatchMatMulV2" => Batch,
         "SparseTensorDenseMatMul" => Sparse,
-        "Conv2D"
+        "Conv"
+        | "Conv2D"
         | "Conv3D"
         | "_FusedConv2D"
         | "_FusedConv3D"
@@ -35,10 +50,14 @@ fn product(name: &str) -> Option<Product> {
         | "PadWithConv2D"
         | "_PadWithFusedConv2D"
         | "PadWithFusedConv2D"
-        | "QuantizedConv2D"
         | "FusedPadConv2D"
-        | "FusedResizeAndPadConv2D" => Convolution,
-        "DepthwiseConv2dNative" | "_FusedDepthwiseConv2dNative" => Depthwise,
+        | "FusedResizeAndPadConv2D"
+        | "_FusedQuantizedConv2D" => Convolution,
+        _ if name.starts_with("QuantizedConv2D") => Convolution,
+        "DepthwiseConv2dNative"
+        | "_FusedDepthwiseConv2dNative"
+        | "_FusedQuantizedDepthwiseConv2D" => Depthwise,
+        _ if name.starts_with("QuantizedDepthwiseConv2D") => Depthwise,
         "Conv2DBackpropInput" | "Conv2DBackpropInputV2" => GradientInput,
         "Conv2DBackpropFilter" | "Conv2DBackpropFilterV2" | "Conv2DBackpropFilterWithBias" => {
             GradientFilter
@@ -49,6 +68,12 @@ fn product(name: &str) -> Option<Product> {
         "Conv3DBackpropInput" | "Conv3DBackpropInputV2" => GradientInput3D,
         "Conv3DBackpropFilter" | "Conv3DBackpropFilterV2" => GradientFilter3D,
         "Dilation2D" => Dilation,
+        "Dilation2DBackpropInput" | "Dilation2DBackpropFilter" => DilationGradient,
+        "XlaDot" | "XlaDotV2" => Numbered,
+        "XlaConv" | "XlaConvV2" => NumberedConvolution(4, 0),
+        "UniformQuantizedConvolution" | "UniformQuantizedConvolutionHybrid" => {
+            NumberedConvolution(5, 0)
+        }
         "ScaledDotProductAttention" | "_FusedMHA" | "FusedMHA" => Attention,
         _ => return None,
     })
@@ -106,13 +131,31 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
             2 * op.input(1)? * columns
         }
         Product::Convolution => {
-            let filter = op.shape(1)?;
+            let filter = op.shape(match op.name {
+                "FusedPadConv2D" => 2,
+                "FusedResizeAndPadConv2D" => 3,
+                _ => 1,
+            })?;
             2 * op.out()? * window(filter)? * dim(filter, 2)?
         }
         Product::Depthwise => 2 * op.out()? * window(op.shape(1)?)?,
         Product::Dilation => {
             let filter = op.shape(1)?;
             2 * op.out()? * elements(filter.get(..2)?)
+        }
+        Product::DilationGradient => op.input(2)? * (2 * elements(op.shape(1)?.get(..2)?) + 1),
+        Product::Numbered => {
+            let (left, mut inner) = (op.shape(0)?, 1i128);
+            for dim in numbers(op.attributes.bytes("dimension_numbers")?, 1) {
+                inner = inner.checked_mul(i128::from(*left.get(dim)?))?;
+            }
+            inner.checked_mul(2 * op.out()?)?
+        }
+        Product::NumberedConvolution(output, default) => {
+            let kernel = op.shape(1)?;
+            let dim = numbers(op.attributes.bytes("dimension_numbers")?, output);
+            let filters = *kernel.get(dim.last().copied().unwrap_or(default))?;
+            (2 * op.out()? * elements(kernel)).checked_div(i128::from(filters))?
         }
         Product::GradientInput => {
             let image = op.output?;
@@ -148,19 +191,40 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
     Some(main + behind(op)?)
 }
 
+/// Numbers of dimensions in a message: one, or a list.
+fn numbers(message: &[u8], field: u32) -> Vec<usize> {
+    let fields = Fields::new(message, 0).flatten();
+    fields
+        .filter(|part| part.number == field)
+        .flat_map(|part| part.varints().flatten().collect::<Vec<_>>())
+        .map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+        .collect()
+}
+
 /// What is fused behind the product, by element of the output.
 fn behind(op: &Op<'_>) -> Option<i128> {
-    let mut each = i128::from(op.name == "Conv2DWithBias");
+    // Quantised ops say it by their names. Conversions from and to few bits do not count.
+    let mut each: i128 = 0;
+    for word in ["WithBias", "AndRelu", "Sum"] {
+        each += i128::from(op.name.contains(word) && !op.name.contains("Backprop"));
+    }
     for fused in op.fused() {
         each += match fused.as_str() {
             "FusedBatchNorm" => 4,
             "GeluApproximate" | "GeluExact" => 8,
-            "_MklSwish" | "_FusedHardSwish" => 2,
+            "Mish" | "_FusedMish" => 3,
+            "_MklSwish" | "_FusedSwish" | "_FusedHardSwish" => 2,
+            "Quantize" | "Dequantize" | "Requantize" => 0,
             _ => 1,
         };
     }
-    match each {
-        0 => Some(0),
-        each => Some(each * op.out()?),
+    let mut behind = 0;
+    if each > 0 {
+        behind = each * op.out()?;
     }
+    if op.name == "Conv2DBackpropFilterWithBias" {
+        // The bias has one gradient for each of the filter's outputs, the sum of those of the image.
+        behind += op.input(2)? - dim(op.output?, 1)?;
+    }
+    Some(behind)
 }

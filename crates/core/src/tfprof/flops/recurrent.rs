@@ -11,7 +11,9 @@ pub fn has_formula(name: &str) -> bool {
             | "BlockLSTMGrad"
             | "BlockLSTMGradV2"
             | "LSTMBlockCell"
+            | "LSTMBlockCellGrad"
             | "GRUBlockCell"
+            | "GRUBlockCellGrad"
             | "CudnnRNN"
             | "CudnnRNNV2"
             | "CudnnRNNV3"
@@ -21,26 +23,44 @@ pub fn has_formula(name: &str) -> bool {
     )
 }
 
-/// The operations of one run.
+/// The operations of one run. Clipping of cells does not count.
 pub fn count(op: &Op<'_>) -> Option<i128> {
     match op.name {
-        // x [time, batch, inputs], w [inputs + units, 4 units]
-        "BlockLSTM" | "BlockLSTMV2" => lstm(op, 1, 4),
+        // seq_len_max, x [time, batch, inputs], cs_prev, h_prev, w [inputs + units, 4 units]
+        "BlockLSTM" | "BlockLSTMV2" => lstm(op),
         // The gradients of inputs and of weights are products of the same size.
-        "BlockLSTMGrad" | "BlockLSTMGradV2" => lstm(op, 1, 4).map(|forward| 2 * forward),
+        "BlockLSTMGrad" | "BlockLSTMGradV2" => lstm(op).map(|forward| 2 * forward),
         "LSTMBlockCell" => {
             let [batch, _] = op.shape(0)? else {
                 return None;
             };
-            let weights = op.shape(3)?;
-            Some(step(i128::from(*batch), weights, 4))
+            lstm_step(op, i128::from(*batch), op.shape(3)?)
+        }
+        // Gates and cell alone; products with weights are ops of their own. Of output, cell, candidate, forget
+        // and input gate 4, 5, 4, 4, 4, of the cell before 1; peepholes: two sums of products and three weights.
+        "LSTMBlockCellGrad" => {
+            let peepholes = if op.attributes.truth("use_peephole") {
+                12
+            } else {
+                0
+            };
+            Some(op.input(1)? * (22 + peepholes))
         }
         "GRUBlockCell" => {
-            let [batch, _] = op.shape(0)? else {
+            let [batch, units] = op.shape(1)? else {
                 return None;
             };
-            let both = step(i128::from(*batch), op.shape(2)?, 3);
-            Some(both + 2 * i128::from(*batch) * op.input(3)?)
+            let weights = op.input(2)? + op.input(3)?;
+            Some(i128::from(*batch) * (2 * weights + GRU * i128::from(*units)))
+        }
+        // Products with the same weights; of candidate, update and reset gate 5, 5 and 4, of the state before 4;
+        // the two gradients of x are added.
+        "GRUBlockCellGrad" => {
+            let [batch, units] = op.shape(1)? else {
+                return None;
+            };
+            let weights = op.input(2)? + op.input(3)?;
+            Some(i128::from(*batch) * (2 * weights + 18 * i128::from(*units)) + op.input(0)?)
         }
         name => {
             let forward = cudnn(op)?;
@@ -53,48 +73,72 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
     }
 }
 
-/// One step of a batch: two for each weight, and for each unit so much as its gates need.
-fn step(batch: i128, weights: &[i64], gates: i128) -> i128 {
-    let all: i128 = weights.iter().map(|dim| i128::from(*dim)).product();
-    let outputs = weights.last().map_or(0, |dim| i128::from(*dim));
-    // Each gate: the bias and a function; then the state of each unit: three products, two sums, a function.
-    batch * (2 * all + 2 * outputs + 6 * outputs / gates)
+/// Of each unit: four biases and functions, three products, a sum and a function.
+const LSTM: i128 = 8 + 5;
+/// Of each unit: three biases and functions, the reset state, and u * h + (1 - u) * c.
+const GRU: i128 = 6 + 1 + 4;
+
+/// One step of a batch with weights [inputs + units, 4 units]: two for each weight, then gates and cell.
+fn lstm_step(op: &Op<'_>, batch: i128, weights: &[i64]) -> Option<i128> {
+    let [_, outputs] = weights else { return None };
+    let mut each = LSTM;
+    // The oldest forms add it themselves.
+    if matches!(op.name, "BlockLSTM" | "BlockLSTMGrad" | "LSTMBlockCell") {
+        each += 1;
+    }
+    if op.attributes.truth("use_peephole") {
+        each += 6;
+    }
+    let units = i128::from(outputs / 4);
+    batch.checked_mul(2 * super::elements(weights) + each * units)
 }
 
-fn lstm(op: &Op<'_>, x: usize, gates: i128) -> Option<i128> {
-    let [time, batch, _] = op.shape(x)? else {
+fn lstm(op: &Op<'_>) -> Option<i128> {
+    let [time, batch, _] = op.shape(1)? else {
         return None;
     };
-    // seq_len_max, x, cs_prev, h_prev, w
-    let weights = op.shape(4)?;
-    Some(i128::from(*time) * step(i128::from(*batch), weights, gates))
+    let step = lstm_step(op, i128::from(*batch), op.shape(4)?)?;
+    step.checked_mul(i128::from(*time))
 }
 
-/// input [time, batch, inputs], input_h [layers × directions, batch, units]
+/// input [time, batch, inputs], input_h [layers × directions, batch, outputs], input_c [layers × directions,
+/// batch, units]. Sequences that are padded count in full. There are two biases for each gate.
 fn cudnn(op: &Op<'_>) -> Option<i128> {
-    let ([time, batch, inputs], [stacked, _, units]) = (op.shape(0)?, op.shape(1)?) else {
+    let ([time, batch, inputs], [stacked, _, outputs]) = (op.shape(0)?, op.shape(1)?) else {
         return None;
     };
-    let gates = match op.attributes.text("rnn_mode").as_deref() {
-        Some("lstm") | None => 4,
-        Some("gru") => 3,
-        _ => 1,
+    let (inputs, outputs) = (i128::from(*inputs), i128::from(*outputs));
+    // A projection makes the outputs fewer than the units, which the cells have.
+    let projects = op.attributes.int("num_proj").unwrap_or(0) > 0;
+    let units = match projects {
+        true => i128::from(*op.shape(2)?.last()?),
+        false => outputs,
+    };
+    let (gates, each) = match op.attributes.text("rnn_mode").as_deref() {
+        Some("lstm") | None => (4, LSTM + 4),
+        Some("gru") => (3, GRU + 3),
+        _ => (1, 3),
     };
     let directions = match op.attributes.text("direction").as_deref() {
         Some("bidirectional") => 2,
         _ => 1,
     };
-    let layer = |width: i64| {
-        let weights = [width + units, gates * units];
-        i128::from(directions) * step(i128::from(*batch), &weights, i128::from(gates))
+    let layer = |width: i128| -> Option<i128> {
+        let weights = (width + outputs).checked_mul(gates * units)?;
+        let projection = if projects { units * outputs } else { 0 };
+        let one = 2i128.checked_mul(weights + projection)? + each * units;
+        one.checked_mul(directions)
     };
-    let later = match stacked / directions {
+    let later = match i128::from(*stacked) / directions {
         0 => return Some(0),
-        layers => i128::from(layers - 1),
+        layers => layers - 1,
     };
+    // The first layer may take its inputs as they are, as many as it has units, without weights.
+    let skips = op.attributes.text("input_mode").as_deref() == Some("skip_input");
+    let first = layer(if skips { 0 } else { inputs })?;
     // Later layers take what all directions of the one before put out.
-    let later = later.checked_mul(layer(units * directions))?;
-    later
-        .checked_add(layer(*inputs))?
+    let later = later.checked_mul(layer(outputs * directions)?)?;
+    (first.checked_add(later)?)
+        .checked_mul(i128::from(*batch))?
         .checked_mul(i128::from(*time))
 }
