@@ -216,9 +216,13 @@ def test_a_timeline_and_its_run_metadata_count_alike() -> None:
     shared = told.keys() & nodes.keys()
     assert len(shared) > 800
     for name in shared:
+        if not told[name].steps:
+            continue
         micros = sum(one[3] + one[4] for one in told[name].steps.values()) // 10**6
-        # Less than a microsecond is 1 to tfprof, and as it is to the Timeline.
-        assert max(micros, 1) == nodes[name].own.micros or not told[name].steps, name
+        # The Timeline ends an op when its executor is done with it, tfprof when its kernel is; and what took
+        # less than a microsecond is 1 to tfprof.
+        assert -1 <= micros - nodes[name].own.micros <= 5, name
+        assert sum(one[1] for one in told[name].steps.values()) == nodes[name].own.runs, name
 
 
 def test_self_times_are_those_of_torch() -> None:
@@ -435,7 +439,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     lines = [line for line in out.splitlines() if line.lstrip().startswith(("_TFProf", "aten", "Memcpy"))]
     times = "172.13us/172.13us, 120.12us/120.12us, 52.00us/52.00us"
-    assert lines[1] == f"  aten::mm (0/0 params, {times}, cpu, 1/1|1/1)"
+    assert lines[-1] == f"  aten::mm (0/0 params, {times}, cpu, 1/1|1/1)"
     assert "params counts nothing here: a trace tells no variables" in err
     code, out, err = run(capsys, "code", path)
     assert "No code trace information" in err
