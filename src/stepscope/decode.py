@@ -15,7 +15,7 @@ from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError
+    from stepscope._core import CoreError, Store
 
 NEEDS = frozenset({"args", "nesting", "ops", "tables"})
 """Everything a decoder can be asked for."""
@@ -57,11 +57,13 @@ def decode_source(
     written; exceptions of `progress` (KeyboardInterrupt) come through.
     """
     from stepscope import _core, formats
-    from stepscope.formats import capture
+    from stepscope.formats import capture, checkpoint
 
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
     if source.format == capture.NAME:
-        return _capture(source, spool, folder)
+        return _built(source, folder, lambda: _capture(source, spool, folder))
+    if source.format == checkpoint.NAME:
+        return _built(source, folder, lambda: _checkpoint(source, spool, folder))
     try:
         place = source.spooled or spool.reach(source.bytes, source.path)
         store = _core.decode(
@@ -91,17 +93,12 @@ def decode_source(
     return Decoded(source, store, facts, None)
 
 
-def _capture(source: Source, spool: Spool, folder: str | None) -> Decoded:
-    """A capture's own file with the pieces beside it; it has no slices, so that nothing is left to do."""
+def _built(source: Source, folder: str | None, build: Callable[[], Store]) -> Decoded:
+    """A source that Python reads; such sources have no slices, so that nothing is left to do."""
     from stepscope import _core
-    from stepscope.formats import capture
 
-    def piece(place: Bytes, name: str) -> Callable[[], bytes]:
-        return lambda: spool.read(place, name, capture.MOST_PIECE_BYTES)
-
-    pieces = {one.name: piece(one.spooled or one.bytes, one.name) for one in source.pieces}
     try:
-        store = capture.build(piece(source.spooled or source.bytes, source.path), pieces, folder)
+        store = build()
     except LimitReached as error:
         return _failed(source, f"{error.happened} {error.seen}")
     except (OSError, KeyError) as error:
@@ -109,11 +106,36 @@ def _capture(source: Source, spool: Spool, folder: str | None) -> Decoded:
     except (ValueError, RecursionError) as error:
         return _failed(source, f"it is damaged: {error}")
     except _core.CoreError as error:
-        if folder is None:
+        if error.kind == "interrupted":
+            raise KeyboardInterrupt from error
+        if folder is None or error.kind != "io":
             return _failed(source, _told(error))
         raise _unwritable(folder, error) from error
     facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
     return Decoded(source, store, facts, None)
+
+
+def _capture(source: Source, spool: Spool, folder: str | None) -> Store:
+    """A capture's own file with the pieces beside it."""
+    from stepscope.formats import capture
+
+    def piece(place: Bytes, name: str) -> Callable[[], bytes]:
+        return lambda: spool.read(place, name, capture.MOST_PIECE_BYTES)
+
+    pieces = {one.name: piece(one.spooled or one.bytes, one.name) for one in source.pieces}
+    return capture.build(piece(source.spooled or source.bytes, source.path), pieces, folder)
+
+
+def _checkpoint(source: Source, spool: Spool, folder: str | None) -> Store:
+    """A checkpoint, with the files of its values beside it where it lies on the disk as it is."""
+    from stepscope.formats import checkpoint
+
+    place = source.spooled or source.bytes
+    plain = place is source.bytes and not place.unpack and place.codec == "plain" and not place.offset
+    path = place.path if plain and place.length is None else None
+    return checkpoint.build(
+        path, lambda: spool.read(place, source.path, checkpoint.MOST_PACKED_BYTES), folder
+    )
 
 
 def _told_steps(source: Source, spool: Spool) -> list[tuple[int, int, int, bool]]:

@@ -244,8 +244,8 @@ class DecodedTables:
 
     def _decode(self, source: Source, threads: int) -> tuple[Decoded, bool]:
         """The decoded source, and whether the cache had it."""
-        # A capture is more files than the one that the cache would know it by, and small.
-        if self._cache is None or self._needs != NEEDS or source.format == "capture":
+        # Captures and checkpoints are more files than the one that the cache would know them by, and small.
+        if self._cache is None or self._needs != NEEDS or source.format in ("capture", "checkpoint"):
             return self._placed(self._fresh(source, None, threads)), False
         from stepscope import _core
 

@@ -7,7 +7,7 @@
 --   2  iterator and iterator_call
 --   3  iterator_model and user_stage; iterator tells the line of code and what the model says
 --   4  buffer
---   5  tfprof_node; buffer tells a row to draw a block on, and the line of code; op_line
+--   5  tfprof_node; buffer tells a row to draw a block on, and the line of code; op_line; checkpoint_tensor
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -449,4 +449,20 @@ CREATE TABLE tfprof_node (
   total_output_bytes BIGINT NOT NULL, -- the same of output_bytes
   total_params BIGINT NOT NULL,     -- the same of params
   total_float_ops BIGINT NOT NULL   -- the same of float_ops
+);
+
+-- A tensor of a checkpoint. Its values stay in the file until they are asked for.
+CREATE TABLE checkpoint_tensor (
+  id BIGINT NOT NULL,               -- number of the tensor
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  name VARCHAR NOT NULL,            -- name
+  dtype VARCHAR NOT NULL,           -- element type, as float32
+  shape VARCHAR NOT NULL,           -- shape as JSON, [64,10]
+  elements BIGINT,                  -- number of elements; NULL when it is beyond all numbers
+  bytes BIGINT,                     -- bytes in the checkpoint; NULL where only the values themselves tell
+  slices BIGINT NOT NULL,           -- parts it was saved in; more than 1 for a partitioned variable
+  role VARCHAR NOT NULL,            -- weight, slot (of an optimizer), optimizer (what it keeps besides) or counter, as the names tell
+  weight VARCHAR                    -- of a slot: the weight it belongs to, where the checkpoint has it
 );

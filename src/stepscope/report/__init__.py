@@ -63,6 +63,7 @@ _SECTIONS: tuple[
     ("transfers", "Copies", 12, False),
     ("launches", "Launches", 12, False),
     ("memory_by_op", "Memory", 12, True),
+    ("checkpoint_tensors", "Checkpoints", 12, True),
     ("slices_by_name", "Slices", 20, False),
     ("counters_summary", "Counters", 40, False),
     ("completeness", "Complete", 40, True),

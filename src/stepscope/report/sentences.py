@@ -26,7 +26,7 @@ def headline(told: Mapping[str, Rows]) -> Iterable[str]:
     several = several_runs(told)
     hosts = told["runs_and_hosts"]
     if hosts and not any(row["sources"] for row in hosts):
-        yield "Only graphs were found: they tell what could run, not where the time went."
+        yield _without_time(hosts)
     elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
         yield "Nothing was recorded: there are no events, so nothing can be said of where the time went."
     if steps:
@@ -70,10 +70,44 @@ def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
     if sources:
         read = units.count(sources, "source")
         yield f"{units.count(events, 'event')} over {recorded} from {read} by {who}."
+    beside = "Beside them, " if sources else ""
     if graphs:
-        beside = "Beside them, " if sources else ""
         holds = "holds a graph" if graphs == 1 else "hold graphs"
         yield f"{beside}{units.count(graphs, 'file')} {holds}: what could run, not what ran (`node`, `edge`)."
+    checkpoints = sum(row["checkpoints"] for row in hosts)
+    if checkpoints:
+        kept = "There is" if checkpoints == 1 else "There are"
+        yield f"{kept} {units.count(checkpoints, 'checkpoint')}: what was learned (`checkpoint_tensor`)."
+
+
+def _without_time(hosts: Rows) -> str:
+    graphs, checkpoints = (sum(row[kind] for row in hosts) for kind in ("graphs", "checkpoints"))
+    if not checkpoints:
+        return "Only graphs were found: they tell what could run, not where the time went."
+    found = "graphs and checkpoints" if graphs else "checkpoints"
+    could = "what could run and " if graphs else ""
+    return f"Only {found} were found: they tell {could}what was learned, not where the time went."
+
+
+def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
+    """One sentence for each of the first checkpoints, weights told from what optimizers keep."""
+    paths = list(dict.fromkeys(row["path"] for row in told["checkpoint_tensors"]))
+    for path in paths[:3]:
+        rows = [row for row in told["checkpoint_tensors"] if row["path"] == path]
+        tensors, size = sum(row["tensors"] for row in rows), sum(row["tensor_bytes"] for row in rows)
+        name = path.rpartition("/")[2].removesuffix(".index")
+        sentence = f"{name}: {units.count(tensors, 'tensor')}, {units.show(size, 'bytes')}"
+        of = {row["role"]: row for row in rows}
+        if weights := of.get("weight"):
+            sentence += f"; {units.count(weights['parameters'], 'parameter')} of the model in "
+            sentence += f"{units.show(weights['tensor_bytes'], 'bytes')}, the largest {weights['largest']}"
+        kept = [of[role] for role in ("slot", "optimizer") if role in of]
+        if kept:
+            whole = units.show(sum(row["tensor_bytes"] for row in kept), "bytes")
+            sentence += f"; the optimizer keeps {whole} besides"
+        yield sentence + "."
+    if len(paths) > 3:
+        yield f"{units.count(len(paths) - 3, 'more checkpoint')} in the table."
 
 
 _MOST_GROUPS = 6
@@ -164,7 +198,9 @@ def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
     seen, stored = sum(r["events_seen"] for r in sources), sum(r["events_stored"] for r in sources)
     lost, repaired = sum(r["events_lost"] for r in sources), sum(r["events_repaired"] for r in sources)
     graphs = any(r["format"] == "graph" and r["events_seen"] for r in sources)
-    sentence = f"{stored:,} of {units.count(seen, 'event')}{' and nodes' if graphs else ''} stored"
+    tensors = any(r["format"] == "checkpoint" and r["events_seen"] for r in sources)
+    more = f"{' and nodes' if graphs else ''}{' and tensors' if tensors else ''}"
+    sentence = f"{stored:,} of {units.count(seen, 'event')}{more} stored"
     sentence += f", {lost:,} lost" if lost else ""
     yield sentence + (f", {repaired:,} repaired" if repaired else "") + "."
 
@@ -175,6 +211,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
     "waits": _waits,
     "pipeline_stages": _pipeline,
     "concurrency": _at_once,
+    "checkpoint_tensors": _checkpoints,
     "completeness": _complete,
 }
 

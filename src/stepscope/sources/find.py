@@ -17,6 +17,8 @@ from stepscope.sources.same_capture import choose
 from stepscope.sources.source import Piece, Skipped, Source
 from stepscope.sources.spool import Spool, from_pipe, is_pipe
 
+_PLACELESS = ("graph", "checkpoint")
+
 _MOST_OTHERS = 1000
 """Files that are no recordings and are told by name."""
 
@@ -145,7 +147,10 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
             for path in _walk(Path(given).parent, seen):
                 yield _File(path, str(path), Path(given).parent)
         elif is_regular(Path(given)):
-            yield _File(Path(given), given, None)
+            index = checkpoint_index(Path(given))
+            yield _File(index or Path(given), str(index or given), None)
+        elif (index := checkpoint_index(Path(given))) is not None:
+            yield _File(index, str(index), None)
         elif Path(given).exists() and is_pipe(given):
             with Path(given).open("rb") as stream:
                 yield _File(from_pipe(stream, spool, given), given, None, "stdin", lasting=False)
@@ -156,6 +161,16 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
                 todo="check the spelling; a pattern such as *.json is for the shell to expand",
                 path=given,
             )
+
+
+_DATA = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
+
+
+def checkpoint_index(path: Path) -> Path | None:
+    """The index of the checkpoint that a prefix (model.ckpt-14) or a file of values stands for."""
+    values = _DATA.fullmatch(path.name)
+    index = path.with_name(f"{values[1] if values else path.name}.index")
+    return index if (values or not is_regular(path)) and is_regular(index) else None
 
 
 def _is_capture(path: Path, recognise: Recognise) -> bool:
@@ -298,15 +313,16 @@ def _run(file: _File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
 
 
 def _with_hosts(sources: list[Source]) -> list[Source]:
-    """A graph does not say where it was written: it belongs to the run's host, where there is one."""
+    """Graphs and checkpoints do not say where they were written: they belong to the host of
+    their run, where there is one."""
     hosts: dict[tuple[str, str], set[str]] = defaultdict(set)
     for one in sources:
-        if one.format != "graph":
+        if one.format not in _PLACELESS:
             hosts[one.run_name, one.run_path].add(one.host_name)
     placed = []
     for one in sources:
         others = hosts[one.run_name, one.run_path]
-        if one.format == "graph" and one.host_name == "unknown" and len(others) == 1:
+        if one.format in _PLACELESS and one.host_name == "unknown" and len(others) == 1:
             one = replace(one, host_name=next(iter(others)))
         placed.append(one)
     return placed
@@ -357,7 +373,7 @@ def _nothing(
     return NothingFound(
         f"No recording was found under {where}.",
         seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs, "
-        "folders of `stepscope record`",
+        "checkpoints, folders of `stepscope record`",
         todo="give the folder where the recording was written (TensorBoard keeps it under plugins/profile/), "
         "or make a recording first",
         path=paths[0] if len(paths) == 1 else None,

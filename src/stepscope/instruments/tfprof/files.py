@@ -34,9 +34,11 @@ def under(paths: Sequence[str], told: list[str]) -> dict[str, list[str]]:
             sources = find.find(paths, formats.recognise, spool).sources
         except StepscopeError:
             sources = ()
-    if traces := [one.path for one in sources if one.format not in ("graph", "run_metadata")]:
-        files[TRACES] = traces
-        sources = tuple(one for one in sources if one.format in ("graph", "run_metadata"))
+    # A checkpoint tells what nodes hold, not what ran: it is found by its name below.
+    others = [one.path for one in sources if one.format not in ("graph", "run_metadata", "checkpoint")]
+    if others:
+        files[TRACES] = others
+    sources = tuple(one for one in sources if one.format in ("graph", "run_metadata"))
     loose = [one for one in sources if one.bytes.unpack or one.bytes.offset]
     if loose:
         told.append(f"{loose[0].path}: files in archives are not looked at here; unpack them first")

@@ -1,0 +1,44 @@
+-- Checkpoint tensors
+--
+-- question: What do the checkpoints keep: how many parameters, how many bytes, and for what?
+-- reads: checkpoint_tensor, source
+-- notes: What a tensor is for is told by its name: a slot is what an optimizer keeps for each element of a
+--   weight. A model's state that is not trained, such as moving averages of a layer, counts as weight.
+--   Tensors whose size only the values tell add no bytes.
+-- columns:
+--   run_id | text | Run | name of the run
+--   path | text | Checkpoint | file that tells of it
+--   role | text | For | weight, slot, optimizer or counter
+--   tensors | int | Tensors | tensors of this role
+--   parameters | int | Parameters | their elements
+--   tensor_bytes | bytes | Size | their bytes in the checkpoint
+--   largest | text | Largest | the one with most bytes
+--   largest_bytes | bytes | Its size | bytes of the largest
+WITH ranked AS (
+  SELECT
+    t.run_id,
+    t.source_id,
+    t.role,
+    t.name,
+    t.elements,
+    t.bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY t.source_id, t.role
+      ORDER BY COALESCE(t.bytes, 0) DESC NULLS LAST, t.name NULLS LAST
+    ) AS place
+  FROM checkpoint_tensor AS t
+)
+
+SELECT
+  r.run_id,
+  o.path,
+  r.role,
+  COUNT(*) AS tensors,
+  CAST(SUM(COALESCE(r.elements, 0)) AS BIGINT) AS parameters,
+  CAST(SUM(COALESCE(r.bytes, 0)) AS BIGINT) AS tensor_bytes,
+  MAX(CASE WHEN r.place = 1 THEN r.name END) AS largest,
+  MAX(CASE WHEN r.place = 1 THEN r.bytes END) AS largest_bytes
+FROM ranked AS r
+INNER JOIN source AS o ON o.source_id = r.source_id
+GROUP BY r.run_id, o.path, r.role
+ORDER BY r.run_id NULLS LAST, o.path NULLS LAST, tensor_bytes DESC NULLS LAST, r.role NULLS LAST
