@@ -159,8 +159,11 @@ pub fn fill(model: &mut Model) -> Counted {
 /// What counts the operations of one run of an op; None when a shape is missing.
 type Count = fn(&Op<'_>) -> Option<i128>;
 
+/// Whether a family has a formula for an op of this name.
+type HasFormula = fn(&str) -> bool;
+
 /// Families of ops: which ones are theirs, and how they count.
-const FAMILIES: [(fn(&str) -> bool, Count); 9] = [
+const FAMILIES: [(HasFormula, Count); 9] = [
     (elements::has_formula, elements::count),
     (products::has_formula, products::count),
     (einsum::has_formula, einsum::count),
