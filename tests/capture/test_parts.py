@@ -67,6 +67,17 @@ def test_one_long_call_makes_no_step_of_a_hook() -> None:
     assert pace.anchor == ("session_run", "train")
 
 
+def test_what_sets_up_is_waited_for_by_nobody() -> None:
+    """Long runs that ask what is not initialised are over before the first step."""
+    setup, step = ("session_run", "setup", 60_000, True), ("session_run", "train", 200, True)
+    assert feed(Pace(3), [setup] * 2 + [step] * 9) == 2 + 3
+    # Beside the loop, a long run that has not settled yet is waited for.
+    short, long = ("session_run", "short", 10, True), ("session_run", "long", 10_000, True)
+    pace = Pace(3)
+    assert feed(pace, [short, short, short, long] * 3) == 12
+    assert pace.anchor == ("session_run", "long")
+
+
 def test_the_first_settled_call_that_takes_the_time_is_the_step() -> None:
     pace = Pace(3)
     step = [("function_call", "augment", 1, True), ("function_call", "train", 50, True)]

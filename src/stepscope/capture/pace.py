@@ -94,15 +94,18 @@ class Pace:
         least = min(2, self.warmup + 1, most - 1)
         repeated = {key: one for key, one in self.callers.items() if one.count >= least}
         for level in LEVELS:
-            here = [(one.weight_ns(), key) for key, one in repeated.items() if one.how == level]
+            here = {key: one for key, one in repeated.items() if one.how == level}
             if not here:
                 continue
-            key = max(here, key=lambda pair: pair[0])[1]
+            key = _heaviest({key: one for key, one in here.items() if one.settled >= self.warmup})
             # A function that ran three times before the first element was drawn is no step of that loop.
             drawn = [one.settled for one in repeated.values() if one.how == "next_element"]
-            if self.callers[key].settled < self.warmup or (drawn and max(drawn) < min(self.warmup, 2)):
+            if key is None or (drawn and max(drawn) < min(self.warmup, 2)):
                 return None
-            return key
+            # What is called beside it may turn out to be the step; what was over before, setting up, may not.
+            begin_ns = here[key].spans[0][0]
+            beside = {other: one for other, one in here.items() if (one.last_end_ns or 0) > begin_ns}
+            return key if _heaviest(beside) == key else None
         return None
 
     def told(self) -> list[dict[str, Any]]:
@@ -111,6 +114,10 @@ class Pace:
         return [
             {"how": one.how, "name": one.name, "calls": one.count, "settled": one.settled} for one in most[:5]
         ]
+
+
+def _heaviest(callers: dict[tuple[Any, ...], Caller]) -> tuple[Any, ...] | None:
+    return max(callers, key=lambda key: callers[key].weight_ns(), default=None)
 
 
 def why_no_steps(calls: list[dict[str, Any]], warmup: int) -> str:
