@@ -128,6 +128,8 @@ class Checkpoint:
     def __init__(self, path: str) -> None: ...
     def tensors(self) -> list[tuple[str, str, list[int], int | None, int]]:
         """Name, type, shape, bytes (None when only the values tell) and slices, by name."""
+    def absent(self) -> list[tuple[str, int | None, str]]:
+        """Tensors whose values are not where the index says: name, offset, what is wrong there."""
     def read(self, name: str) -> builtins.bytes | list[builtins.bytes]:
         """Values in row-major order: elements little-endian, or texts. KeyError for an unknown name."""
     def text(self, name: str) -> str:

@@ -326,6 +326,12 @@ NOTES: dict[str, Message] = {
         "These events have no ts and so no place on the timeline.",
         "Mend the program that wrote it.",
     ),
+    "missing-values": Message(
+        "Values of a checkpoint are not where its index says",
+        "The index of a checkpoint names a file and a place for the values of each tensor. For some the file "
+        "is missing, or ends before them, so that they cannot be restored. They are listed all the same.",
+        "Copy the `.data-*` files beside the index, or save the checkpoint again.",
+    ),
     "moment-out-of-range": Message(
         "A moment lies too far in time",
         "An execution is stored, but the moment it was scheduled, or its kernel began or ended, does not "

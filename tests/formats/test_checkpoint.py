@@ -146,6 +146,26 @@ def test_a_lake_keeps_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert str(wanted) in capsys.readouterr().out
 
 
+def test_values_that_are_not_there_are_counted(tmp_path: Path) -> None:
+    prefix = copy(tmp_path)
+    data = Path(f"{prefix}.data-00000-of-00001")
+    whole = data.read_bytes()
+    for cut in (len(whole) - 1, len(whole) // 2, 0, None):
+        data.unlink() if cut is None else data.write_bytes(whole[:cut])
+        with trace.open(str(prefix), cache=False) as opened:
+            rows = opened.query("select slug, effect, events, first_offset, detail from source_note").rows()
+            assert opened.query("select count(*) from checkpoint_tensor").rows() == [(9,)]
+        ((slug, effect, events, offset, detail),) = rows
+        assert (slug, effect) == ("missing-values", "missing")
+        assert any(name in detail for name in (*EXPECTED, "label"))
+        absent = _core.Checkpoint(str(prefix)).absent()
+        assert events == len(absent)
+        assert offset == absent[0][1]
+        for name, _, _ in absent:
+            with pytest.raises(_core.CoreError):
+                _core.Checkpoint(str(prefix)).read(name)
+
+
 @pytest.mark.parametrize("name", ["v1.ckpt", "v2.ckpt-7.index"])
 def test_damage_ends_in_an_error_or_is_harmless(name: str, tmp_path: Path) -> None:
     whole = (SAMPLES / name).read_bytes()
@@ -207,12 +227,20 @@ def hostile() -> dict[str, bytes]:
     block = table.block(HEADER + entry(0, b"w", tensor([2**40, 2**40], 2**62)))
     found["huge"] = table.end(entry(0, b"w", block))
     table = Table()
+    many = b"".join(entry(0, b"w%06d" % number, tensor([1], 4)) for number in range(2000))
+    block = table.block(HEADER + many)
+    found["cyclic"] = table.end(b"".join(entry(0, b"x%06d" % number, block) for number in range(20000)))
+    table = Table()
+    long = 30_000
+    block = table.block(HEADER + entry(0, b"k" * long, b"") + entry(long, b"", b"") * 60_000)
+    found["keys"] = table.end(entry(0, b"z", block))
+    table = Table()
     block = table.block(HEADER)
     found["beyond"] = table.end(entry(0, b"a", varint(2**60) + varint(2**60)))
     return found
 
 
-@pytest.mark.parametrize("name", ["huge", "beyond"])
+@pytest.mark.parametrize("name", ["huge", "cyclic", "keys", "beyond"])
 def test_false_sizes_take_neither_memory_nor_time(name: str, tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     path = tmp_path / f"{name}.index"

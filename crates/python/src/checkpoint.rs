@@ -36,6 +36,15 @@ impl Checkpoint {
             .collect()
     }
 
+    fn absent(&self, py: Python<'_>) -> PyResult<Vec<(String, Option<u64>, String)>> {
+        free(py, || {
+            let absent = self.0.absent().into_iter();
+            Ok(absent
+                .map(|(name, error)| (name, error.offset, error.seen))
+                .collect())
+        })
+    }
+
     fn read<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let tensor = self.find(name)?;
         match free(py, || self.0.values(tensor))? {

@@ -2,7 +2,8 @@
 
 A V2 checkpoint is known by its index, whose values lie in files beside it; a V1 checkpoint is a file with the
 values in it. The tables tell names, types, shapes and sizes; values stay where they are until asked for
-(`stepscope tfprof scope PATH -select tensor_value`).
+(`stepscope tfprof scope PATH -select tensor_value`). Tensors whose values are not where the index says are
+listed and counted in a note.
 """
 
 from __future__ import annotations
@@ -94,12 +95,12 @@ def build(path: str | None, read: Callable[[], bytes], folder: str | None) -> St
         with Path(path).open("rb") as file:
             named = is_index(file.read(HEAD_BYTES)) == path.endswith(".index")
         if named and (path.endswith(".index") or not Path(f"{path}.index").exists()):
-            return _store(path, folder)
+            return _store(path, folder, has_values=True)
     with tempfile.TemporaryDirectory(prefix="stepscope-") as scratch:
         data = read()
         place = Path(scratch, "checkpoint.index" if is_index(data) else "checkpoint")
         place.write_bytes(data)
-        return _store(str(place), folder)
+        return _store(str(place), folder, has_values=False)
 
 
 def is_index(head: bytes) -> bool:
@@ -107,7 +108,7 @@ def is_index(head: bytes) -> bool:
     return 2 in (_version(head), _version(_literal(head[:HEAD_BYTES])))
 
 
-def _store(path: str, folder: str | None) -> Store:
+def _store(path: str, folder: str | None, *, has_values: bool) -> Store:
     from stepscope import _core
 
     checkpoint = _core.Checkpoint(path)
@@ -127,9 +128,22 @@ def _store(path: str, folder: str | None) -> Store:
         }
         for number, (name, dtype, shape, size, slices) in enumerate(tensors)
     ]
+    absent = checkpoint.absent() if has_values else []
     store = _core.build(folder)
     if rows:
         store.replace("checkpoint_tensor", {name: [row[name] for row in rows] for name in rows[0]})
+    notes = []
+    if absent:
+        name, offset, seen = absent[0]
+        notes.append(
+            {
+                "slug": "missing-values",
+                "effect": "missing",
+                "events": len(absent),
+                "first_offset": offset,
+                "detail": f"{name}: {seen}",
+            }
+        )
     store.update_facts(
         {
             "producer": "tensorflow",
@@ -142,7 +156,7 @@ def _store(path: str, folder: str | None) -> Store:
             "events_lost": 0,
             "events_repaired": 0,
             "events_capped": 0,
-            "notes": [],
+            "notes": notes,
             "meta": {},
         }
     )

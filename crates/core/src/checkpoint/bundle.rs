@@ -53,8 +53,9 @@ impl Bundle {
             slices: HashMap::new(),
             files: Mutex::default(),
         };
+        let mut room = table.room();
         for block in 0..table.blocks() {
-            for found in table.entries(block)? {
+            for found in table.entries(block, &mut room)? {
                 let at = |error: Error| Error {
                     seen: format!(
                         "{} under {:?}",
@@ -155,6 +156,46 @@ impl Bundle {
         whole.finish()
     }
 
+    /// Tensors whose values are not where the index says: in a file that is missing or ends before them. Each
+    /// tensor is told once, with the first of its parts that is not there.
+    pub fn absent(&self) -> Vec<(String, Error)> {
+        let mut found = Vec::new();
+        for (name, entry) in &self.entries {
+            let slices = entry.slices.iter();
+            let mut parts: Vec<Option<&Entry>> = slices
+                .map(|slice| self.slices.get(&slice_key(name.as_bytes(), slice)))
+                .collect();
+            if entry.slices.is_empty() {
+                parts.push(Some(entry));
+            }
+            let wrong = parts.into_iter().find_map(|part| match part {
+                Some(part) => self.place(part).err(),
+                None => {
+                    let seen = "a slice that the index does not have";
+                    Some(Error::at(Kind::Damaged, entry.block, seen))
+                }
+            });
+            found.extend(wrong.map(|error| (name.clone(), error)));
+        }
+        found
+    }
+
+    /// The file of an entry, which reaches to its end.
+    fn place(&self, entry: &Entry) -> Result<(PathBuf, Arc<RandomAccess>)> {
+        let (path, data) = self.data(entry.shard)?;
+        let end = entry.offset.checked_add(entry.bytes);
+        if end.is_none_or(|end| end > data.len()) {
+            let seen = format!(
+                "the file is cut short: {} bytes should stand there, and it ends at {}",
+                entry.bytes,
+                data.len()
+            );
+            let error = Error::at(Kind::Damaged, entry.offset, seen);
+            return Err(name_file(&path, error));
+        }
+        Ok((path, data))
+    }
+
     fn data(&self, shard: u32) -> Result<(PathBuf, Arc<RandomAccess>)> {
         let suffix = format!(".data-{shard:05}-of-{:05}", self.shards);
         let path = with_suffix(&self.prefix, &suffix);
@@ -172,18 +213,9 @@ impl Bundle {
 
     /// Bytes of one entry, checked.
     fn part(&self, entry: &Entry, count: u64) -> Result<Values> {
-        let (path, data) = self.data(entry.shard)?;
+        let (path, data) = self.place(entry)?;
         let wrong =
             |offset: u64, seen: String| name_file(&path, Error::at(Kind::Damaged, offset, seen));
-        let end = entry.offset.checked_add(entry.bytes);
-        if end.is_none_or(|end| end > data.len()) {
-            let seen = format!(
-                "the file is cut short: {} bytes should stand there, and it ends at {}",
-                entry.bytes,
-                data.len()
-            );
-            return Err(wrong(entry.offset, seen));
-        }
         let element = dtype::element_bytes(entry.dtype);
         if element.is_some_and(|element| element.checked_mul(count) != Some(entry.bytes)) {
             let seen = format!("{} bytes do not fit {count} elements", entry.bytes);

@@ -14,6 +14,7 @@ pub mod text;
 
 use crate::error::{Error, Kind, Result};
 use crate::input::{Codec, Input};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A tensor as the index has it.
@@ -106,6 +107,15 @@ impl Checkpoint {
         found.ok().map(|place| &self.tensors[place])
     }
 
+    /// Tensors whose values are not where the index says, with what is wrong there. A checkpoint that keeps
+    /// the values in the table itself has none: it would not open.
+    pub fn absent(&self) -> Vec<(String, Error)> {
+        match &self.kind {
+            CheckpointKind::Bundle(bundle) => bundle.absent(),
+            CheckpointKind::Slices(_) => Vec::new(),
+        }
+    }
+
     /// The values of a tensor. The error names it, and the offset within the file it tells of.
     pub fn values(&self, tensor: &Tensor) -> Result<Values> {
         let unknown = dtype::element_bytes(tensor.dtype).is_none() && tensor.dtype != STRING;
@@ -130,10 +140,15 @@ impl Checkpoint {
 /// Texts.
 pub const STRING: i64 = 7;
 
+/// Bytes that are read of a `checkpoint` file; the latest checkpoint stands first.
+const STATE_LIMIT: u64 = 1 << 20;
+
 /// The checkpoint that a folder's `checkpoint` file names.
 fn latest(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("checkpoint");
-    let text = std::fs::read_to_string(&path)
+    let mut text = String::new();
+    std::fs::File::open(&path)
+        .and_then(|file| file.take(STATE_LIMIT).read_to_string(&mut text))
         .map_err(|error| name_file(&path, Error::new(Kind::Io, error.to_string())))?;
     let name = text.lines().find_map(|line| {
         let quoted = line.trim().strip_prefix("model_checkpoint_path:")?.trim();

@@ -15,6 +15,10 @@ pub const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 pub const FOOTER_BYTES: u64 = 48;
 /// Longest block that is read, packed or not.
 const BLOCK_LIMIT: u64 = 1 << 30;
+/// Most bytes that the keys of a table may take once they are whole, and how many times its file they may
+/// take if that is more. Keys share their beginnings, and so a false file of a megabyte could ask for gigabytes.
+const KEYS_LIMIT: u64 = 64 << 20;
+const KEYS_TIMES: u64 = 16;
 /// Bytes behind a block: packing and checksum.
 const TRAILER_BYTES: u64 = 5;
 
@@ -95,11 +99,24 @@ impl Table {
             blocks: Vec::new(),
         };
         // Nothing is in the first one, but damage there is damage of the file.
-        table.block(about)?;
-        for entry in table.block(index)? {
+        let mut room = table.room();
+        table.block(about, &mut room)?;
+        let mut behind = 0;
+        for entry in table.block(index, &mut room)? {
             let mut at = 0;
             let place = place(&entry.value, &mut at)
                 .ok_or_else(|| damaged(index.offset, "an index entry without a place"))?;
+            // Blocks stand one behind the other: none is read twice, whatever the index says.
+            if place.offset < behind {
+                return Err(damaged(
+                    index.offset,
+                    format!("an index that goes back to byte {}", place.offset),
+                ));
+            }
+            behind = place
+                .offset
+                .saturating_add(place.bytes)
+                .saturating_add(TRAILER_BYTES);
             table.blocks.push((entry.key, place));
         }
         Ok(table)
@@ -115,9 +132,14 @@ impl Table {
         self.blocks.len()
     }
 
-    /// The entries of a block in the order of their keys.
-    pub fn entries(&self, block: usize) -> Result<Vec<Entry>> {
-        self.block(self.blocks[block].1)
+    /// Bytes that the keys may take that one reading of the table brings.
+    pub fn room(&self) -> u64 {
+        KEYS_LIMIT.max(self.file.len().saturating_mul(KEYS_TIMES))
+    }
+
+    /// The entries of a block in the order of their keys, which are taken from `room`.
+    pub fn entries(&self, block: usize, room: &mut u64) -> Result<Vec<Entry>> {
+        self.block(self.blocks[block].1, room)
     }
 
     /// The entry of a key.
@@ -128,14 +150,14 @@ impl Table {
             .partition_point(|(last, _)| last.as_slice() < key);
         match self.blocks.get(block) {
             Some((_, place)) => Ok(self
-                .block(*place)?
+                .block(*place, &mut self.room())?
                 .into_iter()
                 .find(|entry| entry.key == key)),
             None => Ok(None),
         }
     }
 
-    fn block(&self, place: Place) -> Result<Vec<Entry>> {
+    fn block(&self, place: Place, room: &mut u64) -> Result<Vec<Entry>> {
         let Place { offset, bytes } = place;
         let end = offset
             .checked_add(bytes)
@@ -158,13 +180,12 @@ impl Table {
         }
         let (content, packing) = content.split_at(bytes as usize);
         match packing {
-            [0] => entries(content, offset),
+            [0] => entries(content, offset, room),
             [1] => {
                 let limit = BLOCK_LIMIT as usize;
-                entries(
-                    &snappy::unpack(content, limit).map_err(|seen| damaged(offset, seen))?,
-                    offset,
-                )
+                let content =
+                    snappy::unpack(content, limit).map_err(|seen| damaged(offset, seen))?;
+                entries(&content, offset, room)
             }
             other => Err(damaged(
                 offset,
@@ -175,7 +196,7 @@ impl Table {
 }
 
 /// The entries of an unpacked block.
-fn entries(block: &[u8], offset: u64) -> Result<Vec<Entry>> {
+fn entries(block: &[u8], offset: u64, room: &mut u64) -> Result<Vec<Entry>> {
     let cut = |seen| damaged(offset, seen);
     let count = block
         .last_chunk::<4>()
@@ -200,6 +221,10 @@ fn entries(block: &[u8], offset: u64) -> Result<Vec<Entry>> {
         key.truncate(shared as usize);
         key.extend_from_slice(&content[at..at + own as usize]);
         at += own as usize;
+        *room = room.checked_sub(key.len() as u64).ok_or_else(|| {
+            let seen = "keys that take far more bytes than the file has";
+            Error::at(Kind::Limit, offset, seen)
+        })?;
         found.push(Entry {
             key: key.clone(),
             value: content[at..at + value as usize].to_vec(),
