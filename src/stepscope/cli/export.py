@@ -18,14 +18,12 @@ EPILOG = """FILE's ending says what is written: .json and .json.gz (Chrome trace
 chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by stack; opens in pprof and
 speedscope). A FILE that ends in / takes one Parquet file a table.
 In a merged trace the rows, arrows and objects of one source are never tied to those of another. It holds the
-dataflow as arrows, over devices and workers as well, and the memory: a counter for each allocator, and every
-block or tensor as a slice from its birth to its death. Rows that pack what overlaps are called lanes.
+dataflow as arrows, over devices and workers as well, and with --show-memory a counter for each allocator, and
+every block or tensor as a slice from its birth to its death. Rows that pack what overlaps are called lanes.
 
 --style tf-timeline writes one RunMetadata as TensorFlow's Timeline would, event by event, for tools that were
 built on it; lanes are no threads there, and its ids are not made for merging."""
 STYLES = ("stepscope", "tf-timeline")
-SHOWN = ("dataflow", "memory")
-"""What a Chrome trace may show beside its rows."""
 
 
 def parser() -> Parser:
@@ -40,13 +38,13 @@ def parser() -> Parser:
         "--style", choices=STYLES, default=STYLES[0], help="stepscope (default) or tf-timeline"
     )
     for name, what in (
-        ("dataflow", "arrows from producers to consumers"),
-        ("memory", "tensors, and a counter for each allocator"),
+        ("dataflow", "arrows from producers to consumers; tf-timeline: only if asked for"),
+        ("memory", "tensors, and a counter for each allocator; only if asked for"),
     ):
         style.add_argument(
             f"--show-{name}",
             action=argparse.BooleanOptionalAction,
-            help=f"{what}; tf-timeline: only if asked for",
+            help=what,
         )
     style.add_argument(
         "--op-time",
@@ -94,9 +92,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return _tell(written, options, console)
 
 
-def _left_out(options: argparse.Namespace) -> frozenset[str]:
-    """What the file shall not show."""
-    return frozenset(name for name in SHOWN if getattr(options, f"show_{name}") is False)
+def _left_out(options: argparse.Namespace) -> frozenset[str] | None:
+    """What the file shall not show; None when nothing is said of it."""
+    if options.show_dataflow is None and options.show_memory is None:
+        return None
+    left = {"dataflow": options.show_dataflow is False, "memory": options.show_memory is not True}
+    return frozenset(name for name, out in left.items() if out)
 
 
 def _check_style(options: argparse.Namespace) -> None:

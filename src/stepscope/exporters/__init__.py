@@ -106,13 +106,14 @@ def write(
     table: str | None = None,
     force: bool = False,
     format: str | None = None,
-    leave_out: frozenset[str] = frozenset(),
+    leave_out: frozenset[str] | None = None,
 ) -> Written:
     """Writes a trace to `out`; "-" is stdout, and then `format` (an ending) says what to write.
 
     table: one table of the schema (or `event`) instead of the exporter's default. force: replace what is
-    there. leave_out: parts of a Chrome trace, dataflow or memory. UsageError for an unknown ending or table,
-    or parts that this kind of file has not; OutputError when the file is there already or cannot
+    there. leave_out: parts of a Chrome trace, dataflow or memory; None leaves out the memory: it draws what
+    rows say a second time and would be read back as rows. UsageError for an unknown ending or table, or
+    parts that this kind of file has not; OutputError when the file is there already or cannot
     be written; then nothing is left behind. BrokenPipeError when the reader of stdout has gone.
     """
     name = fspath(out)
@@ -126,12 +127,12 @@ def write(
         )
     exporter, packed = choose(format or name)
     put = exporter.write
-    if leave_out:
+    if leave_out is not None:
         leaving = getattr(exporter, "leaving", None)
         if leaving is None:
             raise UsageError(
-                "Only a Chrome trace can be written without its arrows or its memory.",
-                seen=f"{format or name} without {' and '.join(sorted(leave_out))}",
+                "Only a Chrome trace can be written with or without its arrows or its memory.",
+                seen=f"{format or name} and an option of Chrome traces",
                 todo="leave the option out, or write .json",
             )
         put = leaving(leave_out)

@@ -46,7 +46,7 @@ def leaving(parts: frozenset[str]) -> Callable[[Trace, Path, str | None], Writte
 
 
 def write(
-    trace: Trace, out: Path, table: str | None, *, dataflow: bool = True, memory: bool = True
+    trace: Trace, out: Path, table: str | None, *, dataflow: bool = True, memory: bool = False
 ) -> Written:
     """Writes the merged trace. OutputError for rows that lie on no track."""
     if table is not None:
