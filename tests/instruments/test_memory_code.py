@@ -37,7 +37,10 @@ def message_of(entries: dict[str, list[tuple[str, int, str]]], *, numbered: bool
                     function_id=numbers.setdefault(function, len(numbers) + 1),
                 )  # fmt: skip
             else:
-                entry.code_def.traces.add(file=file, lineno=line, function=function)
+                # As TensorFlow wrote them before texts had numbers: file is field 1, function field 3.
+                older = b"".join(bytes([tag, len(text)]) + text for tag, text in
+                                 ((0x0A, file.encode()), (0x1A, function.encode())))  # fmt: skip
+                entry.code_def.traces.add(lineno=line).MergeFromString(older)
     for text, number in numbers.items():
         log.id_to_string[number] = text
     return log
