@@ -137,14 +137,16 @@ _SUFFIXES = (
 )
 
 
-# How a JSON object or array goes on. Other texts begin with a bracket as well: a TOML table, an INI section.
+# How a JSON object or array goes on, cut anywhere. Other texts begin with a bracket as well: a TOML table,
+# an INI section.
 _JSON = re.compile(
     rb"""(?:\xef\xbb\xbf)?\s*(?:
       \{\s*(?:["}]|\Z)
     | \[[\s\[]*(?:
         [{\]] | \Z
-      | "(?:[^"\\]|\\.)*(?:\Z|"\s*(?:[,\]]|\Z))
+      | "(?:[^"\\]|\\.)*(?:\\?\Z|"\s*(?:[,\]]|\Z))
       | (?:-?[0-9][0-9.eE+-]*|true|false|null)\s*(?:[,\]]|\Z)
+      | (?:-|tr?u?|fa?l?s?|nu?l?)\Z
       )
     )""",
     re.VERBOSE | re.DOTALL,
