@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepscope.formats._protobuf import fields, varint
+
 NAMES = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
 """Names of op logs: what write_op_log and the recorder call them."""
 MOST_BYTES = 64 << 20
@@ -71,51 +73,25 @@ def read(data: bytes) -> dict[str, CodeLine]:
 
 def _line(frame: bytes, texts: dict[int, str]) -> CodeLine:
     """`file` (1) or `file_id` (6), `lineno` (2), `function` (3) or `function_id` (7)."""
-    fields = dict(_fields(frame))
+    told = dict(_fields(frame))
 
-    def text(plain: int, by_number: int) -> str:
-        told, number = fields.get(plain, b""), fields.get(by_number, 0)
-        if isinstance(told, bytes) and told:
-            return told.decode("utf-8", "replace")
+    def text_of(plain: int, by_number: int) -> str:
+        text, number = told.get(plain, b""), told.get(by_number, 0)
+        if isinstance(text, bytes) and text:
+            return text.decode("utf-8", "replace")
         return texts.get(number, "") if isinstance(number, int) else ""
 
-    line = fields.get(2, 0)
+    line = told.get(2, 0)
     at = line & 0x7FFFFFFF if isinstance(line, int) else 0
-    return CodeLine(text(1, 6), at, text(3, 7) or None)
+    return CodeLine(text_of(1, 6), at, text_of(3, 7) or None)
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Fields of a message: numbers and bytes. Ends where the bytes make no sense."""
-    at, end = 0, len(data)
-    while at < end:
-        key, at = _varint(data, at)
-        if key is None:
+    for number, wire, body, cut in fields(memoryview(data)):
+        if cut:
             return
-        wire = key & 7
         if wire == 0:
-            value, at = _varint(data, at)
-            if value is None:
-                return
-            yield key >> 3, value
+            yield number, varint(body, 0)[0] or 0
         elif wire == 2:
-            size, at = _varint(data, at)
-            if size is None or size > end - at:
-                return
-            yield key >> 3, data[at : at + size]
-            at += size
-        elif wire in (1, 5):
-            at += 8 if wire == 1 else 4
-        else:
-            return
-
-
-def _varint(data: bytes, at: int) -> tuple[int | None, int]:
-    value = shift = 0
-    while at < len(data) and shift < 70:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-    return None, at
+            yield number, bytes(body)

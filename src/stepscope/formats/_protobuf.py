@@ -113,7 +113,7 @@ def score(head: bytes, shape: Shape) -> int:
 
 def _score(data: memoryview, shape: Shape, left: list[int], depth: int) -> int:
     points = 0
-    for number, wire, body, cut in _fields(data):
+    for number, wire, body, cut in fields(data):
         left[0] -= 1
         if left[0] < 0:
             break
@@ -139,7 +139,7 @@ def _is_text(body: bytes, cut: bool) -> bool:
     return True
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, int, memoryview, bool]]:
+def fields(data: memoryview) -> Iterator[tuple[int, int, memoryview, bool]]:
     """Number, wire type, bytes and whether these are cut, of each field; a contradiction is field 0."""
     at = 0
     while at < len(data):
