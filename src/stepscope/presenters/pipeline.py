@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stepscope import units
+from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.gather import Found
 from stepscope.instruments.pipeline.places import Code
 from stepscope.instruments.pipeline.rates import Load
@@ -163,6 +164,16 @@ def to_json(found: Sequence[Found], missing: Sequence[str] = ()) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
+def predicted(change: Change | None) -> dict[str, int | None]:
+    """What a change is told to do to the step, in picoseconds; nulls where that is not known."""
+    told = None if change is None or change.unknown else change.prediction
+    return {
+        "predicted_step_ps": None if told is None else told.step_ps,
+        "low": None if told is None else told.low_ps,
+        "high": None if told is None else told.high_ps,
+    }
+
+
 def _document(one: Found) -> dict[str, Any]:
     diagnosis, waits = one.diagnosis, one.diagnosis.waits
     worst = diagnosis.bottleneck
@@ -186,9 +197,7 @@ def _document(one: Found) -> dict[str, Any]:
                 "what": change.what,
                 "helps": None if change.unknown else change.helps,
                 "unknown": change.unknown or None,
-                "predicted_step_ps": None if change.unknown else change.prediction.step_ps,
-                "low": None if change.unknown else change.prediction.low_ps,
-                "high": None if change.unknown else change.prediction.high_ps,
+                **predicted(change),
                 "limits_next": None if change.unknown else change.prediction.limits_next,
                 "code": None
                 if change.code is None

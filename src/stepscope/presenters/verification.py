@@ -7,7 +7,7 @@ import json
 
 from stepscope import units
 from stepscope.instruments.pipeline.verify import Verification
-from stepscope.presenters.pipeline import wrap
+from stepscope.presenters.pipeline import predicted, wrap
 
 FORMAT = 1
 """Version of the JSON form."""
@@ -53,7 +53,6 @@ def render(result: Verification, *, width: int, color: bool) -> str:
 def to_json(result: Verification, before: str, after: str) -> str:
     """The same for programs; times are integer picoseconds."""
     change = result.change
-    told = None if change is None or change.unknown else change.prediction
     return (
         json.dumps(
             {
@@ -66,9 +65,7 @@ def to_json(result: Verification, before: str, after: str) -> str:
                 "helped": result.helped,
                 "as_predicted": result.as_predicted,
                 "change": None if change is None else change.name,
-                "predicted_step_ps": None if told is None else told.step_ps,
-                "low": None if told is None else told.low_ps,
-                "high": None if told is None else told.high_ps,
+                **predicted(change),
             },
             indent=2,
         )
