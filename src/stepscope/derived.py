@@ -1,0 +1,112 @@
+"""Tables made when a query first reads them: from other tables, or from what lies beside the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from stepscope.errors import LimitReached
+from stepscope.lake.rows import ID_BITS
+from stepscope.lake.schema import schema
+from stepscope.sources import op_logs
+from stepscope.sources.source import Source
+from stepscope.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from stepscope.engines.duckdb import DuckDB, Selects
+
+DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
+"""Tables that instruments make from others when a query first reads them."""
+
+
+CODE = "op_line"
+"""The table that is read from the op logs of sources, when a query first reads it."""
+
+
+def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
+    """Rows of the table op_line. An op log that cannot be read, or is too large, tells nothing."""
+    from stepscope.formats import _op_log
+
+    rows: list[dict[str, Any]] = []
+    for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
+        number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
+        lines: dict[str, tuple[str, _op_log.CodeLine]] = {}
+        for place, path in places:
+            try:
+                data = spool.read(place, path, _op_log.MOST_BYTES)
+            except (OSError, KeyError, ValueError, LimitReached):
+                continue
+            for name, line in _op_log.read(data).items():
+                lines.setdefault(name, (path, line))
+        for name, (path, line) in lines.items():
+            rows.append(
+                {
+                    "id": (number << ID_BITS) + len(rows),
+                    "run_id": run,
+                    "host_id": first.host_id,
+                    "source_id": number,
+                    "op_name": name,
+                    "file": line.file,
+                    "line": line.line,
+                    "function": line.function,
+                    "told_by": path,
+                }
+            )
+    return rows
+
+
+def judged(stored: Selects) -> Selects:
+    """The table step, with what can only be told of the steps of several sources."""
+
+    def make(wanted: frozenset[str] | None) -> list[str]:
+        from stepscope.instruments import warm_up
+
+        selects = stored(None)
+        return [warm_up.judged(" UNION ALL ".join(selects))] if selects else []
+
+    return make
+
+
+def derive(engine: DuckDB, given: Sequence[str] = ()) -> None:
+    """Makes the derived tables known: they are computed once, from what the engine has. given: the paths that
+    were opened; none for a lake, whose sources may be gone."""
+    made: set[str] = set()
+
+    def make(name: str, wanted: frozenset[str] | None) -> list[str]:
+        if name not in made:
+            for table, rows in _rows_of(name, engine):
+                columns = [(column.name, column.type) for column in schema().table(table).columns]
+                engine.table(f"derived_{table}", columns, [[row[c] for c, _ in columns] for row in rows])
+                made.add(table)
+        return [f"SELECT * FROM derived_{name}"]
+
+    for name in DERIVED:
+        columns = [(column.name, column.type) for column in schema().table(name).columns]
+        if name == "tfprof_node":
+            engine.source(name, columns, _tfprof(engine, given, columns), whole=True, costly=True)
+        else:
+            engine.source(name, columns, partial(make, name))
+
+
+def _tfprof(engine: DuckDB, given: Sequence[str], columns: list[tuple[str, str]]) -> Selects:
+    """The views of tfprof, which come as Arrow: they may have as many rows as a graph has nodes."""
+
+    def make(wanted: frozenset[str] | None) -> list[str]:
+        from stepscope.instruments.tfprof import table
+
+        return table.selects(engine.query, given, engine.stream, columns)
+
+    return make
+
+
+def _rows_of(name: str, engine: DuckDB) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The rows of a derived table, and of those that are made along with it."""
+    if name == "buffer":
+        from stepscope.instruments.memory import gather as memory
+
+        return [(name, memory.buffer_rows(memory.gather(engine.query)))]
+    from stepscope.instruments.pipeline import gather
+
+    found = gather.gather(engine.query)
+    return [("iterator", gather.iterator_rows(found)), ("iterator_call", gather.call_rows(found))]
