@@ -1,12 +1,13 @@
 """Holds predictions of `stepscope pipeline` against what the changes really gain.
 
-    python benchmarks/predictions.py [CASE...] [--rounds N] [--label TEXT] [--list]
+    python benchmarks/predictions.py [CASE...] [--rounds N] [--label TEXT] [--keep DIR] [--again DIR] [--list]
 
 Each case is a pipeline of stock TensorFlow with a fix. In a process of its own, the pipeline is recorded
 once (trace and model proto), stepscope predicts what a step takes after the fix, then both pipelines run in
 turns without a profiler, and medians of their steps are compared. What is compared is the gain: the part of
 the step that remains after the fix. Fixes are those that `changes` names; a case whose fix stepscope calls
-useless must show that it is.
+useless must show that it is. What was recorded and measured is kept with --keep, and predicted anew from
+there with --again: so a change of the model is judged without the noise of another measurement.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 NEAR = 0.25
 HELPS = 0.05
+KEPT = "measured.json"
 SAME = 0.1
 """A step that is told to stay as it is may differ by so much: that is what two turns of one pipeline do."""
 
@@ -409,6 +411,8 @@ def one(name: str, rounds: int) -> dict[str, Any]:
                 step(i)
                 steps(before, 1)
         predicted = predict(Path(folder, "capture"), case.change)
+        if keep := os.environ.get("STEPSCOPE_BENCH_KEEP"):
+            shutil.copytree(Path(folder, "capture"), Path(keep, name), dirs_exist_ok=True)
     after = iter(case.after(tf))
     for iterator in (before, after):
         steps(iterator, 15)
@@ -419,7 +423,14 @@ def one(name: str, rounds: int) -> dict[str, Any]:
         slow += steps(before, 18)[8:]
         fast += steps(after, 18)[8:]
     mean_before, mean_after = _typical(slow), _typical(fast)
-    return {**predicted, "before_ms": mean_before * 1e3, "after_ms": mean_after * 1e3}
+    middle = len(slow) // 2  # what the two halves of the turns differ by is the machine's noise
+    halves = [_typical(part) for part in (slow[:middle], slow[middle:], fast[:middle], fast[middle:])]
+    return {
+        **predicted,
+        "before_ms": mean_before * 1e3,
+        "after_ms": mean_after * 1e3,
+        "halves_ms": [half * 1e3 for half in halves],
+    }
 
 
 def _typical(times: list[float]) -> float:
@@ -431,8 +442,6 @@ def _typical(times: list[float]) -> float:
 
 def predict(folder: Path, change: str) -> dict[str, Any]:
     """What stepscope says of the change, from a capture of the pipeline."""
-    if keep := os.environ.get("STEPSCOPE_BENCH_KEEP"):
-        shutil.copytree(folder, keep, dirs_exist_ok=True)
     command = [
         sys.executable,
         "-m",
@@ -481,6 +490,8 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--rounds", type=int, default=12, help="turns of each pipeline (12)")
     parser.add_argument("--label", default=f"predictions-{datetime.date.today().isoformat()}")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is recorded and measured here")
+    parser.add_argument("--again", type=Path, metavar="DIR", help="predict anew what was kept here")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -490,9 +501,13 @@ def main() -> int:
     if options.list:
         print("\n".join(CASES))
         return 0
+    if options.again:
+        return conclude(again(options.again, options.cases), options.label, whole=False)
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "STEPSCOPE_BENCH_DATA": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        if options.keep:
+            environment["STEPSCOPE_BENCH_KEEP"] = str(options.keep.resolve())
         print(f"{'case':32} {'before':>8} {'after':>8} {'remains':>8} {'told':>8}  {'interval':>14}")
         for name in options.cases or CASES:
             command = [sys.executable, __file__, "--one", name, "--rounds", str(options.rounds)]
@@ -504,7 +519,21 @@ def main() -> int:
             result.update(judge(result))
             results[name] = result
             show(name, result)
+            if options.keep:
+                (options.keep / name / KEPT).write_text(json.dumps(result) + "\n")
     return conclude(results, options.label, whole=not options.cases)
+
+
+def again(kept: Path, wanted: list[str]) -> dict[str, Any]:
+    """Predicts anew from captures that were kept, and judges that by what was measured then."""
+    results = {}
+    for name in wanted or [name for name in CASES if (kept / name / KEPT).exists()]:
+        measured = json.loads((kept / name / KEPT).read_text())
+        result = {**measured, **predict(kept / name, CASES[name].change)}
+        result.update(judge(result))
+        results[name] = result
+        show(name, result)
+    return results
 
 
 def show(name: str, result: dict[str, Any]) -> None:
