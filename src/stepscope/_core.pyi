@@ -89,6 +89,18 @@ def build(folder: str | None = None) -> Store:
 def open(folder: str) -> Store:
     """A store that decode() wrote."""
 
+def event_messages(
+    input: Input,
+) -> tuple[
+    list[tuple[Literal["graph", "function_graph", "run_metadata"], str, int | None, int, int]], list[str]
+]:
+    """The messages in an event file that are whole files elsewhere: kind, tag (empty for a graph), step,
+    offset in the unpacked file, length; and sentences about what could not be read.
+
+    graph: GraphDef or MetaGraphDef. function_graph: of a function of TensorFlow 2, before it is optimised.
+    run_metadata: only with step statistics. CoreError when the file has no record.
+    """
+
 def tf_timeline(
     input: Input, *, dataflow: bool, memory: bool, op_time: str
 ) -> tuple[str, int, int, tuple[int, str] | None]:

@@ -19,7 +19,7 @@ import pytest
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource
 from stepscope.sources import limits
 from stepscope.sources.find import Found, find
-from stepscope.sources.source import Source
+from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, XPLANE, recognise
 
@@ -220,3 +220,15 @@ def test_a_member_whose_directory_lies_is_told(tmp_path: Path) -> None:
     found, contents = found_in(path)
     assert list(contents) == ["u.json"]
     assert [one.slug for one in found.skipped] == ["damaged-archive"]
+
+
+def test_gzip_files_behind_each_other_are_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"one ") + gzip.compress(b"two"))
+    spool = Spool()
+    place = Bytes(str(path), codec="gzip")
+    assert spool.read(place, "a.gz", 100) == b"one two"
+    spool.unpack(place, "a.gz", tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"one two"
+    with pytest.raises(LimitReached):
+        spool.read(place, "a.gz", 5)

@@ -1,6 +1,7 @@
 //! `stepscope._core`: the core as a Python module. Signatures and their meaning: `_core.pyi`.
 
 mod checkpoint;
+mod event_file;
 mod input;
 mod parquet;
 mod store;
@@ -163,6 +164,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(open, module)?)?;
+    module.add_function(wrap_pyfunction!(event_file::event_messages, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)

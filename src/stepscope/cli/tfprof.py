@@ -16,7 +16,7 @@ from stepscope.instruments.tfprof import VIEWS
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
-    from stepscope.instruments.tfprof import Answer, Model
+    from stepscope.instruments.tfprof import Answer, File, Model
     from stepscope.instruments.tfprof.evidence import Evidence
 
 ABOUT = "a model by name scope, graph, code or op type"
@@ -38,6 +38,8 @@ FLAGS = {
     "force": "replace files that are there",
 }
 SWITCHES = ("account_displayed_op_only", "viz")
+OF_A_PROFILE = ("graph_path", "run_meta_path", "op_log_path")
+"""Files of which a profile holds the content."""
 VERBS = (*VIEWS, "advise", "help")
 
 
@@ -147,7 +149,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for name, value in options.words.items():
         tfprof.set_option(chosen, name, value, free=True)
     told = _older_words(options, chosen)
-    files = _files(options, told)
+    files = _files(options, told, console)
     if options.view is None:
         from stepscope.cli.tfprof_prompt import converse
 
@@ -156,12 +158,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         for sentence in told:
             console.say(sentence)
         return converse(model, chosen, console, force=options.force)
-    if options.view == "advise" and files.keys() == {"traces"}:
-        raise UsageError(
-            "TensorFlow's checkers judge RunMetadata",
-            seen="a trace",
-            todo="stepscope PATH says what the trace shows and what to do",
-        )
     model = _model(options, files, log_first=False)
     _keep_profile(options, model, console)
     if options.view == "advise":
@@ -218,42 +214,49 @@ def _older_words(options: argparse.Namespace, chosen: TfprofOptions) -> list[str
     return told
 
 
-def _files(options: argparse.Namespace, told: list[str]) -> dict[str, list[str]]:
-    """The files by kind; those of paths where none is named."""
+def _files(options: argparse.Namespace, told: list[str], console: Console) -> dict[str, list[File]]:
+    """The files by kind: those that are named, and those of paths where none is. Says which were taken."""
     from stepscope.instruments.tfprof import files
 
-    named = {
+    named: dict[str, list[File]] = {
         name: [part for part in value.split(",") if part] if name == "run_meta_path" else [value]
         for name, value in options.files.items()
         if value
     }
-    if options.paths:
-        for name, found in files.under(options.paths, told).items():
-            named.setdefault(name, found)
-    if "profile_path" in named and named.keys() & {"graph_path", "run_meta_path", "op_log_path"}:
-        if options.paths and "profile_path" not in options.files:
-            del named["profile_path"]
-        else:
-            raise UsageError(
-                "A profile holds all of a model",
-                seen="-profile_path beside files of the same",
-                todo="name the profile alone, or the other files",
-            )
+    found = files.under(options.paths) if options.paths else files.Found()
+    told += found.odd
+    if "profile_path" in named and named.keys() & set(OF_A_PROFILE):
+        raise UsageError(
+            "A profile holds all of a model",
+            seen="-profile_path beside files of the same",
+            todo="name the profile alone, or the other files",
+        )
+    for name in OF_A_PROFILE if "profile_path" in named else ():
+        found.drop(name, "passed over, a profile is named")
+    if named.keys() & set(OF_A_PROFILE):
+        found.drop("profile_path", "profile passed over, other files of a model are named")
+    for name in named:
+        found.drop(name, f"passed over, -{name} is given")
+    named |= {name: list(places) for name, places in found.files.items()}
+    for sentence in (*found.chosen.values(), *found.passed):
+        console.say(sentence)
     if named.keys() & {"profile_path", "run_meta_path"}:
         named.pop(files.TRACES, None)
     if not named:
         raise UsageError(
             "There is no model to look at",
-            seen="no file is named",
+            seen=f"no graph, RunMetadata, op log, checkpoint, profile or trace in {', '.join(options.paths)}"
+            if options.paths
+            else "no file is named",
             todo="stepscope tfprof scope --graph_path=graph.pb --run_meta_path=run_meta.pb",
         )
     return named
 
 
-def _model(options: argparse.Namespace, files: dict[str, list[str]], *, log_first: bool) -> Model:
+def _model(options: argparse.Namespace, files: dict[str, list[File]], *, log_first: bool) -> Model:
     from stepscope.instruments.tfprof import Model
 
-    def only(name: str) -> str | None:
+    def only(name: str) -> File | None:
         return files[name][0] if name in files else None
 
     evidence = _evidence(options.paths, alone=len(files) == 1) if "traces" in files else None
@@ -294,13 +297,14 @@ def _keep_profile(options: argparse.Namespace, model: Model, console: Console) -
         console.say(f"the profile is in {name}")
 
 
-def _say_findings(files: dict[str, list[str]], console: Console) -> None:
+def _say_findings(files: dict[str, list[File]], console: Console) -> None:
     """What stepscope itself finds in the same recordings, apart from TensorFlow's words."""
-    recordings = files.get("run_meta_path", [])
-    if not recordings:
+    steps = files.get("run_meta_path", [])
+    if not steps:
         return
     from stepscope import report, trace
 
+    recordings = dict.fromkeys(one if isinstance(one, str) else one.file for one in steps)
     with trace.open(*recordings, cache=False) as found:
         findings = report.build(found).findings
     if findings:

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import weakref
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,9 @@ from stepscope.sources import limits
 from stepscope.sources.archive import chain, find_member
 from stepscope.sources.head import Peek, peek, unpacked
 from stepscope.sources.source import Bytes, Codec
+
+_CHUNK = 1 << 16
+"""Packed bytes that are unpacked at once: 64 MiB at most."""
 
 
 class Spool:
@@ -75,25 +79,30 @@ class Spool:
     def read(self, place: Bytes, shown: str, most: int) -> bytes:
         """All bytes of a small file, unpacked. LimitReached when there are more than `most`; OSError,
         KeyError (the member is gone) or ValueError (damaged packing) when they cannot be had."""
+        data = bytearray()
+        for chunk in _unpacked(self.reach(place, shown)):
+            data += chunk
+            if len(data) > most:
+                raise LimitReached(
+                    "A file of a capture is larger than such files are.",
+                    seen=f"more than {most:,} bytes in {shown}",
+                    todo="record for a shorter time, or less often",
+                    path=shown,
+                )
+        return bytes(data)
+
+    def unpack(self, place: Bytes, shown: str, target: Path) -> None:
+        """Writes the bytes, unpacked, to a file that is not there yet. LimitReached when they expand too far;
+        OSError, KeyError or ValueError as from read()."""
         reached = self.reach(place, shown)
-        with Path(reached.path).open("rb") as file:
-            file.seek(reached.offset)
-            stored = file.read(most + 1 if reached.length is None else min(reached.length, most + 1))
-        data = stored
-        if reached.codec != "plain":
-            unpacker = zlib.decompressobj(31 if reached.codec == "gzip" else -15)
-            try:
-                data = unpacker.decompress(stored, most + 1)
-            except zlib.error as error:
-                raise ValueError(str(error)) from error
-        if len(data) > most:
-            raise LimitReached(
-                "A file of a capture is larger than such files are.",
-                seen=f"more than {most:,} bytes in {shown}",
-                todo="record for a shorter time, or less often",
-                path=shown,
-            )
-        return data
+        packed = Path(reached.path).stat().st_size
+        done = 0
+        with target.open("xb") as file:
+            for chunk in _unpacked(reached):
+                done += len(chunk)
+                if limits.too_far(done, packed):
+                    raise limits.bomb(shown, done, packed)
+                file.write(chunk)
 
     def close(self) -> None:
         """Removes the folder. Idempotent."""
@@ -101,6 +110,28 @@ class Spool:
             self._folder = None
             if self._remove is not None:
                 self._remove()
+
+
+def _unpacked(place: Bytes) -> Iterator[bytes]:
+    """The bytes of a place that can be reached, in pieces. ValueError when the packing is damaged."""
+    wbits = {"gzip": 31, "deflate": -15}.get(place.codec)
+    unpacker = None if wbits is None else zlib.decompressobj(wbits)
+    left = place.length
+    with Path(place.path).open("rb") as file:
+        file.seek(place.offset)
+        while stored := file.read(_CHUNK if left is None else min(left, _CHUNK)):
+            left = None if left is None else left - len(stored)
+            while stored and unpacker is not None:
+                try:
+                    yield unpacker.decompress(stored)
+                except zlib.error as error:
+                    raise ValueError(str(error)) from error
+                stored = unpacker.unused_data
+                if not unpacker.eof or place.codec != "gzip":
+                    break
+                unpacker = zlib.decompressobj(31)  # gzip files may be put one behind the other
+            if unpacker is None:
+                yield stored
 
 
 def from_pipe(stream: BinaryIO, spool: Spool, shown: str) -> Path:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import LimitReached, StepscopeError, UnreadableSource, UsageError
+from stepscope.instruments.tfprof.place import Place
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError, Input, Store, Tfprof, TfprofOptions
+    from stepscope._core import CoreError, Store, Tfprof, TfprofOptions
     from stepscope.instruments.tfprof.evidence import Evidence
 
+File = str | Place
+"""A file by its path, or where one was found."""
 VIEWS = ("scope", "graph", "op", "code")
 COMMANDS = (*VIEWS, "advise", "set", "help")
 
@@ -87,12 +89,12 @@ class Model:
 
     def __init__(
         self,
-        graph: str | None = None,
-        run_metadata: Sequence[str] = (),
-        op_log: str | None = None,
+        graph: File | None = None,
+        run_metadata: Sequence[File] = (),
+        op_log: File | None = None,
         *,
-        checkpoint: str | None = None,
-        profile: str | None = None,
+        checkpoint: File | None = None,
+        profile: File | None = None,
         evidence: Evidence | None = None,
         log_first: bool = False,
         own_flops: bool = False,
@@ -116,8 +118,8 @@ class Model:
             self._read("op log", op_log)
         if checkpoint is not None and log_first:
             self._add_checkpoint(checkpoint)
-        for step, path in enumerate(run_metadata):
-            self._read("RunMetadata", path, step)
+        for step, file in enumerate(run_metadata):
+            self._read("RunMetadata", file, step)
         if evidence is not None:
             self._take(evidence, graph, op_log, checkpoint)
         if op_log is not None and not log_first:
@@ -202,7 +204,7 @@ class Model:
         return data
 
     def _take(
-        self, evidence: Evidence, graph: str | None, op_log: str | None, checkpoint: str | None
+        self, evidence: Evidence, graph: File | None, op_log: File | None, checkpoint: File | None
     ) -> None:
         """Adds what ran. The code view has nodes of its own, since an op may be called by many lines."""
         from stepscope import _core
@@ -251,46 +253,32 @@ class Model:
             self._codeless = False
         return told
 
-    def _add_checkpoint(self, path: str) -> None:
+    def _add_checkpoint(self, file: File) -> None:
         from stepscope import _core
 
+        path, shown = (file, file) if isinstance(file, str) else (file.path, file.shown)
+        self._checkpoint = file  # its values are read when they are asked for
         try:
             self._core.add_checkpoint(path)
         except _core.CoreError as error:
-            _refuse(error, path)
+            _refuse(error, shown)
 
-    def _read(self, what: str, path: str, step: int = 0) -> None:
+    def _read(self, what: str, file: File, step: int = 0) -> None:
         from stepscope import _core
 
+        place = Place.of_file(file) if isinstance(file, str) else file
         try:
-            place = _input(path)
             if what == "graph":
-                self._core.add_graph(place)
+                self._core.add_graph(place.input())
             elif what == "op log":
-                self._core.add_op_log(place)
+                self._core.add_op_log(place.input())
             elif what == "profile":
-                self._core.add_profile(place)
-            elif not self._core.add_run_metadata(step, place):
-                self.notes.append(f"{path}: it has no step statistics, so step {step} is missing")
+                self._core.add_profile(place.input())
+            elif not self._core.add_run_metadata(step, place.input()):
+                self.notes.append(f"{place.shown}: it has no step statistics, so step {step} is missing")
         except _core.CoreError as error:
-            _refuse(error, path)
-        self.notes += [f"{path}: {warning}" for warning in self._core.take_warnings()]
-
-
-def _input(path: str) -> Input:
-    from stepscope import _core
-
-    try:
-        with Path(path).open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-    except OSError as error:
-        raise UnreadableSource(
-            "The file cannot be read.",
-            seen=error.strerror or str(error),
-            todo="check the path and who may read it",
-            path=path,
-        ) from error
-    return _core.Input.file(path, codec="gzip" if packed else "plain")
+            _refuse(error, place.shown)
+        self.notes += [f"{place.shown}: {warning}" for warning in self._core.take_warnings()]
 
 
 def _refuse(error: CoreError, path: str | None) -> NoReturn:

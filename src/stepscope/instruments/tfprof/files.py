@@ -2,64 +2,111 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from stepscope.errors import StepscopeError
-from stepscope.formats import _op_log
+from stepscope.instruments.tfprof.candidates import GRAPHS, STEPS, Candidate, search
+from stepscope.instruments.tfprof.place import Place
+from stepscope.sources.source import Bytes
 
-CHECKPOINTS = re.compile(r"(.+)\.index")
 TRACES = "traces"
 """Not an option: recordings that are no RunMetadata, or a lake."""
+_MOST_SHOWN = 4
+"""Files that one sentence names."""
 
 
-def under(paths: Sequence[str], told: list[str]) -> dict[str, list[str]]:
-    """Files by the option that takes them. What was passed over is said in `told`.
+@dataclass
+class Found:
+    """The files of a model."""
 
-    Traces are among them (TRACES): they tell what ran where no step does. A folder with several graphs gives
-    the first one by name, binary before text; steps come in the order of their numbers.
+    files: dict[str, list[Place]] = field(default_factory=dict)
+    """By the option that takes them, traces by TRACES: they tell what ran where no step does."""
+    chosen: dict[str, str] = field(default_factory=dict)
+    """What was taken for each option, as a sentence; nothing for a file that was named itself."""
+    passed: list[str] = field(default_factory=list)
+    """What was passed over, and why."""
+    odd: list[str] = field(default_factory=list)
+    """What could not be read, and what may mislead."""
+
+    def drop(self, option: str, why: str) -> None:
+        """Passes over the files for an option, where there are any."""
+        self.chosen.pop(option, None)
+        for place in self.files.pop(option, ()):
+            self.passed.append(f"{why}: {place.shown}")
+
+    def one(self, option: str) -> Place | None:
+        """The file for an option that takes one."""
+        return self.files[option][0] if option in self.files else None
+
+
+class _Role(NamedTuple):
+    """A part of a model: the option that takes it, what it is called, the kinds of files that are it, and why
+    some of them are not taken."""
+
+    option: str
+    called: str
+    kinds: tuple[str, ...]
+    why: str = "one is enough"
+
+
+_ROLES = (
+    _Role("graph_path", "graph", GRAPHS),
+    _Role("run_meta_path", "steps", STEPS, "files of their own were taken"),
+    _Role("op_log_path", "op log", ("op_log",)),
+    _Role("checkpoint_path", "checkpoint", ("checkpoint",)),
+    _Role("profile_path", "profile", ("profile",)),
+)
+
+
+def under(paths: Sequence[str]) -> Found:
+    """The files under the paths, in folders and archives at any depth, known by what is in them.
+
+    All steps are taken, in the order of their numbers, and one of each other kind: of the run that has steps,
+    then the first by name, binary before text. What event files hold counts where there is no file of the
+    kind. Errors of sources.find; nothing is found where there is no recording.
     """
-    from stepscope import formats
     from stepscope.lake.reader import is_lake
-    from stepscope.sources import find
-    from stepscope.sources.spool import Spool
 
-    files: dict[str, list[str]] = {}
+    found = Found()
     if any(is_lake(Path(path)) for path in paths):
-        return {TRACES: list(paths)}
-    with contextlib.closing(Spool()) as spool:
-        try:
-            sources = find.find(paths, formats.recognise, spool).sources
-        except StepscopeError:
-            sources = ()
-    # A checkpoint tells what nodes hold, not what ran: it is found by its name below.
-    others = [one.path for one in sources if one.format not in ("graph", "run_metadata", "checkpoint")]
-    if others:
-        files[TRACES] = others
-    sources = tuple(one for one in sources if one.format in ("graph", "run_metadata"))
-    loose = [one for one in sources if one.bytes.unpack or one.bytes.offset]
-    if loose:
-        told.append(f"{loose[0].path}: files in archives are not looked at here; unpack them first")
-    graphs = [one.path for one in sources if one.format == "graph" and one not in loose]
-    steps = [one for one in sources if one.format == "run_metadata" and one not in loose]
-    if graphs:
-        files["graph_path"] = graphs[:1]
-        told += [f"{path}: one graph is enough, {graphs[0]} was taken" for path in graphs[1:]]
-    if steps:
-        in_order = sorted(steps, key=lambda one: (one.step if one.step is not None else 0, one.path))
-        files["run_meta_path"] = [one.path for one in in_order]
-    for path in sorted(_walk(paths)):
-        if _op_log.NAMES.fullmatch(path.name):
-            files.setdefault("op_log_path", [str(path)])
-        elif found := CHECKPOINTS.fullmatch(path.name):
-            files.setdefault("checkpoint_path", [str(path.with_name(found[1]))])
-    return files
-
-
-def _walk(paths: Sequence[str]) -> list[Path]:
-    found = []
-    for path in map(Path, paths):
-        found += [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+        found.files[TRACES] = [Place(path, path, Bytes(path)) for path in paths]
+        return found
+    candidates = search(paths, found.odd)
+    runs = {one.run for one in _best(candidates, STEPS)}
+    if len(runs) > 1:
+        found.odd.append(
+            f"steps of {len(runs)} runs ({', '.join(sorted(runs)[:_MOST_SHOWN])}) are looked at as one model;"
+            " name the folder of one"
+        )
+    if traces := _best(candidates, ("trace",)):
+        found.files[TRACES] = [one.place for one in traces]
+    for option, called, kinds, why in _ROLES:
+        best = _best(candidates, kinds)
+        if option != "run_meta_path":
+            best = sorted(best, key=lambda one: bool(runs) and one.run not in runs)[:1]
+        if not best:
+            continue
+        found.files[option] = [one.place for one in best]
+        if any(one.place.shown not in paths for one in best):
+            found.chosen[option] = f"{called}: {_listed(best)}"
+        if rest := [one for one in candidates if one.kind in kinds and one not in best]:
+            found.passed.append(f"{called} passed over, {why}: {_listed(rest)}")
+    if "profile_path" in found.files:
+        if found.files.keys() & {"graph_path", "run_meta_path"}:
+            found.drop("profile_path", "profile passed over, graph and steps were taken")
+        else:
+            found.drop("op_log_path", "op log passed over, the profile holds what it tells")
     return found
+
+
+def _best(candidates: Sequence[Candidate], kinds: Sequence[str]) -> list[Candidate]:
+    """The candidates of the first kind that has any."""
+    return next((some for kind in kinds if (some := [one for one in candidates if one.kind == kind])), [])
+
+
+def _listed(candidates: Sequence[Candidate]) -> str:
+    names = ", ".join(one.place.shown for one in candidates[:_MOST_SHOWN])
+    more = len(candidates) - _MOST_SHOWN
+    return names + (f" and {more} more" if more > 0 else "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stepscope.errors import UnreadableSource
 from stepscope.instruments.tfprof import VIEWS, Model
 from stepscope.instruments.tfprof.evidence import read
-from stepscope.instruments.tfprof.files import under
+from stepscope.instruments.tfprof.files import Found, under
 from stepscope.instruments.tfprof.nesting import Query
 from stepscope.lake.relation import quoted
 
@@ -76,16 +76,16 @@ def _tabulated(model: Model, view: str, options: TfprofOptions, store: object) -
 def _model(query: Query, paths: Sequence[str]) -> Model | None:
     # What came through a pipe or a network was read once and cannot be again.
     local = [path for path in paths if Path(path).exists()]
-    files = under(local, []) if local else {}
-    steps, graph = files.get("run_meta_path", []), files.get("graph_path", [None])[0]
+    found = under(local) if local else Found()
+    steps, graph = found.files.get("run_meta_path", []), found.one("graph_path")
     evidence = None if steps else read(query)
     if not steps and graph is None and not (evidence and evidence.nodes):
         return None
     return Model(
         graph,
         steps,
-        files.get("op_log_path", [None])[0],
-        checkpoint=files.get("checkpoint_path", [None])[0],
+        found.one("op_log_path"),
+        checkpoint=found.one("checkpoint_path"),
         evidence=evidence if evidence and evidence.nodes else None,
     )
 

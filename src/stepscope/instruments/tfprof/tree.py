@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
 
 from stepscope import units
 from stepscope.errors import UsageError
-from stepscope.instruments.tfprof import Model, columns, names, orders, set_option
-from stepscope.instruments.tfprof.files import TRACES, under
+from stepscope.instruments.tfprof import File, Model, columns, names, orders, set_option
+from stepscope.instruments.tfprof.files import TRACES, Found, under
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
@@ -298,10 +298,9 @@ def tfprof(
     own_flops: count floating point operations for nodes that no op log tells of. UnreadableSource for a
     file that is not there or something else; UsageError when nothing is named.
     """
-    told: list[str] = []
     named = [fspath(path) for path in paths if isinstance(path, (str, PathLike))]
     traces = [path for path in paths if not isinstance(path, (str, PathLike))]
-    found = under(named, told) if named else {}
+    found = under(named) if named else Found()
     evidence = None
     if traces:
         from stepscope.instruments.tfprof import evidence as tables
@@ -314,12 +313,10 @@ def tfprof(
             )
         evidence = tables.read(traces[0].query)
 
-    def one(given: Path | None, name: str) -> str | None:
-        if given is not None:
-            return fspath(given)
-        return found[name][0] if name in found else None
+    def one(given: Path | None, name: str) -> File | None:
+        return found.one(name) if given is None else fspath(given)
 
-    steps = [fspath(path) for path in run_metadata] or found.get("run_meta_path", [])
+    steps: Sequence[File] = [fspath(path) for path in run_metadata] or found.files.get("run_meta_path", [])
     files = (
         one(graph, "graph_path"),
         one(op_log, "op_log_path"),
@@ -327,10 +324,10 @@ def tfprof(
         one(profile, "profile_path"),
     )
     if not steps and files == (None,) * 4 and evidence is None:
-        trace = found.get(TRACES)
+        trace = found.one(TRACES)
         raise UsageError(
             "There is no model to look at",
-            seen=f"a trace, {trace[0]}, that is not open"
+            seen=f"a trace, {trace.shown}, that is not open"
             if trace
             else f"{len(paths)} paths without a graph, RunMetadata, op log, checkpoint or profile",
             todo="stepscope.tfprof(stepscope.open(path))"
@@ -346,7 +343,7 @@ def tfprof(
         evidence=evidence,
         own_flops=own_flops,
     )
-    model.notes[:0] = told
+    model.notes[:0] = [*found.odd, *found.chosen.values(), *found.passed]
     return Profile(model)
 
 

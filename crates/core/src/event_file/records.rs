@@ -1,17 +1,10 @@
-//! TensorBoard event files: records with checksums, in them events, in those run metadata and graphs.
-//!
-//! A record is: length (8 bytes), masked CRC32C of the length, data, masked CRC32C of the data. With a
-//! wrong length nothing after it can be found; wrong data is left out and the next record read.
+//! The records of an event file, and the messages of TensorFlow in them.
 
 use crate::crc::masked_crc32c;
-use crate::error::{Error, Kind, Result};
-use crate::graph::report_walk;
+use crate::error::Result;
 use crate::graph_attr::fields;
-use crate::input::Input;
-use crate::messages::{GRAPH_DEF, META_GRAPH_DEF, Message, RUN_METADATA};
-use crate::step_stats::collect::{Collector, Run};
-use crate::store::{Effect, Options, Writer};
-use crate::walk::{Damage, Source, UNIT_LIMIT, walk};
+use crate::messages::{GRAPH_DEF, META_GRAPH_DEF, Message};
+use crate::walk::{Damage, Source, UNIT_LIMIT};
 use crate::wire::{Field, Fields};
 use std::collections::BTreeMap;
 
@@ -19,88 +12,47 @@ use std::collections::BTreeMap;
 const RUN_METADATA_PLUGINS: [&str; 2] = ["graph_run_metadata", "graph_run_metadata_graph"];
 /// Plugin whose summaries hold a Keras model's configuration.
 const KERAS_PLUGIN: &str = "graph_keras_model";
-/// Longest configuration of a Keras model that is kept.
-const CONFIG_LIMIT: usize = 64 << 10;
 
-/// Decodes an event file.
-pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
-    let mut read = input.open()?;
-    let mut source = Source::new(&mut read, 0);
-    let mut events = Events::new(writer);
-    let damage = events.records(&mut source)?.or(source.cut.take());
-    let bytes = source.offset();
-    let Events {
-        collector,
-        kinds,
-        records,
-        broken,
-        ..
-    } = events;
-    if records == 0 && broken == 0 {
-        return Err(match damage {
-            Some(damage) => Error::at(Kind::NotThisFormat, damage.offset, damage.seen),
-            None => Error::new(
-                Kind::Damaged,
-                format!("{bytes} bytes without a single record"),
-            ),
-        });
-    }
-    let useful = !collector.is_empty();
-    collector
-        .writer
-        .facts
-        .meta
-        .insert("records".into(), records.to_string());
-    for (kind, count) in &kinds {
-        collector
-            .writer
-            .facts
-            .meta
-            .insert(format!("records.{kind}"), count.to_string());
-    }
-    let summary = kinds
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    if !useful {
-        let detail =
-            format!("{records} records and in none of them run metadata or a graph: {summary}");
-        collector
-            .writer
-            .note("no-trace-in-events", Effect::Info, records, None, detail);
-    }
-    collector.finish(options)?;
-    if let Some(damage) = damage {
-        let detail = format!(
-            "nothing behind byte {} could be read: {}",
-            damage.offset, damage.seen
-        );
-        writer.note(
-            "damaged-tail",
-            Effect::Missing,
-            1,
-            Some(damage.offset),
-            detail,
-        );
-    }
-    Ok(())
+/// What is made of the messages in an event file.
+pub trait Taker {
+    /// A GraphDef or MetaGraphDef.
+    fn graph(&mut self, root: &'static Message, bytes: &[u8], offset: u64) -> Result<()>;
+
+    /// A RunMetadata. `tag` is as in the file, numbered (`#2`) where another one before had it.
+    fn run_metadata(
+        &mut self,
+        tag: String,
+        step: Option<i64>,
+        bytes: &[u8],
+        offset: u64,
+    ) -> Result<()>;
+
+    /// The configuration of a Keras model.
+    fn keras_model(&mut self, tag: &str, config: &[u8]);
+
+    /// A record that could not be read; what it held nobody knows.
+    fn lost(&mut self, slug: &'static str, offset: u64, detail: &str);
+
+    /// After each record; an error ends the reading.
+    fn go_on(&mut self) -> Result<()>;
 }
 
-struct Events<'a> {
-    collector: Collector<'a>,
+/// The records of an event file, counted.
+pub struct Events<'a> {
+    taker: &'a mut dyn Taker,
     /// Records by what they hold.
-    kinds: BTreeMap<String, u64>,
+    pub kinds: BTreeMap<String, u64>,
     tags: BTreeMap<String, u32>,
-    records: u64,
-    broken: u64,
+    /// Records that could be read.
+    pub records: u64,
+    /// Those that could not.
+    pub broken: u64,
 }
 
 impl<'a> Events<'a> {
-    fn new(writer: &'a mut Writer) -> Self {
-        let collector = Collector::new(writer);
+    pub fn new(taker: &'a mut dyn Taker) -> Self {
         Events {
-            collector,
+            taker,
             kinds: BTreeMap::new(),
             tags: BTreeMap::new(),
             records: 0,
@@ -109,7 +61,7 @@ impl<'a> Events<'a> {
     }
 
     /// Reads the records; gives the damage that ended them early.
-    fn records(&mut self, source: &mut Source<'_>) -> Result<Option<Damage>> {
+    pub fn read(&mut self, source: &mut Source<'_>) -> Result<Option<Damage>> {
         loop {
             let offset = source.offset();
             let damage = |seen: &str| {
@@ -158,18 +110,13 @@ impl<'a> Events<'a> {
                 self.lose("record-checksum", offset, "records whose checksum is wrong");
             }
             source.consume(length + 4);
-            self.collector.writer.check()?;
+            self.taker.go_on()?;
         }
     }
 
-    /// Counts a record that could not be read as one event lost; what it held nobody knows.
-    fn lose(&mut self, slug: &str, offset: u64, detail: &str) {
+    fn lose(&mut self, slug: &'static str, offset: u64, detail: &str) {
         self.broken += 1;
-        self.collector.writer.facts.events_seen += 1;
-        self.collector.writer.facts.events_lost += 1;
-        self.collector
-            .writer
-            .note(slug, Effect::Lost, 1, Some(offset), detail);
+        self.taker.lost(slug, offset, detail);
     }
 
     fn count(&mut self, kind: impl Into<String>) {
@@ -195,7 +142,7 @@ impl<'a> Events<'a> {
                 3 => self.count("file_version"),
                 4 => {
                     self.count("graph_def");
-                    self.message(&GRAPH_DEF, bytes, field.body)?;
+                    self.taker.graph(&GRAPH_DEF, bytes, field.body)?;
                 }
                 5 => self.summary(bytes, field.body, step)?,
                 6 => self.count("log_message"),
@@ -216,26 +163,12 @@ impl<'a> Events<'a> {
                 }
                 9 => {
                     self.count("meta_graph_def");
-                    self.message(&META_GRAPH_DEF, bytes, field.body)?;
+                    self.taker.graph(&META_GRAPH_DEF, bytes, field.body)?;
                 }
                 10 => self.count("source_metadata"),
                 _ => {}
             }
         }
-        Ok(())
-    }
-
-    /// A graph; its name tells where it comes from.
-    fn message(&mut self, root: &'static Message, bytes: &[u8], offset: u64) -> Result<()> {
-        self.collector
-            .graphs
-            .set_prefix(if root.name == "MetaGraphDef" {
-                "meta/"
-            } else {
-                ""
-            });
-        let walked = walk(&mut { bytes }, root, offset, &mut self.collector)?;
-        report_walk(self.collector.writer, &walked);
         Ok(())
     }
 
@@ -253,13 +186,8 @@ impl<'a> Events<'a> {
         } else {
             format!("{tag}#{again}")
         };
-        self.collector.begin_run(Run {
-            tag: Some(unique),
-            step: step_of(tag).or(step),
-        });
-        let walked = walk(&mut { bytes }, &RUN_METADATA, offset, &mut self.collector)?;
-        report_walk(self.collector.writer, &walked);
-        Ok(())
+        self.taker
+            .run_metadata(unique, step_of(tag).or(step), bytes, offset)
     }
 
     fn summary(&mut self, bytes: &[u8], offset: u64, step: Option<i64>) -> Result<()> {
@@ -309,13 +237,8 @@ impl<'a> Events<'a> {
             };
             if RUN_METADATA_PLUGINS.contains(&plugin.as_str()) {
                 self.run_metadata(&tag, step, text, *at)?;
-            } else if plugin == KERAS_PLUGIN && text.len() <= CONFIG_LIMIT {
-                let config = String::from_utf8_lossy(text).into_owned();
-                self.collector
-                    .writer
-                    .facts
-                    .meta
-                    .insert(format!("keras_model.{tag}"), config);
+            } else if plugin == KERAS_PLUGIN {
+                self.taker.keras_model(&tag, text);
             }
         }
         Ok(())

@@ -1,0 +1,146 @@
+"""What under a path could be part of a model: files, known by what is in them, and parts of event files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepscope.errors import LimitReached, NothingFound
+from stepscope.formats import _profiler_proto
+from stepscope.instruments.tfprof.place import Place
+from stepscope.sources import op_logs
+from stepscope.sources.find import find
+from stepscope.sources.source import Bytes, Source
+from stepscope.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from stepscope.sources.look import Recognised
+
+GRAPHS = ("graph", "event_graph", "function_graph")
+"""Kinds of graphs, the best first: a graph of TensorFlow 2 in an event file is that of one function."""
+STEPS = ("run_metadata", "event_run_metadata")
+"""Kinds of RunMetadata, the best first."""
+_VALUES = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
+_MOST_PACKED_EVENTS = 1 << 30
+"""Bytes of an event file that is unpacked into memory."""
+
+
+class Candidate(NamedTuple):
+    """Something that could be part of a model, or a recording of another kind."""
+
+    kind: str
+    """graph, run_metadata, op_log, profile, checkpoint, event_graph, …; trace for all other recordings."""
+    place: Place
+    run: str
+    """Id of the run that it belongs to."""
+
+
+class _Kind(NamedTuple):
+    """What the search takes a file for."""
+
+    NAME: str
+    DECODER: str
+
+
+def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
+    """All candidates under the paths, steps in the order of their numbers, else by run and name. What cannot
+    be read is told in `odd`. Errors of sources.find, but an empty list where there is no recording."""
+    spool = Spool()
+    try:
+        found = find(paths, _recognise, spool)
+    except NothingFound:
+        return []
+    odd += [f"{one.path}: {one.detail}" for one in found.skipped if one.slug != "same-capture"]
+    candidates: list[Candidate] = []
+    for source in found.sources:
+        try:
+            candidates += _of_source(source, found.sources, spool, odd)
+        except (OSError, KeyError, ValueError, LimitReached) as error:
+            odd.append(f"{source.path}: it cannot be read: {error}")
+    steps = {one.path: one.step or 0 for one in found.sources}
+    return sorted(candidates, key=lambda one: steps.get(one.place.shown, 0) if one.kind == STEPS[0] else 0)
+
+
+def _recognise(head: bytes, name: str) -> Recognised | None:
+    """What formats recognise, and besides what belongs to models alone."""
+    from stepscope import formats
+
+    found = formats.recognise(head, name)
+    if found is not None and found.NAME != "graph":
+        return found
+    if kind := _profiler_proto.kind(head, name):
+        return _Kind(kind, kind)
+    if found is None and _VALUES.fullmatch(name):
+        return _Kind("values", "values")
+    return found
+
+
+def _of_source(source: Source, others: Sequence[Source], spool: Spool, odd: list[str]) -> Iterator[Candidate]:
+    """OSError, KeyError, ValueError or LimitReached when what is packed cannot be unpacked."""
+    for piece in source.pieces:
+        if piece.name == op_logs.PIECE:
+            shown = f"{source.path.rpartition('/')[0]}/{piece.name}"
+            where = piece.spooled or spool.reach(piece.bytes, shown)
+            yield Candidate("op_log", Place(shown, piece.bytes.path, where, spool), source.run_id)
+    if source.format == "values":
+        return
+    place = Place(source.path, source.bytes.path, source.spooled or source.bytes, spool)
+    if source.format in (*GRAPHS, *STEPS, "op_log", "profile", "event_file"):
+        place = replace(place, where=source.spooled or spool.reach(source.bytes, source.path))
+    if source.format == "checkpoint":
+        yield Candidate("checkpoint", _checkpoint(source, others, spool), source.run_id)
+    elif source.format == "event_file":
+        messages = list(_messages(place, odd))
+        yield from (Candidate(kind, message, source.run_id) for kind, message in messages)
+        if not any(kind in STEPS for kind, _ in messages):
+            yield Candidate("trace", place, source.run_id)
+    else:
+        known = source.format in (*GRAPHS, *STEPS, "op_log", "profile")
+        yield Candidate(source.format if known else "trace", place, source.run_id)
+
+
+def _messages(place: Place, odd: list[str]) -> Iterator[tuple[str, Place]]:
+    """The graphs and RunMetadata of an event file. ValueError when it is damaged from its beginning."""
+    from stepscope import _core
+
+    try:
+        messages, warnings = _core.event_messages(place.input())
+    except _core.CoreError as error:
+        raise ValueError(error.seen) from error
+    odd += [f"{place.shown}: {warning}" for warning in warnings]
+    where = place.where
+    assert isinstance(where, Bytes)
+    data = b""
+    if messages and where.codec != "plain":
+        assert place.spool is not None
+        data = place.spool.read(where, place.shown, _MOST_PACKED_EVENTS)
+    for kind, tag, _, offset, length in messages:
+        shown = f"{place.shown}#{tag or 'graph'}"
+        part: Bytes | bytes = (
+            data[offset : offset + length] if data else Bytes(where.path, where.offset + offset, length)
+        )
+        yield (
+            kind if kind == "function_graph" else f"event_{kind}",
+            replace(place, shown=shown, where=part),
+        )
+
+
+def _checkpoint(source: Source, others: Sequence[Source], spool: Spool) -> Place:
+    """A checkpoint as a file on disk with its values beside it, which for a packed one are unpacked."""
+    place = source.bytes
+    if not (place.unpack or place.offset or place.codec != "plain" or source.member):
+        return Place(source.path, place.path, place, spool)
+    folder = Path(tempfile.mkdtemp(prefix="stepscope-"))
+    weakref.finalize(spool, shutil.rmtree, folder, ignore_errors=True)
+    prefix = source.path.removesuffix(".index")
+    for one in others:
+        values = _VALUES.fullmatch(one.path)
+        if one is source or (one.format == "values" and values is not None and values[1] == prefix):
+            spool.unpack(one.spooled or one.bytes, one.path, folder / PurePosixPath(one.name).name)
+    return Place(source.path, place.path, Bytes(str(folder / PurePosixPath(source.name).name)), spool)

@@ -1,0 +1,54 @@
+"""A file of a model: where its bytes are, in whatever it is packed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.errors import UnreadableSource
+from stepscope.sources.source import Bytes
+from stepscope.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from stepscope._core import Input
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file, a member of an archive, or a message within an event file."""
+
+    shown: str
+    """As told to people."""
+    file: str
+    """The file on disk that it is or lies in."""
+    where: Bytes | bytes
+    """Where the native core finds it, or its bytes themselves. For a checkpoint: one of its files."""
+    spool: Spool | None = None
+    """What was unpacked for it lasts as long as this."""
+
+    @property
+    def path(self) -> str:
+        """The file to be opened, which for bytes that were unpacked is another one than `file`."""
+        return self.where.path if isinstance(self.where, Bytes) else self.file
+
+    def input(self) -> Input:
+        """The bytes as the native core takes them."""
+        from stepscope import _core
+
+        return _core.Input.bytes(self.where) if isinstance(self.where, bytes) else self.where.input()
+
+    @classmethod
+    def of_file(cls, path: str) -> Place:
+        """A file that was named. UnreadableSource when it cannot be read."""
+        try:
+            with Path(path).open("rb") as file:
+                packed = file.read(2) == b"\x1f\x8b"
+        except OSError as error:
+            raise UnreadableSource(
+                "The file cannot be read.",
+                seen=error.strerror or str(error),
+                todo="check the path and who may read it",
+                path=path,
+            ) from error
+        return cls(path, path, Bytes(path, codec="gzip" if packed else "plain"))
