@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from stepscope import trace
 from stepscope.capture import machine as recorded
+from stepscope.instruments.pipeline.fitting import fit
 from stepscope.instruments.pipeline.machine import Machine, Threads
 from stepscope.instruments.pipeline.model import CPU, Model, Part, predict
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from stepscope.instruments.pipeline.waits import StepTime
 from tests.formats.capture_folder import write
-from tests.instruments.pipelines import MS, sequential
+from tests.instruments.pipelines import LOOP, MS, RUNNER, Drawn, sequential, steps
 
 
 def simulated(threads: int, elements: int, work: float, between: float) -> float:
@@ -91,6 +93,65 @@ def test_full_cores_limit_what_parallelism_gains() -> None:
     assert then.step() == (6 * MS, CPU)
     told = predict(now, then, 10 * MS)
     assert told.low_ps < told.step_ps == 6 * MS < told.high_ps
+
+
+def beside(number: int = 20, work: float = 6, program: float = 10) -> tuple[Drawn, list[StepTime]]:
+    """A loop that hardly waits: a map of batches works beside each step, on a thread of its own."""
+    drawn = Drawn()
+    for i in range(number):
+        at = i * program
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 0.1)
+        drawn.call(LOOP, "Root", at, 0.1, 1)
+        drawn.call(LOOP, "Root::Prefetch", at, 0.05, 2, 1)
+        drawn.call(RUNNER, "Root::Prefetch::Map", at, work, 3, 2, "MapDataset:1")
+    return drawn, steps(number, program)
+
+
+def test_who_takes_cores_is_told_though_nobody_waits_for_it() -> None:
+    """Of a step of 10 ms the program computes 12 ms on two threads and the map 6 ms on another: 18 ms, for
+    which two cores take 10. The program alone needs 12 ms of them, at nine tenths of two."""
+    drawn, times = beside()
+    threads = machine(Threads(1.2, 0.9), Threads(0.6, 0.1))
+    found = diagnose(drawn.calls(), times, beside=Beside(machine=threads))
+    assert (found.verdict, found.bottleneck) == ("not_input_bound", None)
+    told = {change.name: change for change in found.changes}
+    assert told["cache_here"].helps
+    assert told["cache_here"].prediction.step_ps == pytest.approx(12 / 1.8 * MS, rel=0.02)
+    assert told["halve_work"].prediction.step_ps == pytest.approx(15 / 1.8 * MS, rel=0.02)
+    assert not told["parallelise_map"].helps
+    assert any("the same cores" in sentence for sentence in found.evidence)
+
+
+@pytest.mark.parametrize(
+    "threads",
+    [Threads(0.6, 0.0), None],
+    ids=["nobody waits for cores", "no record"],
+)
+def test_who_hinders_nobody_gets_no_advice(threads: Threads | None) -> None:
+    drawn, times = beside()
+    quiet = Machine(2, 0.5, 0.5, 0.9, threads, None if threads is None else Threads(0.3, 0.0))
+    found = diagnose(drawn.calls(), times, beside=Beside(machine=quiet))
+    assert (found.verdict, found.changes) == ("not_input_bound", ())
+
+
+def test_what_threads_compute_beyond_their_stages() -> None:
+    """Threads of the pipeline compute 8 ms a step, its stages 6: the rest is handing over, and goes with the
+    elements. Where stages were at work for longer than threads computed, they waited for cores."""
+    drawn, times = beside()
+    calls = drawn.calls()
+
+    def fitted(running: float) -> Part:
+        threads = machine(Threads(0.6, 0.1), Threads(running, 1.0))
+        found = diagnose(calls, times, beside=Beside(machine=threads))
+        assert found.waits is not None
+        return next(
+            part
+            for part in fit(found.loads, found.waits, 2, False, threads).parts
+            if part.name.endswith("Map")
+        )
+
+    assert (fitted(0.8).cpu_ps, fitted(0.8).computing_ps) == (6 * MS, 8 * MS)
+    assert fitted(0.3).computing_ps == pytest.approx(3 * MS)
 
 
 def test_handing_over_stays_when_the_work_becomes_less() -> None:

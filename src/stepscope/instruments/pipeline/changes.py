@@ -47,23 +47,34 @@ class Change:
     """Why what it gains cannot be told; the prediction is then only what is possible."""
 
 
+def heaviest(loads: Sequence[Load], now: Model, program_ps: int, machine: Machine | None) -> Load | None:
+    """The stage that takes most of the cores that a program wants which does not wait for input. None when
+    such a program would be no faster without its pipeline, and where no record of the threads tells.
+    program_ps: duration of a step without its waits."""
+    if machine is None or machine.program is None or machine.pipeline is None or not now.parts:
+        return None
+    without = predict(now, replace(now, parts=()), program_ps)
+    if without.step_ps > (1 - HELPS) * program_ps:
+        return None
+    part = max(now.parts, key=lambda part: (part.computing_ps, part.number))
+    return next(load for load in loads if load.stage.number == part.number)
+
+
 def propose(
     loads: Sequence[Load],
-    ranked: Sequence[Load],
+    worst: Load,
     now: Model,
     measured_ps: int,
     where: Mapping[Stage, Sequence[Place]],
     places: Sequence[Place],
     machine: Machine | None = None,
 ) -> list[Change]:
-    """Changes for the stage that limits. Those that help come first, and of them those that fit the stage
-    before those that fit all. measured_ps: duration of a step now. machine: its cores and memory, where
-    a record tells."""
-    if not ranked:
-        return []
+    """Changes for the stage that limits, or that takes most of the cores. Those that help come first, and of
+    them those that fit the stage before those that fit all. measured_ps: duration of a step now. machine: its
+    cores and memory, where a record tells."""
     crowded = machine is not None and machine.crowded
     made = []
-    for name, load, what, then in _candidates(loads, ranked[0], now, measured_ps):
+    for name, load, what, then in _candidates(loads, worst, now, measured_ps):
         prediction = predict(now, then, measured_ps)
         if (load.python or crowded) and name in _PARALLEL:
             # Python that computes holds the lock, Python that waits does not: the trace cannot tell. And more
@@ -167,7 +178,10 @@ def _candidates(
     if "Cache" not in short and short not in ("Generator",):
         what = f"cache() behind {place}"
         yield "cache_here", worst, what, now.changed([*number, *upstream], lambda p: None)
-    half = now.changed(number, lambda p: replace(_part_of(p, 0.5), calls=p.calls, handing_ps=p.handing_ps))
+    half = now.changed(
+        number,
+        lambda p: replace(p, work_ps=p.work_ps // 2, cpu_ps=p.cpu_ps // 2, pool_ps=p.pool_ps // 2),
+    )
     yield "halve_work", worst, f"make the work of {place} half as much", half
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if in_program >= HELPS * measured_ps:
@@ -233,9 +247,12 @@ def _batched(loads: Sequence[Load], worst: Load) -> float:
 
 def _part_of(part: Part, share: float) -> Part:
     """The part when it is asked for fewer elements."""
-    amounts = (part.work_ps, part.cpu_ps, part.pool_ps, part.handing_ps)
-    work, cpu, pool, handing = (round(amount * share) for amount in amounts)
-    return replace(part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, calls=part.calls * share)
+    amounts = (part.work_ps, part.cpu_ps, part.pool_ps, part.handing_ps, part.handing_cpu_ps)
+    work, cpu, pool, handing, handing_cpu = (round(amount * share) for amount in amounts)
+    return replace(
+        part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, handing_cpu_ps=handing_cpu,
+        calls=part.calls * share,
+    )  # fmt: skip
 
 
 def _at_once(part: Part, load: Load, many: float) -> Part:
@@ -244,8 +261,11 @@ def _at_once(part: Part, load: Load, many: float) -> Part:
     each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
     left = 1 - each * (1 - 1 / many)
     work, cpu, pool = (round(amount * left) for amount in (part.work_ps, part.cpu_ps, part.pool_ps))
-    handing = round(part.handing_ps / many)
-    return replace(part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, calls=part.calls / many)
+    handing, handing_cpu = round(part.handing_ps / many), round(part.handing_cpu_ps / many)
+    return replace(
+        part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, handing_cpu_ps=handing_cpu,
+        calls=part.calls / many,
+    )  # fmt: skip
 
 
 _UNKNOWN = {

@@ -20,8 +20,10 @@ def write(
     machine: Machine | None,
     cores: int,
     best: Ceiling | None,
+    contends: Load | None = None,
 ) -> list[str]:
-    """What speaks for the verdict, sentence by sentence."""
+    """What speaks for the verdict, sentence by sentence. contends: the stage that takes most of the cores, of
+    a pipeline that the program does not wait for and shares them with."""
     share = units.show(waited.ratio, "ratio")
     of_what = "of the step time" if waited.has_steps else "of the time from the first batch to the last"
     said = [f"{share} {of_what} is waiting for input, {_ps(waited.wait_ps)} a step."]
@@ -49,6 +51,11 @@ def write(
                 "No stage needs half of a step: the program waits for a thread or a core, not for data."
             )
         said.append("The pipeline keeps up: what takes the time is the program itself, or Python around it.")
+        if contends is not None:
+            said.append(
+                f"But both compute on the same cores, and each waits for them: with less work in "
+                f"{contends.stage.short} ({contends.stage.spoken}) the program's part of a step is shorter."
+            )
     elif ranked and ranked[0].in_waits_ps:
         said += _about(ranked, waited)
     said += _prefetched(ranked, waited)

@@ -5,9 +5,9 @@
 `program` is the time of a step that is not waiting. Lanes (see rates) run side by side, and with the
 program; what runs in the program's own lane adds to it.
 
-*Cores.* What program and pipeline compute shares the cores. How long each of them waited for cores, the
-stretch of what it computed, is taken from the record of its threads; each hinders the other by as much as
-it keeps cores busy, so that after a change
+*Cores.* What program and pipeline compute shares the cores, and cores that both want are `packed` in part
+only. How much longer each of them took because it waited for cores, its stretch, is fitted to the record of
+its threads (see fitting); each hinders the other by as much as it keeps cores busy, so that after a change
 
     stretch of the program = 1 + (stretch now - 1) * (cores the pipeline keeps busy then / now)
 
@@ -28,10 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from stepscope.instruments.pipeline.machine import Machine
-from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import PROGRAM, consumer_lane
-from stepscope.instruments.pipeline.waits import Waits
+from stepscope.instruments.pipeline.stages import PROGRAM
 
 _MOST_PRESSURE = 2.0
 """Nobody is hindered by more than so many times as much as was measured: there are only so many cores."""
@@ -58,13 +55,22 @@ class Part:
     """Elements that it makes for a step."""
     handing_ps: int = 0
     """Handing over its elements between threads, over all of its threads."""
+    handing_cpu_ps: int = 0
+    """What that takes of the cores, beside what the stages do in the same time."""
     bursts: bool = False
     """It works ahead by no more elements than it has threads."""
+    python: bool = False
+    """It runs Python."""
 
     @property
     def inline(self) -> bool:
         """It runs on the program's own thread."""
         return self.lane == PROGRAM and not self.pool_ps
+
+    @property
+    def computing_ps(self) -> int:
+        """All that it takes of the cores."""
+        return self.cpu_ps + self.handing_cpu_ps
 
     def service(self, stretches: tuple[float, float] = (1.0, 1.0)) -> float:
         """Time for a step when what program and pipeline compute is stretched so."""
@@ -90,6 +96,8 @@ class Model:
     """Cores that program and pipeline kept busy then."""
     others: float = 0.0
     """Cores that other programs keep busy."""
+    packed: float = 1.0
+    """Part of the cores that is kept busy when more is wanted: threads wait for one another, too."""
 
     def lanes(self, stretch: tuple[float, float] = (1.0, 1.0)) -> Counter[str]:
         """Time that each lane needs for a step."""
@@ -103,7 +111,7 @@ class Model:
         the program's CPU work there is, 0 to 1."""
         least, most = self.program_cpu
         own = least + crowding * (most - least)
-        work = sum(part.cpu_ps for part in self.parts)
+        work = sum(part.computing_ps for part in self.parts)
         found = self._bound((1.0, 1.0), own + work)
         for _ in range(20):
             if self.stretch == (1.0, 1.0):
@@ -123,8 +131,8 @@ class Model:
 
     def shared(self) -> tuple[int, int]:
         """CPU work of the pipeline in the program's thread, and of what runs beside it."""
-        inline = sum(part.cpu_ps for part in self.parts if part.inline)
-        return inline, sum(part.cpu_ps for part in self.parts) - inline
+        inline = sum(part.computing_ps for part in self.parts if part.inline)
+        return inline, sum(part.computing_ps for part in self.parts) - inline
 
     def _pressure(self, then: float, now: float) -> float:
         if now + self.others <= 0:
@@ -133,7 +141,7 @@ class Model:
 
     def alone(self) -> Model:
         """The model as if nobody waited for cores."""
-        return replace(self, stretch=(1.0, 1.0))
+        return replace(self, stretch=(1.0, 1.0), packed=1.0)
 
     def handing_over(self, measured_ps: int, crowding: float) -> Model:
         """The model that tells the measured step: what is missing is put down to handing over elements, in
@@ -160,7 +168,7 @@ class Model:
         lanes = self.lanes(stretch)
         lane = max(lanes, key=lambda one: (lanes[one], one == PROGRAM, one))
         pool = sum(part.pool_ps for part in self.parts) // self.cores
-        bounds = [(lanes[lane], lane), (round(cpu_ps / self.free_cores), CPU), (pool, POOL)]
+        bounds = [(lanes[lane], lane), (round(cpu_ps / (self.free_cores * self.packed)), CPU), (pool, POOL)]
         bounds += [(self._burst(part, stretch), part.lane) for part in self.parts if part.bursts]
         return max(bounds, key=lambda bound: bound[0])
 
@@ -207,84 +215,16 @@ class Prediction:
     limits_next: str
 
 
-def of(
-    loads: Sequence[Load], waits: Waits, cores: int, device: bool, machine: Machine | None = None
-) -> Model:
-    """The model of what was recorded. machine: tells what threads got of the cores, where that is known."""
-    program_ps = max(waits.step_ps - waits.wait_ps, 0)
-    known = machine is not None and machine.program is not None and machine.pipeline is not None
-    parts = []
-    for load in loads:
-        if not load.work_ps:
-            continue
-        stage = load.stage
-        needs_core = not load.python and not stage.short.startswith(_READS)
-        parts.append(
-            Part(
-                stage.number,
-                stage.name,
-                stage.lane,
-                load.width,
-                load.work_ps,
-                min(load.cpu_ps, load.work_ps) if needs_core else 0,
-                min(load.pool_ps, load.work_ps),
-                consumer_lane(stage),
-                load.per_step,
-                bursts=stage.short.startswith("ParallelMap"),
-            )
-        )
-    others = machine.others if machine is not None and machine.full else 0.0
-    free = cores * cores / (cores + others)  # as many threads as cores against theirs
-    if not known or machine is None or machine.program is None or machine.pipeline is None:
-        # One core is what is assumed when neither a record nor the trace tells how many there are.
-        most = 0 if device or (machine is None and cores == 1) else program_ps * cores
-        if machine is not None and machine.process_cores is not None and not device:
-            used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
-            most = min(most, max(used, 0))
-        found = Model(program_ps, (0, most), tuple(parts), cores, free)
-        return found.handing_over(waits.step_ps, _crowding(found, waits.step_ps))
-    stretch = (machine.program.stretch, machine.pipeline.stretch)
-    parts = [_alone(part, stretch[0 if part.inline else 1]) for part in parts]
-    # Stages in the program's own thread are no part of what the program does.
-    inline = sum(part.cpu_ps - min(part.pool_ps, part.cpu_ps) for part in parts if part.lane == PROGRAM)
-    own = max(round(machine.program.running * waits.step_ps) - inline, 0)
-    # Some kernels of the pipeline compute on the framework's threads, while the program waits.
-    own = min(own, program_ps * cores)
-    stretched = min(own * stretch[0], program_ps)  # more of it is on other threads at the same time
-    found = Model(
-        round(program_ps - stretched * (1 - 1 / stretch[0])),
-        (own, own),
-        tuple(parts),
-        cores,
-        free,
-        stretch,
-        others=others,
-    )
-    inside, beside = (work / max(waits.step_ps, 1) for work in found.shared())
-    found = replace(found, busy=(own / max(waits.step_ps, 1) + inside, beside))
-    return found.handing_over(waits.step_ps, 0.0)
-
-
-_READS = ("TFRecord", "TextLine", "FixedLengthRecord", "MatchingFiles", "Generator")
-
-
-def _alone(part: Part, stretch: float) -> Part:
-    """The part without what it waited for cores."""
-    cpu_ps = round(part.cpu_ps / stretch)
-    pool_ps = min(part.pool_ps, part.work_ps - part.cpu_ps + cpu_ps)
-    return replace(part, work_ps=part.work_ps - part.cpu_ps + cpu_ps, cpu_ps=cpu_ps, pool_ps=pool_ps)
-
-
 def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
     """What a step takes after the change. measured_ps: what it takes now."""
     if then == now:
         return Prediction(
             measured_ps, round(0.9 * measured_ps), round(1.1 * measured_ps), now.limit(now.step()[1])
         )
-    crowding = _crowding(now, measured_ps)
+    crowded = crowding(now, measured_ps)
     # Where the model tells more than was measured, its parts are told too large, after the change as before.
-    scale = min(measured_ps / max(now.step(crowding)[0], 1), 1.0)
-    likely, lane = then.step(crowding)
+    scale = min(measured_ps / max(now.step(crowded)[0], 1), 1.0)
+    likely, lane = then.step(crowded)
     likely = round(likely * scale)
     low = round((1 - UNSURE) * min(then.alone().step()[0] * scale, likely))
     high = round((1 + UNSURE) * max(then.step(1.0)[0] * scale, likely))
@@ -296,7 +236,7 @@ UNSURE = 0.15
 """The interval reaches further than the model's own two ends by this part."""
 
 
-def _crowding(now: Model, measured_ps: int) -> float:
+def crowding(now: Model, measured_ps: int) -> float:
     """How much of the CPU work that the program may do it does, 0 to 1: what makes the model tell the
     measured step, or comes next to it. The middle where both ends tell the same."""
     free, crowded = now.step()[0], now.step(1.0)[0]

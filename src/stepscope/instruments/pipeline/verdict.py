@@ -13,7 +13,7 @@ from stepscope.instruments.pipeline import (
     ceiling,
     changes,
     evidence,
-    model,
+    fitting,
     oddities,
     places,
     rates,
@@ -116,12 +116,20 @@ def diagnose(
         verdict = "not_input_bound"
     made: list[Change] = []
     best = None
-    if verdict != "not_input_bound" and ranked and ranked[0].in_waits_ps:
-        now = model.of(loads, waited, cores, device, beside.machine)
-        made = changes.propose(loads, ranked, now, waited.step_ps, where, beside.places, beside.machine)
+    now = fitting.fit(loads, waited, cores, device, beside.machine)
+    bound = verdict != "not_input_bound"
+    if not bound:
+        worst = changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, beside.machine)
+    else:
+        worst = ranked[0] if ranked and ranked[0].in_waits_ps else None
+    if worst is not None:
+        made = changes.propose(loads, worst, now, waited.step_ps, where, beside.places, beside.machine)
+    if worst is not None and bound:
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
-    said = evidence.write(waited, ranked, verdict, share_seen, beside.machine, cores, best)
+    said = evidence.write(
+        waited, ranked, verdict, share_seen, beside.machine, cores, best, None if bound else worst
+    )
     said += odd
     sure = "low" if odd else _confidence(waited, ranked)
     if sure == "high" and beside.machine is not None and beside.machine.crowded:

@@ -1,0 +1,124 @@
+"""Fits the rate model to a recording: what each thread got of the cores tells who computes how much.
+
+The events of a stage tell how long it was at work, which holds waiting for a core. A record of the threads
+(see machine) tells how long they were on one. So of the pipeline
+
+    stretch = time that events say it computed / time that its threads were on cores
+
+at least 1, and at most what the threads waited for cores. Where its threads computed more than its stages
+did, the rest is what Python takes, or handing over elements from thread to thread: threads of a pool spin
+a while before they sleep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from stepscope.instruments.pipeline.machine import Machine, Threads
+from stepscope.instruments.pipeline.model import Model, Part, crowding
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.stages import consumer_lane
+from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
+
+PACKED = 0.9
+"""Part of the cores that is kept busy while program and pipeline both want more of them. Measured: 0.83 to
+0.95 on two cores, of which the program used both when it could."""
+_LEAST_PACKED = 0.7
+"""With less of the cores busy something else holds the program up."""
+_READS = ("TFRecord", "TextLine", "FixedLengthRecord", "MatchingFiles", "Generator")
+
+
+def fit(
+    loads: Sequence[Load], waits: Waits, cores: int, device: bool, machine: Machine | None = None
+) -> Model:
+    """The model of what was recorded. machine: tells what threads got of the cores, where that is known."""
+    program_ps = max(waits.step_ps - waits.wait_ps, 0)
+    parts = [_part(load) for load in loads if load.work_ps]
+    others = machine.others if machine is not None and machine.full else 0.0
+    free = cores * cores / (cores + others)  # as many threads as cores against theirs
+    if machine is not None and machine.program is not None and machine.pipeline is not None:
+        bare = Model(program_ps, (0, 0), (), cores, free, others=others)
+        return _by_threads(bare, parts, waits, machine.program, machine.pipeline)
+    # One core is what is assumed when neither a record nor the trace tells how many there are.
+    most = 0 if device or (machine is None and cores == 1) else program_ps * cores
+    if machine is not None and machine.process_cores is not None and not device:
+        used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
+        most = min(most, max(used, 0))
+    found = Model(program_ps, (0, most), tuple(parts), cores, free)
+    return found.handing_over(waits.step_ps, crowding(found, waits.step_ps))
+
+
+def _part(load: Load) -> Part:
+    stage = load.stage
+    needs_core = not load.python and not stage.short.startswith(_READS)
+    return Part(
+        stage.number,
+        stage.name,
+        stage.lane,
+        load.width,
+        load.work_ps,
+        min(load.cpu_ps, load.work_ps) if needs_core else 0,
+        min(load.pool_ps, load.work_ps),
+        consumer_lane(stage),
+        load.per_step,
+        bursts=stage.short.startswith("ParallelMap"),
+        python=load.python,
+    )
+
+
+def _by_threads(
+    bare: Model, parts: Sequence[Part], waits: Waits, program: Threads, pipeline: Threads
+) -> Model:
+    """bare: the model without stages, and with the program as it was recorded."""
+    step_ps = max(waits.step_ps, 1)
+    ran_ps = round(pipeline.running * step_ps)
+    told_ps = sum(part.cpu_ps for part in parts if not part.inline)
+    stretch = (program.stretch, min(max(told_ps / max(ran_ps, 1), 1.0), pipeline.stretch))
+    parts = [_alone(part, stretch[0 if part.inline else 1]) for part in parts]
+    rest_ps = ran_ps - sum(part.cpu_ps for part in parts if not part.inline)
+    parts = _with_rest(parts, max(rest_ps, 0))
+    # Stages in the program's own thread are no part of what the program does, nor are kernels of the
+    # pipeline that compute on the framework's threads.
+    inline_ps = sum(part.cpu_ps for part in parts if part.inline)
+    own_ps = max(round(program.running * step_ps) - inline_ps + min(rest_ps, 0), 0)
+    own_ps = min(own_ps, bare.program_ps * bare.cores)
+    stretched = min(own_ps * stretch[0], bare.program_ps)  # more of it is on other threads at the same time
+    found = replace(
+        bare,
+        program_ps=round(bare.program_ps - stretched * (1 - 1 / stretch[0])),
+        program_cpu=(own_ps, own_ps),
+        parts=tuple(parts),
+        stretch=stretch,
+        packed=PACKED,
+    )
+    inside_ps, beside_ps = found.shared()
+    found = replace(found, busy=((own_ps + inside_ps) / step_ps, beside_ps / step_ps))
+    if waits.ratio >= PARTLY_FROM:
+        return found.handing_over(step_ps, 0.0)
+    # Nobody waits for what is handed over: what the step takes longer is waiting for cores.
+    packed = (own_ps + inside_ps + beside_ps) / (found.free_cores * step_ps)
+    return replace(found, packed=min(packed, 1.0)) if packed >= _LEAST_PACKED else found
+
+
+def _with_rest(parts: Sequence[Part], rest_ps: int) -> list[Part]:
+    """The parts with what threads of the pipeline computed beyond them: of Python if there is any, else of
+    handing over."""
+    python = [part for part in parts if part.python]
+    functions = [part for part in parts if part.pool_ps] or [part for part in parts if not part.inline]
+    total = float(sum(part.work_ps for part in python)) or sum(part.calls for part in functions)
+    found = []
+    for part in parts:
+        if part in python:
+            part = replace(part, cpu_ps=min(round(rest_ps * part.work_ps / total), part.work_ps))
+        elif not python and part in functions and total:
+            part = replace(part, handing_cpu_ps=round(rest_ps * part.calls / total))
+        found.append(part)
+    return found
+
+
+def _alone(part: Part, stretch: float) -> Part:
+    """The part without what it waited for cores."""
+    cpu_ps = round(part.cpu_ps / stretch)
+    work_ps = part.work_ps - part.cpu_ps + cpu_ps
+    return replace(part, work_ps=work_ps, cpu_ps=cpu_ps, pool_ps=min(part.pool_ps, work_ps))
