@@ -272,6 +272,15 @@ impl Graphs {
         writer.note("invalid-utf8", Effect::Repaired, 1, Some(offset), detail);
     }
 
+    /// Whether the graph at the cursor is one that a device ran.
+    pub fn in_partition(&self) -> bool {
+        matches!(
+            &self.open[..],
+            [.., (around, _), (graph, _)]
+                if around.name == "RunMetadata" && graph.name == "GraphDef"
+        )
+    }
+
     /// Name of the graph at the cursor.
     pub fn current(&self) -> &str {
         self.open.last().map_or("", |(_, name)| name.as_str())

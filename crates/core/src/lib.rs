@@ -63,7 +63,7 @@ use options::Options;
 use store::{Store, Writer};
 
 /// Raised whenever the same bytes would give other rows.
-pub const DECODER_VERSION: u32 = 2;
+pub const DECODER_VERSION: u32 = 3;
 
 type Decoder = fn(&Input, &Options, &mut Writer) -> Result<()>;
 

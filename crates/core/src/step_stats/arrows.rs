@@ -3,10 +3,12 @@
 //! Labels name inputs by node. Of a node that ran several times (a loop) the last run that ended before
 //! the consumer began is taken; a `Merge` of a loop takes one input, the latest. A tensor that came from
 //! another device is named after the `_Recv` node (`name_S9`, `name/_9`), which the recorder leaves out:
-//! the arrow then comes from the node itself and passes the received tensor's row, when there is one.
+//! the arrow then comes from the node itself and passes the received tensor's row, when there is one. Which
+//! row that is, partition graphs tell to the edge; without them it is known by the name of the tensor, which
+//! several outputs of a node share.
 
 use super::collect::Collected;
-use super::label::{op_label, received, transfer};
+use super::label::{op_label, received, tensor_of, transfer};
 use super::layout::{Class, Placed, Plan};
 use crate::columns::{Cell, Table};
 use crate::error::Result;
@@ -20,13 +22,15 @@ const LOOK_BACK: usize = 64;
 
 /// Finds producers and writes arrows.
 pub struct Arrows<'a> {
+    found: &'a Collected,
     plan: &'a Plan,
     nodes: Pool,
     /// Slices by node name, then in time order; where each name begins.
     by_name: Vec<u32>,
     begins: Vec<usize>,
-    /// Slices of received tensors by run and tensor.
+    /// Slices of received tensors by run and tensor, and by run and edge.
     transfers: HashMap<(u32, String), Vec<u32>>,
+    edges: HashMap<(u32, String), Vec<u32>>,
     /// Device that sends, by slice of a received tensor.
     senders: HashMap<u32, Option<u32>>,
     passed: HashMap<u32, bool>,
@@ -42,10 +46,11 @@ struct Arrow {
 
 impl<'a> Arrows<'a> {
     /// Indexes the executions.
-    pub fn new(found: &Collected, plan: &'a Plan) -> Result<Self> {
+    pub fn new(found: &'a Collected, plan: &'a Plan) -> Result<Self> {
         let mut begins = vec![0_usize; found.nodes.len() + 1];
-        let (mut transfers, mut senders): (HashMap<_, Vec<u32>>, HashMap<_, _>) =
+        let (mut transfers, mut edges): (HashMap<_, Vec<u32>>, HashMap<_, Vec<u32>>) =
             Default::default();
+        let mut senders = HashMap::new();
         let name = |one: &Placed| found.execs[one.exec as usize].name as usize;
         let executed = |one: &&Placed| matches!(one.class, Class::Op | Class::Thread);
         for one in plan.placed.iter().filter(executed) {
@@ -75,16 +80,22 @@ impl<'a> Arrows<'a> {
                     .entry((one.run, label.tensor().to_owned()))
                     .or_default()
                     .push(id as u32);
+                edges
+                    .entry((one.run, label.edge.to_owned()))
+                    .or_default()
+                    .push(id as u32);
                 senders.insert(id as u32, plan.devices.get(label.from).copied());
             }
         }
         let nodes = found.nodes.clone();
         Ok(Arrows {
+            found,
             plan,
             nodes,
             by_name,
             begins,
             transfers,
+            edges,
             senders,
             passed: HashMap::new(),
             arrows: 0,
@@ -129,23 +140,36 @@ impl<'a> Arrows<'a> {
                 transfer: None,
             });
         }
-        let bare = received(node)?;
-        let plan = self.plan;
-        let passed = self
-            .transfers
-            .get(&(consumer.run, bare.to_owned()))
-            .and_then(|ids| {
-                let fits = |id: &&u32| {
-                    let one = &plan.placed[**id as usize];
-                    one.device == consumer.device && one.ts_ps <= consumer.ts_ps
-                };
-                ids.iter()
-                    .filter(fits)
-                    .max_by_key(|id| plan.placed[**id as usize].ts_ps)
-                    .copied()
-            });
+        let (plan, found) = (self.plan, self.found);
+        let edge = found.received.get(&(consumer.run, node.to_owned()));
+        let bare = match edge {
+            Some(edge) => tensor_of(edge),
+            None => received(node)?,
+        };
+        let rows = match edge {
+            Some(edge) => self.edges.get(&(consumer.run, edge.clone())),
+            None => self.transfers.get(&(consumer.run, bare.to_owned())),
+        };
+        let end_ps = |id: &u32| {
+            let one = &plan.placed[*id as usize];
+            one.ts_ps + one.dur_ps
+        };
+        let passed = rows.and_then(|ids| {
+            let fits = |id: &&u32| {
+                let one = &plan.placed[**id as usize];
+                one.device == consumer.device && one.ts_ps <= consumer.ts_ps
+            };
+            let arrived = |id: &u32| end_ps(id) <= consumer.ts_ps;
+            ids.iter()
+                .filter(fits)
+                .max_by_key(|id| (arrived(id), plan.placed[**id as usize].ts_ps))
+                .copied()
+        });
         let sender = passed.and_then(|id| self.senders.get(&id).copied().flatten());
-        let producer = self.producer(bare, consumer.run, sender, consumer.ts_ps);
+        // What was sent was made before it arrived: in a loop the node may have run again since.
+        let producer = passed
+            .and_then(|id| self.producer(bare, consumer.run, sender, end_ps(&id)))
+            .or_else(|| self.producer(bare, consumer.run, sender, consumer.ts_ps));
         (producer.is_some() || passed.is_some()).then_some(Arrow {
             producer,
             transfer: passed,

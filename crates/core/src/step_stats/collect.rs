@@ -6,11 +6,14 @@ use super::spool::Spool;
 use super::{emit, layout};
 use crate::error::Result;
 use crate::graph::Graphs;
+use crate::graph_attr::fields;
 use crate::messages::Message;
+use crate::node_def::NodeDef;
 use crate::pool::Pool;
 use crate::store::{Effect, Options, Writer};
 use crate::walk::{Value, Visitor};
 use crate::wire::Fields;
+use std::collections::HashMap;
 
 /// One RunMetadata: the file's only one, or one of the records of an event file.
 #[derive(Debug, Default, Clone)]
@@ -68,6 +71,9 @@ pub struct Collected {
     pub nodes: Pool,
     /// Bytes of the executions.
     pub spool: Spool,
+    /// Edges that the `_Recv` nodes of partition graphs take tensors from (`edge_7_layer1/w/read`), by run and
+    /// name.
+    pub received: HashMap<(u32, String), String>,
 }
 
 /// Collects RunMetadata.
@@ -144,6 +150,29 @@ impl<'a> Collector<'a> {
             self.writer.check()?;
         }
         Ok(())
+    }
+
+    /// Keeps which edge a node of a partition graph receives from.
+    fn receiver(&mut self, bytes: &[u8]) {
+        let op = fields(bytes).filter(|field| field.number == 2).last();
+        let receives = op
+            .and_then(|op| op.text())
+            .is_some_and(|op| matches!(&*op, "_Recv" | "_HostRecv"));
+        if !receives || !self.graphs.in_partition() {
+            return;
+        }
+        let node = NodeDef::read(bytes);
+        // AttrValue.s
+        let edge = node.attrs.get("tensor_name").and_then(|value| {
+            let text = fields(value).filter(|field| field.number == 2).last()?;
+            Some(text.text()?.into_owned())
+        });
+        if let Some(edge) = edge {
+            let run = self.found.runs.len() as u32 - 1;
+            self.found
+                .received
+                .insert((run, node.name.into_owned()), edge);
+        }
     }
 
     /// Lays out and writes what was collected.
@@ -242,7 +271,12 @@ impl Visitor for Collector<'_> {
                     self.writer.facts.meta.insert(key.into(), text);
                 }
             }
-            _ => self.graphs.field(self.writer, container, number, value)?,
+            _ => {
+                if (container.name, number) == ("GraphDef", 1) {
+                    self.receiver(bytes);
+                }
+                self.graphs.field(self.writer, container, number, value)?;
+            }
         }
         Ok(())
     }

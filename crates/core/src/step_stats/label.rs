@@ -60,20 +60,24 @@ pub struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    /// Name of the tensor: the edge without `edge_7_`.
+    /// Name of the tensor.
     pub fn tensor(&self) -> &'a str {
-        let numbered = self
-            .edge
-            .strip_prefix("edge_")
-            .and_then(|rest| rest.split_once('_'));
-        match numbered {
-            Some((number, tensor))
-                if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
-            {
-                tensor
-            }
-            _ => self.edge,
+        tensor_of(self.edge)
+    }
+}
+
+/// Name of the tensor that an edge carries: the edge without `edge_7_`.
+pub fn tensor_of(edge: &str) -> &str {
+    let numbered = edge
+        .strip_prefix("edge_")
+        .and_then(|rest| rest.split_once('_'));
+    match numbered {
+        Some((number, tensor))
+            if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            tensor
         }
+        _ => edge,
     }
 }
 
