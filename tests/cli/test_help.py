@@ -105,6 +105,17 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"stepscope {stepscope.__version__}\n"
 
 
+@pytest.mark.parametrize("module", ["stepscope", "stepscope.cli"])
+def test_runs_as_a_module(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == help_text()
+    refused = subprocess.run([sys.executable, "-m", module, "query"], capture_output=True, check=False)
+    assert refused.returncode == 2
+
+
 def test_help_works_where_the_locale_is_ascii() -> None:
     environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = subprocess.run(

@@ -15,7 +15,6 @@ import stepscope
 from stepscope.cli import main
 from stepscope.formats import _op_log
 from stepscope.formats._op_log import CodeLine, innermost
-from stepscope.instruments.memory.moves import frame
 from tests import corpus
 
 TWO_SERVERS = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
@@ -138,12 +137,9 @@ def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.Captu
     assert "By line of the program, at the peak" in capsys.readouterr().out
 
 
-def test_frames_of_pytorch() -> None:
-    assert frame("train.py(12): step") == CodeLine("train.py", 12, "step")
-    assert frame("/a b/x(1).py(3): <module>") == CodeLine("/a b/x(1).py", 3, "<module>")
-    assert [frame(name) for name in ("aten::mm", "f(x): y", "<built-in method mm>", "")] == [None] * 4
-    frames = [frame("train.py(1): <module>"), frame("torch/nn/modules/linear.py(134): forward")]
-    assert innermost([one for one in frames if one]) == CodeLine("train.py", 1, "<module>")
+def test_the_innermost_line_of_the_program() -> None:
+    frames = [CodeLine("train.py", 1, "<module>"), CodeLine("torch/nn/modules/linear.py", 134, "forward")]
+    assert innermost(frames) == frames[0]
 
 
 def test_stacks_of_pytorch(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from stepscope import trace
 from stepscope.cli import main
 from stepscope.errors import UsageError
 from stepscope.instruments.tfprof import evidence
-from stepscope.instruments.tfprof.nesting import frame_of
 from tests import corpus
 from tests import draw as drawing
 from tests.draw import Tables
@@ -395,20 +394,6 @@ def test_recursion_ends() -> None:
     assert sum(one.steps[0][1] for one in told.nodes.values()) == deep
     assert sum(one.steps[0][3] for one in told.nodes.values()) == 10**7
     assert told.notes == ["100 slices lie below 200 levels; their names leave levels out"]
-
-
-@pytest.mark.parametrize(
-    ("name", "frame"),
-    [
-        ("torch/nn/modules/conv.py(564): forward", ("torch/nn/modules/conv.py", 564, "forward")),
-        ("$profiler.py:151 start_trace", ("profiler.py", 151, "start_trace")),
-        ("$builtins isinstance", ("builtins", 0, "isinstance")),
-        ("leaf (/src/prog.py:2)", ("/src/prog.py", 2, "leaf")),
-        ("aten::mm", None),
-    ],
-)
-def test_calls_by_their_names(name: str, frame: Any) -> None:
-    assert frame_of(name) == frame
 
 
 def test_what_lies_outside_of_steps_is_said() -> None:

@@ -9,12 +9,12 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stepscope.formats._op_log import CodeLine, innermost
+from stepscope.instruments import python_frame
 
 MOST_MOVES = 500_000
 """Movements of one source that are read, the first ones in time."""
@@ -193,7 +193,9 @@ class _Innermost:
     def code(self, track: int, ts: int) -> CodeLine | None:
         """The innermost line of the program's own that is open; None where no Python is."""
         self._go(track, ts)
-        return innermost([line for _, name in self._open if (line := frame(name)) is not None])
+        return innermost(
+            [CodeLine(*call) for _, name in self._open if (call := python_frame.of_pytorch(name))]
+        )
 
     def _go(self, track: int, ts: int) -> None:
         if track != self._track:
@@ -209,19 +211,6 @@ class _Innermost:
         # Slices of a track nest, so one that ended has no open slice above it but ended ones.
         while self._open and self._open[-1][0] < ts:
             self._open.pop()
-
-
-_FRAME = re.compile(r"([^\n]+?)\((\d{1,9})\): ([^\n]+)")
-
-
-def frame(name: str) -> CodeLine | None:
-    """The line that a slice of Python code stands for: PyTorch writes `train.py(12): step`. None for others.
-
-    TensorFlow's and JAX's profilers write `$train.py:12 step`, without the folder: nothing there tells the
-    program's own files from a framework's.
-    """
-    match = _FRAME.fullmatch(name) if "): " in name else None
-    return CodeLine(match[1], int(match[2]), match[3]) if match else None
 
 
 def _object(text: str | None) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepscope.instruments.tfprof.nesting import Frame, Query, Sample, device_name, walk, whole
+from stepscope.instruments.python_frame import Frame
+from stepscope.instruments.tfprof.nesting import Query, Sample, device_name, walk, whole
 
 OUTSIDE = -1
 """Step of what lies outside of steps, where there are some."""

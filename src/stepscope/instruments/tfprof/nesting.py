@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from stepscope.errors import LimitReached
+from stepscope.instruments import python_frame
+from stepscope.instruments.python_frame import Frame
 
 
 class Rows(Protocol):
@@ -22,8 +24,6 @@ class Rows(Protocol):
 
 Query = Callable[[str], Rows]
 """Asks for rows: Trace.query or an engine's, which know the library's base views."""
-Frame = tuple[str, int, str]
-"""A Python call: file, line (0: not told), function."""
 
 MOST_LEVELS = 200
 """Levels that a name has at most; recursion of programs knows no end."""
@@ -151,29 +151,15 @@ class _Trie:
         return found[::-1]
 
 
-_KINETO = re.compile(r"(.+)\((\d{1,9})\): (.*)", re.DOTALL)
-_XPLANE = re.compile(r"\$(\S+?)(?::(\d{1,9}))? (.*)", re.DOTALL)
-_VIZTRACER = re.compile(r"(.+) \((.+):(\d{1,9})\)", re.DOTALL)
 _ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
 MODULE = "nn.Module: "
-
-
-def frame_of(name: str) -> Frame | None:
-    """The call that a name tells: `train.py(12): step`, `$train.py:12 step` or `step (train.py:12)`."""
-    if found := _KINETO.fullmatch(name):
-        return (found[1], int(found[2]), found[3])
-    if name.startswith("$") and (found := _XPLANE.fullmatch(name)):
-        return (found[1], int(found[2] or 0), found[3])
-    if name.endswith(")") and (found := _VIZTRACER.fullmatch(name)):
-        return (found[2], int(found[3]), found[1])
-    return None
 
 
 def _call(name: str) -> Frame:
     """A slice that is a Python call, whatever it tells of its place."""
     if name.startswith(MODULE):
         return ("nn.Module", 0, name[len(MODULE) :])
-    return frame_of(name) or ("", 0, _ADDRESS.sub("", name).strip("<>"))
+    return python_frame.of_any(name) or ("", 0, _ADDRESS.sub("", name).strip("<>"))
 
 
 def _listed(text: str) -> list[Frame]:
@@ -263,7 +249,7 @@ def _threads(rows: Rows, state: _Open) -> None:
                         path = paths.below(path, part)
                 else:
                     path = paths.below(path, name.replace("/", SLASH))
-                    if (place := frame_of(name)) is not None:
+                    if (place := python_frame.of_any(name)) is not None:
                         own = stack = stacks.below(stack, place)
                 if listed and not own:
                     for frame in _listed(listed):

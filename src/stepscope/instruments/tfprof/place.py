@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import UnreadableSource
 from stepscope.sources.source import Bytes
-from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope._core import Input
+    from stepscope.sources.spool import Spool
 
 
 @dataclass(frozen=True)
