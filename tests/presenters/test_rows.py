@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import sys
 import unicodedata
 from decimal import Decimal
 from typing import Any
@@ -97,7 +98,11 @@ def test_json_round_trip(data: list[tuple[Any, ...]]) -> None:
             assert written == (None if unsaid else value)
 
 
-@given(st.lists(st.tuples(st.text(), st.text()), max_size=5))
+# Python 3.10 reads no CSV with a NUL in it.
+CSV_TEXT = st.text() if sys.version_info >= (3, 11) else st.text(st.characters(exclude_characters="\0"))
+
+
+@given(st.lists(st.tuples(CSV_TEXT, CSV_TEXT), max_size=5))
 def test_csv_round_trip(data: list[tuple[str, str]]) -> None:
     written = text(rows.to_csv, ["a", "b"], data)
     assert written.endswith("\r\n")
