@@ -40,7 +40,7 @@ test-rust: $(STAMPS)/toolchain ## the tests of the native core
 	cargo test --release --quiet --package stepscope-core
 
 test-python: $(STAMPS)/package ## the tests of everything else
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=auto
 
 bench: setup ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
 	$(BIN)/python benchmarks/run.py $(BENCH)
