@@ -156,6 +156,7 @@ def test_cpu_ops_in_device_step():
     text = STEPS + "cpu/t thread : [a:Unique.......][b:Add]\ngpu/s device_stream : [k:MatMul]"
     row = one(text, "cpu_ops_in_device_step")
     assert (row["op_type"], row["impact_ps"], row["device"]) == ("Unique", 17 * UNIT_PS, "gpu")
+    assert (row["copies"], row["copies_ps"], row["host_ps"]) == (0, 0, 17 * UNIT_PS)
     alone = text.replace("gpu/s device_stream", "cpu/s thread")
     assert "cpu_ops_in_device_step" not in found(draw(alone))
 

@@ -5,17 +5,18 @@
 //! another device is named after the `_Recv` node (`name_S9`, `name/_9`), which the recorder leaves out:
 //! the arrow then comes from the node itself and passes the received tensor's row, when there is one. Which
 //! row that is, partition graphs tell to the edge; without them it is known by the name of the tensor, which
-//! several outputs of a node share.
+//! several outputs of a node share. Between a processor and its accelerator the copy on a stream takes the
+//! place of that row (`edge_7_name:MEMCPYHtoD`).
 
 use super::collect::Collected;
-use super::label::{op_label, received, tensor_of, transfer};
-use super::layout::{Class, Placed, Plan};
+use super::label::{kernel, op_label, received, tensor_of, transfer};
+use super::layout::{Class, Placed, Plan, is_numbered};
 use crate::columns::{Cell, Table};
 use crate::error::Result;
 use crate::graph::graph_producer;
 use crate::pool::Pool;
 use crate::store::Writer;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Executions of one node that are looked at, backwards in time, for one that suits.
 const LOOK_BACK: usize = 64;
@@ -31,6 +32,8 @@ pub struct Arrows<'a> {
     /// Slices of received tensors by run and tensor, and by run and edge.
     transfers: HashMap<(u32, String), Vec<u32>>,
     edges: HashMap<(u32, String), Vec<u32>>,
+    /// Copies of tensors between a processor and an accelerator, alike.
+    copies: HashMap<(u32, String), Vec<u32>>,
     /// Device that sends, by slice of a received tensor.
     senders: HashMap<u32, Option<u32>>,
     passed: HashMap<u32, bool>,
@@ -87,6 +90,7 @@ impl<'a> Arrows<'a> {
                 senders.insert(id as u32, plan.devices.get(label.from).copied());
             }
         }
+        let copies = copies(found, plan)?;
         let nodes = found.nodes.clone();
         Ok(Arrows {
             found,
@@ -96,6 +100,7 @@ impl<'a> Arrows<'a> {
             begins,
             transfers,
             edges,
+            copies,
             senders,
             passed: HashMap::new(),
             arrows: 0,
@@ -146,25 +151,35 @@ impl<'a> Arrows<'a> {
             Some(edge) => tensor_of(edge),
             None => received(node)?,
         };
+        let tensor = (consumer.run, bare.to_owned());
         let rows = match edge {
             Some(edge) => self.edges.get(&(consumer.run, edge.clone())),
-            None => self.transfers.get(&(consumer.run, bare.to_owned())),
+            None => self.transfers.get(&tensor),
         };
         let end_ps = |id: &u32| {
             let one = &plan.placed[*id as usize];
             one.ts_ps + one.dur_ps
         };
-        let passed = rows.and_then(|ids| {
-            let fits = |id: &&u32| {
+        let latest = |ids: &Vec<u32>, fits: &dyn Fn(&Placed) -> bool| {
+            let begun = |id: &&u32| {
                 let one = &plan.placed[**id as usize];
-                one.device == consumer.device && one.ts_ps <= consumer.ts_ps
+                one.ts_ps <= consumer.ts_ps && fits(one)
             };
             let arrived = |id: &u32| end_ps(id) <= consumer.ts_ps;
             ids.iter()
-                .filter(fits)
+                .filter(begun)
                 .max_by_key(|id| (arrived(id), plan.placed[**id as usize].ts_ps))
                 .copied()
-        });
+        };
+        let passed = rows
+            .and_then(|ids| latest(ids, &|one| one.device == consumer.device))
+            .or_else(|| {
+                let rows = match edge {
+                    Some(edge) => self.copies.get(&(consumer.run, edge.clone())),
+                    None => self.copies.get(&tensor),
+                };
+                latest(rows?, &|_| true)
+            });
         let sender = passed.and_then(|id| self.senders.get(&id).copied().flatten());
         // What was sent was made before it arrived: in a loop the node may have run again since.
         let producer = passed
@@ -294,4 +309,48 @@ impl<'a> Arrows<'a> {
         }
         Ok(())
     }
+}
+
+/// Copies between a processor and an accelerator by run and edge, and by run and tensor. Rows that show the
+/// executions of other streams again are left out.
+fn copies(found: &Collected, plan: &Plan) -> Result<HashMap<(u32, String), Vec<u32>>> {
+    let device = |one: &Placed| {
+        let entry = found.execs[one.exec as usize].entry;
+        found.entries[entry as usize].device.as_str()
+    };
+    let streams = || {
+        plan.placed
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.class == Class::Stream)
+    };
+    let numbered: HashSet<(u32, u32)> = streams()
+        .filter(|(_, one)| is_numbered(device(one)))
+        .map(|(_, one)| (one.run, one.device))
+        .collect();
+    let mut copies: HashMap<_, Vec<u32>> = HashMap::new();
+    for (id, one) in streams() {
+        if !is_numbered(device(one)) && numbered.contains(&(one.run, one.device)) {
+            continue;
+        }
+        let exec = &found.execs[one.exec as usize];
+        let bytes = found.spool.get(exec.place, exec.length as usize)?;
+        let node = super::node::read(&bytes);
+        let (name, label) = (
+            String::from_utf8_lossy(node.name),
+            String::from_utf8_lossy(node.label),
+        );
+        let (edge, op_type) = kernel(&label, &name);
+        let tensor = tensor_of(edge);
+        if tensor.len() == edge.len() || !op_type.is_some_and(|kind| kind.starts_with("MEMCPY")) {
+            continue;
+        }
+        for key in [edge, tensor] {
+            copies
+                .entry((one.run, key.to_owned()))
+                .or_default()
+                .push(id as u32);
+        }
+    }
+    Ok(copies)
 }

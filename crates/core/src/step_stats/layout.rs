@@ -234,7 +234,7 @@ fn is_stream(device: &str) -> bool {
 }
 
 /// True for a stream of its own; `stream:all` and `memcpy` show the same executions again.
-fn is_numbered(device: &str) -> bool {
+pub fn is_numbered(device: &str) -> bool {
     device
         .split_once("/stream:")
         .is_some_and(|(_, name)| name.starts_with(|c: char| c.is_ascii_digit()))

@@ -1,23 +1,27 @@
 -- Ops run on the processor although there is an accelerator
 --
 -- question: While an accelerator is idle, which ops keep the host busy?
--- reads: op_sum, device_sum, source
+-- reads: op_sum, device_sum, source, flow, slice, track_place
 -- severity: medium
--- impact: The host works {impact_ps} on {op_type} ({runs} times) while {device} is idle for {idle_share} of
---   the window.
+-- impact: {op_type} ({runs} times) and {copies} copies between it and the accelerator take {impact_ps} while
+--   {device} is idle for {idle_share} of the window.
 -- action: Place the op on the device if it has a kernel there (tf.debugging.set_log_device_placement(True)
 --   tells), replace it by one that has, or move it into the input pipeline, where it overlaps with training.
 -- weakened_by: lost, capped, truncated
 -- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), and only types that take at
---   least 10 % of the window on the host.
+--   least 10 % of the window with their copies. Copies are tied to the ops that they are for by arrows,
+--   which StepStats alone tell: elsewhere there are none.
 -- columns:
 --   severity | text | Severity | medium
---   impact_ps | ps | On the host | self times on the host, added up
+--   impact_ps | ps | Cost | self times on the host and durations of the copies, added up
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was read from
 --   op_type | text | Op type | type of the op
 --   runs | int | Runs | how often it ran
+--   host_ps | ps | On the host | self times on the host, added up
+--   copies | int | Copies | copies from and to an accelerator of what it takes and gives
+--   copies_ps | ps | Copying | durations of these copies, added up
 --   device | text | Idle device | the accelerator with most idle time
 --   idle_share | ratio | Device idle | idle time of that accelerator as part of the window
 WITH ranked AS (
@@ -49,19 +53,73 @@ host_types AS (
     AND o.class IN ('compute', 'python')
     AND s.producer IN ('tf_timeline', 'step_stats', 'tf_profiler')
   GROUP BY o.run_id, o.host_id, o.source_id, o.op_type
+),
+
+copied AS (
+  SELECT
+    f.source_id,
+    f.flow_id,
+    c.id AS copy_id,
+    c.dur_ps
+  FROM flow AS f
+  INNER JOIN slice AS c ON c.id = f.slice_id
+  WHERE f.phase = 'step' AND c.op_type LIKE 'MEMCPY%'
+),
+
+-- A copy that several ops of a type wait for is one copy.
+forced AS (
+  SELECT
+    c.source_id,
+    h.op_type,
+    c.copy_id,
+    MAX(c.dur_ps) AS copy_ps
+  FROM copied AS c
+  INNER JOIN flow AS e ON e.source_id = c.source_id AND e.flow_id = c.flow_id
+  INNER JOIN slice AS h ON h.id = e.slice_id
+  INNER JOIN track_place AS p ON p.track_id = h.track_id
+  WHERE e.phase <> 'step' AND p.place = 'host' AND p.device_kind = 'cpu'
+  GROUP BY c.source_id, h.op_type, c.copy_id
+),
+
+forced_types AS (
+  SELECT
+    f.source_id,
+    f.op_type,
+    COUNT(*) AS number,
+    SUM(f.copy_ps) AS sum_ps
+  FROM forced AS f
+  GROUP BY f.source_id, f.op_type
+),
+
+costs AS (
+  SELECT
+    t.run_id,
+    t.host_id,
+    t.source_id,
+    t.op_type,
+    t.number,
+    t.host_ps AS own_ps,
+    COALESCE(f.number, 0) AS copy_number,
+    COALESCE(f.sum_ps, 0) AS copies_sum_ps,
+    t.host_ps + COALESCE(f.sum_ps, 0) AS cost_ps
+  FROM host_types AS t
+  LEFT JOIN forced_types AS f ON f.source_id = t.source_id AND f.op_type = t.op_type
 )
 
 SELECT
   'medium' AS severity,
-  CAST(t.host_ps AS BIGINT) AS impact_ps,
+  CAST(t.cost_ps AS BIGINT) AS impact_ps,
   t.run_id,
   t.host_id,
   t.source_id,
   t.op_type,
   CAST(t.number AS BIGINT) AS runs,
+  CAST(t.own_ps AS BIGINT) AS host_ps,
+  CAST(t.copy_number AS BIGINT) AS copies,
+  CAST(t.copies_sum_ps AS BIGINT) AS copies_ps,
   r.device,
   CAST(r.sum_idle_ps AS DOUBLE) / NULLIF(r.window_ps, 0) AS idle_share
-FROM host_types AS t
+FROM costs AS t
 INNER JOIN ranked AS r ON r.source_id = t.source_id AND r.place_in_list = 1
-WHERE r.sum_idle_ps * 5 >= r.window_ps AND t.host_ps * 10 >= r.window_ps AND t.host_ps > 0
-ORDER BY t.host_ps DESC NULLS LAST, t.source_id NULLS LAST, t.op_type NULLS LAST
+WHERE r.sum_idle_ps * 5 >= r.window_ps AND t.cost_ps * 10 >= r.window_ps AND t.own_ps > 0
+ORDER BY t.cost_ps DESC NULLS LAST, t.source_id NULLS LAST, t.op_type NULLS LAST
