@@ -466,7 +466,8 @@ def predict(folder: Path, change: str) -> dict[str, Any]:
     return {
         "verdict": answer["verdict"],
         "stage": (answer["bottleneck"] or {}).get("stage"),
-        "traced_ms": answer["step_ps"] / 1e9,
+        "traced_ms": answer["traced_step_ps"] / 1e9,
+        "untraced_ms": answer["step_ps"] / 1e9,
         **{
             key: None if found is None or found[told] is None else found[told] / answer["step_ps"]
             for key, told in (("predicted", "predicted_step_ps"), ("low", "low"), ("high", "high"))

@@ -123,7 +123,8 @@ def _capture(source: Source, spool: Spool, folder: str | None) -> Store:
         return lambda: spool.read(place, name, capture.MOST_PIECE_BYTES)
 
     pieces = {one.name: piece(one.spooled or one.bytes, one.name) for one in source.pieces}
-    return capture.build(piece(source.spooled or source.bytes, source.path), pieces, folder)
+    traced = any(one.told_elsewhere for one in source.pieces)
+    return capture.build(piece(source.spooled or source.bytes, source.path), pieces, folder, traced=traced)
 
 
 def _checkpoint(source: Source, spool: Spool, folder: str | None) -> Store:

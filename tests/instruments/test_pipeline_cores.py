@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from stepscope import trace
 from stepscope.capture import machine as recorded
 from stepscope.instruments.pipeline.fitting import fit
+from stepscope.instruments.pipeline.gather import gather
 from stepscope.instruments.pipeline.machine import Machine, Threads
 from stepscope.instruments.pipeline.model import CPU, Model, Part, predict
 from stepscope.instruments.pipeline.stages import PROGRAM
+from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
-from tests.formats.capture_folder import write
+from tests.formats.capture_folder import line, write
 from tests.instruments.pipelines import LOOP, MS, RUNNER, Drawn, sequential, steps
 
 
@@ -203,3 +205,50 @@ def test_a_capture_tells_them(tmp_path: Path) -> None:
         for series, value in (("process running", 1.5), ("program running", 1.0), ("program waiting", 0.5))
         for at in (1, 2)
     ]
+
+
+@pytest.mark.parametrize(
+    ("pace", "share"),
+    [
+        (Pace(10 * MS, 7 * MS, 4000), 0.7),
+        (Pace(10 * MS, 2 * MS, 1000), 0.8),
+        (Pace(10 * MS, 12 * MS, 4000), 1.0),
+        (Pace(0, 0, 0), 1.0),
+    ],
+    ids=["measured", "no more than events cost", "nothing", "no steps"],
+)
+def test_what_tracing_costs(pace: Pace, share: float) -> None:
+    assert pace.untraced_share == pytest.approx(share)
+    drawn, times = sequential()
+    found = diagnose(drawn.calls(), times, beside=Beside(pace=pace))
+    assert found.step_ps == pytest.approx(10 * share * MS)
+    halved = next(change for change in found.changes if change.name == "cache_here")
+    assert halved.prediction.high_ps <= 1.05 * 10 * share * MS
+
+
+def test_a_capture_tells_steps_that_were_not_traced(tmp_path: Path) -> None:
+    """Twelve steps of the warm-up, of which the second half takes 4 ms each, and six traced ones of 5 ms."""
+    folder = write(tmp_path / "capture")
+    with trace.open(folder, cache=False) as opened:
+        rows = opened.query("SELECT source_id, origin_unix_ns FROM capture ORDER BY 1").rows()
+        begin = opened.query("SELECT min(ts_ps) FROM step").rows()[0][0] // 1000
+    origin = next(int(row[1]) for row in rows if row[0] == 1)
+    at = origin + begin
+    lengths = [9] * 6 + [4] * 6 + [20] + [5] * 6
+    starts = [at - 6 * 9_000_000 - 6 * 4_000_000]
+    for length in lengths:
+        starts.append(starts[-1] + length * 1_000_000)
+    text = b"".join(
+        line(step=i, begin_unix_ns=starts[i], end_unix_ns=starts[i + 1], how="own", recorded=i >= 12)
+        for i in range(len(lengths))
+    )
+    (folder / "steps.ndjson").write_bytes(text)
+    with trace.open(folder, cache=False) as opened:
+        (found,) = gather(opened.query)
+        own = opened.query("SELECT count(*) FROM step AS s JOIN source AS o USING (source_id) "
+                           "WHERE o.format = 'capture'").rows()  # fmt: skip
+    assert found.diagnosis.pace is not None
+    assert found.diagnosis.pace.untraced_ps == pytest.approx(4 * MS)
+    assert found.diagnosis.pace.traced_ps == pytest.approx(5 * MS)
+    assert found.diagnosis.pace.events > 0
+    assert own[0][0] == 0  # they are no steps of the trace

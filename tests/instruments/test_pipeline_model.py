@@ -8,7 +8,7 @@ import pytest
 
 from stepscope import trace
 from stepscope.formats import _model, capture
-from stepscope.instruments.pipeline import accounting, gather
+from stepscope.instruments.pipeline import accounting, captures
 from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.machine import Machine
 from stepscope.instruments.pipeline.places import Place, code
@@ -24,7 +24,7 @@ def nodes(proto: bytes, sample: int = 0) -> list[Node]:
     return [
         Node(
             row["iterator"], row["sample"], row["node"], row["consumer_node"],
-            tuple(gather._numbers(row["inputs_json"])), row["name"], row["node_class"], row["ratio"],
+            tuple(captures._numbers(row["inputs_json"])), row["name"], row["node_class"], row["ratio"],
             row["num_elements"], row["bytes_produced"], row["buffered_elements"], row["processing_ps"],
             row["parallelism"], row["parallelism_max"], row["autotuned"], row["buffer_size"], row["gaps"],
             row["gap_ps"], row["cpu_budget"], row["ram_budget_bytes"],

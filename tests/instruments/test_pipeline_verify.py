@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from stepscope.instruments.pipeline.places import Place
-from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.instruments.pipeline.tracing import Pace
+from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
 from stepscope.instruments.pipeline.verify import Recorded, verify
 from stepscope.presenters import verification
 from tests.instruments.pipelines import MS, sequential
@@ -23,9 +24,9 @@ def chain(*words: str, **calls: int | None) -> list[Place]:
     ]  # fmt: skip
 
 
-def recorded(places: list[Place], work: float = 8) -> Recorded:
+def recorded(places: list[Place], work: float = 8, pace: Pace | None = None) -> Recorded:
     drawn, times = sequential(work=work)
-    return Recorded(diagnose(drawn.calls(), times), places)
+    return Recorded(diagnose(drawn.calls(), times, beside=Beside(pace=pace)), places)
 
 
 SAME = "The chain of datasets is the same: what changed is inside of a function, or elsewhere."
@@ -67,6 +68,20 @@ def test_half_the_work_is_seen_without_a_chain() -> None:
     told = json.loads(verification.to_json(result, "b", "a"))
     assert (told["format"], told["helped"], told["change"]) == (1, True, "halve_work")
     assert told["low"] <= told["after_step_ps"] <= told["high"]
+
+
+def test_steps_that_were_not_traced_are_compared_where_both_tell_them() -> None:
+    half = Pace(10 * MS, 5 * MS, 10**6)
+    both = verify(recorded(WRITTEN, pace=half), recorded(WRITTEN, work=4.6, pace=half))
+    assert both is not None
+    assert both.change is not None
+    assert (both.untraced, both.before_ps, both.after_ps) == (True, 5 * MS, pytest.approx(3.3 * MS))
+    assert both.as_predicted
+    one = verify(recorded(WRITTEN, pace=half), recorded(WRITTEN, work=4.6))
+    assert one is not None
+    assert one.change is not None
+    assert (one.untraced, one.before_ps, one.after_ps) == (False, 10 * MS, pytest.approx(6.6 * MS))
+    assert one.change.prediction.step_ps == pytest.approx(2 * both.change.prediction.step_ps, rel=0.01)
 
 
 def test_a_prediction_that_fails_is_told_to_fail() -> None:

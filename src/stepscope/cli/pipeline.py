@@ -64,7 +64,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     need_paths(options, "pipeline")
     from stepscope.cli.reading import opened
-    from stepscope.instruments.pipeline.gather import gather, missing
+    from stepscope.instruments.pipeline.captures import missing
+    from stepscope.instruments.pipeline.gather import gather
     from stepscope.presenters import pipeline
     from stepscope.presenters.plain import plain
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAME = "capture"
 DECODER = "capture"
 STEPS = "steps.ndjson"
-"""The piece with the times of steps; it is given to the XPlane of the capture, where there is one."""
+"""The piece with the times of steps; it is given to the XPlane of the capture as well, where there is one."""
 
 Piece = Callable[[], bytes]
 """Reads a file; OSError, KeyError, ValueError or LimitReached when it cannot be had."""
@@ -45,8 +45,9 @@ def finish(store: Store, path: str) -> None:
     """Nothing is left to do: build() has told all."""
 
 
-def build(mark: Piece, pieces: Mapping[str, Piece], folder: str | None) -> Store:
-    """The store of a capture. mark reads capture.json; pieces by their names.
+def build(mark: Piece, pieces: Mapping[str, Piece], folder: str | None, *, traced: bool = False) -> Store:
+    """The store of a capture. mark reads capture.json; pieces by their names. traced: an XPlane beside it
+    tells the steps.
 
     CoreError when the folder cannot be written; ValueError when capture.json is no JSON.
     """
@@ -56,7 +57,7 @@ def build(mark: Piece, pieces: Mapping[str, Piece], folder: str | None) -> Store
     told = json.loads(text)
     if not isinstance(told, dict):
         raise ValueError("not a JSON object")
-    capture = _Capture(told, pieces)
+    capture = _Capture(told, pieces, traced)
     capture.digest.update(text)
     capture.read()
     store = _core.build(folder)
@@ -81,8 +82,9 @@ def step_times(data: bytes) -> list[tuple[int, int, int, bool]]:
 class _Capture:
     """A capture while it is read."""
 
-    def __init__(self, told: Mapping[str, Any], pieces: Mapping[str, Piece]) -> None:
+    def __init__(self, told: Mapping[str, Any], pieces: Mapping[str, Piece], traced: bool) -> None:
         self.told = told
+        self._traced = traced
         self.tables: dict[str, list[dict[str, Any]]] = {}
         self.digest = hashlib.blake2b(digest_size=16)
         self._pieces = dict(sorted(pieces.items()))
@@ -242,6 +244,13 @@ class _Capture:
                 for series, value in shares
                 if ts_ps is not None
             ]
+        for _, begin, end, recorded in step_times(self._data.get(STEPS, b"")):
+            ts_ps = self._time(begin)
+            series = "traced_ns" if recorded else "untraced_ns"
+            if ts_ps is not None:
+                rows.append(
+                    {"track_id": 0, "name": _STEP, "series": series, "ts_ps": ts_ps, "value": end - begin}
+                )
         self._add("counter", rows)
         if rows:
             track = {"device_id": None, "kind": "counter", "records": "unknown", "process": "machine"}
@@ -249,8 +258,10 @@ class _Capture:
             self._add("track", [track])
 
     def _steps(self) -> None:
+        if self._traced:
+            return
         rows = []
-        for number, begin, end, recorded in step_times(self._data.get("steps.ndjson", b"")):
+        for number, begin, end, recorded in step_times(self._data.get(STEPS, b"")):
             ts_ps, end_ps = self._time(begin), self._time(end)
             self._seen += 1
             if ts_ps is None or end_ps is None:
@@ -310,6 +321,8 @@ class _Capture:
         note["events"] += 1
 
 
+_STEP = "duration of a step"
+"""The counter of what steps took as the recorder saw them, at their begin: those of the warm-up, too."""
 _SHARES = "threads during recording"
 """The counter that says how many threads ran, and how many waited for a core, on average over a recording:
 at its begin, and again at its end. `program` are those that were there before the first iterator."""

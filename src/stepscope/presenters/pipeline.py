@@ -99,7 +99,10 @@ def _diagram(diagnosis: Diagnosis, out: io.StringIO, width: int, paint: Any) -> 
     worst = diagnosis.bottleneck
     lines: list[tuple[str, Load | None]] = []
     if diagnosis.waits is not None:
-        lines.append((f"program  a step takes {_ps(diagnosis.waits.step_ps)}", None))
+        traced_ps = diagnosis.waits.step_ps
+        untraced_ps = diagnosis.step_ps or traced_ps
+        told = f", {_ps(untraced_ps)} when nothing is traced" if untraced_ps != traced_ps else ""
+        lines.append((f"program  a step takes {_ps(traced_ps)}{told}", None))
     below: dict[int, list[Load]] = {}
     for load in loads:
         above = load.stage.above or next((o.stage for o in loads if o.stage.fed_by is load.stage), None)
@@ -185,7 +188,8 @@ def _document(one: Found) -> dict[str, Any]:
         "confidence": diagnosis.confidence,
         "wait_ratio": None if waits is None else waits.ratio,
         "wait_ratio_with_first_steps": None if waits is None else waits.ratio_all,
-        "step_ps": None if waits is None else waits.step_ps,
+        "step_ps": diagnosis.step_ps,
+        "traced_step_ps": None if waits is None else waits.step_ps,
         "wait_ps": None if waits is None else waits.wait_ps,
         "wait_shares": [] if waits is None else waits.shares,
         "steps_found": waits is not None and waits.has_steps,

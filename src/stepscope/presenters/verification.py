@@ -24,7 +24,8 @@ def render(result: Verification, *, width: int, color: bool) -> str:
     for sentence in result.edits:
         wrap(sentence, out, width, "  ")
     out.write(bold("What it gained") + "\n")
-    measured = f"A step took {_ps(result.before_ps)} and takes {_ps(result.after_ps)}: "
+    which = "A step that is not traced" if result.untraced else "A traced step"
+    measured = f"{which} took {_ps(result.before_ps)} and takes {_ps(result.after_ps)}: "
     measured += f"{units.show(result.ratio, 'ratio')} of it."
     wrap(measured, out, width, "  ")
     if result.change is None:
@@ -62,6 +63,7 @@ def to_json(result: Verification, before: str, after: str) -> str:
                 "edits": list(result.edits),
                 "before_step_ps": result.before_ps,
                 "after_step_ps": result.after_ps,
+                "untraced": result.untraced,
                 "helped": result.helped,
                 "as_predicted": result.as_predicted,
                 "change": None if change is None else change.name,

@@ -94,7 +94,7 @@ def _told_host(leader: Source) -> str:
 
 def _share(source: Source, pieces: Sequence[Piece], traced: bool) -> tuple[Piece, ...]:
     if source.format == FORMAT:
-        return tuple(piece for piece in pieces if piece.name != STEPS or not traced)
+        return tuple(replace(piece, told_elsewhere=traced and piece.name == STEPS) for piece in pieces)
     if source.format == "xplane":
         return tuple(piece for piece in pieces if piece.name == STEPS)
     return ()

@@ -46,6 +46,8 @@ class Piece:
     size: int
     """Bytes as stored."""
     spooled: Bytes | None = None
+    told_elsewhere: bool = False
+    """Another source of the capture tells the same, and more exactly."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
+_COSTS = 0.05
+"""Part of a step that tracing may cost without being told."""
+
 
 def write(
     waited: Waits,
@@ -21,9 +24,11 @@ def write(
     cores: int,
     best: Ceiling | None,
     contends: Load | None = None,
+    measured_ps: int | None = None,
 ) -> list[str]:
     """What speaks for the verdict, sentence by sentence. contends: the stage that takes most of the cores, of
-    a pipeline that the program does not wait for and shares them with."""
+    a pipeline that the program does not wait for and shares them with. measured_ps: duration of a step when
+    nothing is traced, where that is known."""
     share = units.show(waited.ratio, "ratio")
     of_what = "of the step time" if waited.has_steps else "of the time from the first batch to the last"
     said = [f"{share} {of_what} is waiting for input, {_ps(waited.wait_ps)} a step."]
@@ -44,6 +49,11 @@ def write(
         said.append(
             "The program spends time between its steps as they are marked; a step is counted here from its "
             "beginning to the beginning of the next."
+        )
+    if measured_ps is not None and measured_ps < (1 - _COSTS) * waited.step_ps:
+        said.append(
+            f"A step took {_ps(measured_ps)} before anything was traced, and {_ps(waited.step_ps)} then: "
+            "predictions are of steps that are not traced."
         )
     if verdict == "not_input_bound":
         if waited.ratio >= PARTLY_FROM:

@@ -22,31 +22,39 @@ from stepscope.instruments.pipeline.stages import consumer_lane
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 
 PACKED = 0.9
-"""Part of the cores that is kept busy while program and pipeline both want more of them. Measured: 0.83 to
-0.95 on two cores, of which the program used both when it could."""
+"""Part of the cores that is kept busy while program and pipeline both want more of them. Measured: 0.81 to
+0.91 on two cores, both of which the program could use."""
 _LEAST_PACKED = 0.7
 """With less of the cores busy something else holds the program up."""
 _READS = ("TFRecord", "TextLine", "FixedLengthRecord", "MatchingFiles", "Generator")
 
 
 def fit(
-    loads: Sequence[Load], waits: Waits, cores: int, device: bool, machine: Machine | None = None
+    loads: Sequence[Load],
+    waits: Waits,
+    cores: int,
+    device: bool,
+    machine: Machine | None = None,
+    measured_ps: int | None = None,
 ) -> Model:
-    """The model of what was recorded. machine: tells what threads got of the cores, where that is known."""
+    """The model of what was recorded. machine: tells what threads got of the cores, where that is known.
+    measured_ps: duration of a step without a profiler, where that is known. What a profiler adds lies
+    between the pieces of a stage's work, and is no handing over."""
+    measured_ps = waits.step_ps if measured_ps is None else measured_ps
     program_ps = max(waits.step_ps - waits.wait_ps, 0)
     parts = [_part(load) for load in loads if load.work_ps]
     others = machine.others if machine is not None and machine.full else 0.0
     free = cores * cores / (cores + others)  # as many threads as cores against theirs
     if machine is not None and machine.program is not None and machine.pipeline is not None:
         bare = Model(program_ps, (0, 0), (), cores, free, others=others)
-        return _by_threads(bare, parts, waits, machine.program, machine.pipeline)
+        return _by_threads(bare, parts, waits, machine.program, machine.pipeline, measured_ps)
     # One core is what is assumed when neither a record nor the trace tells how many there are.
     most = 0 if device or (machine is None and cores == 1) else program_ps * cores
     if machine is not None and machine.process_cores is not None and not device:
         used = round(machine.process_cores * waits.step_ps) - sum(part.cpu_ps for part in parts)
         most = min(most, max(used, 0))
     found = Model(program_ps, (0, most), tuple(parts), cores, free)
-    return found.handing_over(waits.step_ps, crowding(found, waits.step_ps))
+    return found.handing_over(measured_ps, crowding(found, measured_ps))
 
 
 def _part(load: Load) -> Part:
@@ -68,7 +76,12 @@ def _part(load: Load) -> Part:
 
 
 def _by_threads(
-    bare: Model, parts: Sequence[Part], waits: Waits, program: Threads, pipeline: Threads
+    bare: Model,
+    parts: Sequence[Part],
+    waits: Waits,
+    program: Threads,
+    pipeline: Threads,
+    measured_ps: int,
 ) -> Model:
     """bare: the model without stages, and with the program as it was recorded."""
     step_ps = max(waits.step_ps, 1)
@@ -95,7 +108,7 @@ def _by_threads(
     inside_ps, beside_ps = found.shared()
     found = replace(found, busy=((own_ps + inside_ps) / step_ps, beside_ps / step_ps))
     if waits.ratio >= PARTLY_FROM:
-        return found.handing_over(step_ps, 0.0)
+        return found.handing_over(measured_ps, 0.0)
     # Nobody waits for what is handed over: what the step takes longer is waiting for cores.
     packed = (own_ps + inside_ps + beside_ps) / (found.free_cores * step_ps)
     return replace(found, packed=min(packed, 1.0)) if packed >= _LEAST_PACKED else found

@@ -7,17 +7,16 @@ them and no lake keeps them, so that nobody pays for them who does not ask.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.calls import CHOSEN, EVENTS, ORDER, Call, read
-from stepscope.instruments.pipeline.machine import Machine, Threads
+from stepscope.instruments.pipeline.captures import Query, beside
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
-from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
+from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 
 MOST_EVENTS = 250_000
@@ -26,16 +25,6 @@ _PARTS = 4096
 """Parts of the recording's time, of which as many are read as hold so many events."""
 ID_BITS = 36
 """Rows are numbered below this bit, with the number of the source above it, as everywhere."""
-
-
-class Answer(Protocol):
-    """What a query gives."""
-
-    def rows(self) -> Sequence[Sequence[Any]]:
-        """All rows."""
-
-
-Query = Callable[[str], Answer]
 
 
 @dataclass(frozen=True)
@@ -76,122 +65,10 @@ def gather(query: Query) -> list[Found]:
             f"SELECT count(*) FROM device WHERE source_id = {source_id} AND kind IN ('gpu', 'tpu')"
         ).rows()
         window = (min((s.ts_ps for s in steps), default=0), max((s.end_ps for s in steps), default=0))
-        beside = _beside(query, source_id, run_id, host_id, window)
-        diagnosis = diagnose(calls, steps, device=bool(device[0][0]), share_seen=seen, beside=beside)
-        found.append(Found(source_id, run_id, host_id, path, calls, diagnosis, beside.places))
+        held = beside(query, source_id, run_id, host_id, window)
+        diagnosis = diagnose(calls, steps, device=bool(device[0][0]), share_seen=seen, beside=held)
+        found.append(Found(source_id, run_id, host_id, path, calls, diagnosis, held.places))
     return found
-
-
-def _beside(query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]) -> Beside:
-    """What captures of the same run on the same host hold beside the traces. window: of the steps, in the
-    time of the source."""
-    whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
-    models = []
-    for row in query(f"SELECT {', '.join(_NODE)} FROM iterator_model WHERE {whose} ORDER BY id").rows():
-        values = dict(zip(_NODE, row, strict=True))
-        inputs = tuple(_numbers(values.pop("inputs_json")))
-        models.append(
-            Node(
-                consumer=values.pop("consumer_node"),
-                inputs=inputs,
-                elements=values.pop("num_elements"),
-                **values,
-            )
-        )
-    places = [
-        Place(*row)
-        for row in query(
-            "SELECT iterator, position, transformation, dataset, file, line, text, args_json FROM user_stage "
-            f"WHERE {whose} ORDER BY id"
-        ).rows()
-    ]
-    there = query(f"SELECT 1 FROM source WHERE format = 'capture' AND {whose} LIMIT 1").rows()
-    machine = _machine(query, source_id, whose, window) if there else None
-    return Beside(models, places, machine, missing(query, source_id))
-
-
-def missing(query: Query, source_id: int | None = None) -> list[str]:
-    """What of the recordings, or of one source, is lost or was cut, in sentences."""
-    one = "" if source_id is None else f" AND source_id = {source_id}"
-    return [
-        f"A part of the recording is missing ({slug}: {detail}), and with it perhaps the slowest batches."
-        for slug, detail in query(
-            "SELECT DISTINCT slug, detail FROM source_note "
-            f"WHERE effect IN ('lost', 'capped'){one} ORDER BY slug, detail LIMIT 5"
-        ).rows()
-    ]
-
-
-def _machine(query: Query, source_id: int, whose: str, window: tuple[int, int]) -> Machine | None:
-    """How busy cores were during the steps, where a capture sampled them on a clock both share."""
-    origins = {
-        int(one): int(origin)
-        for one, origin in query(
-            f"SELECT source_id, origin_unix_ns FROM capture WHERE origin_unix_ns IS NOT NULL AND {whose}"
-        ).rows()
-    }
-    if source_id not in origins:
-        return None
-    for other, origin in sorted(origins.items()):
-        shift = (origins[source_id] - origin) * 1000
-        begin, end = window[0] + shift, window[1] + shift
-        if max(abs(begin), abs(end)) >= 2**63:
-            continue
-        rows = query(
-            "SELECT name, series, avg(value), min(value) FROM counter "
-            f"WHERE source_id = {other} AND name IN ('core busy', 'process cpu', 'machine memory') "
-            f"AND ts_ps >= {begin} AND ts_ps <= {end + _SAMPLE_PS} GROUP BY name, series"
-        ).rows()
-        cores = [float(value) for name, _, value, _ in rows if name == "core busy"]
-        used = [float(value) for name, _, value, _ in rows if name == "process cpu"]
-        free = [int(least) for name, _, _, least in rows if name == "machine memory"]
-        if cores:
-            shares = _shares(query, other, begin, end)
-            return Machine(
-                len(cores),
-                sum(cores) / len(cores),
-                max(cores),
-                shares.get("process running", used[0] if used else None),
-                _threads(shares, "program"),
-                _threads(shares, "later"),
-                free[0] if free else None,
-            )
-    return None
-
-
-def _shares(query: Query, source_id: int, begin: int, end: int) -> dict[str, float]:
-    """How many threads ran and waited for cores during the recording around the steps: it is told at its
-    begin and at its end, so that the last value before the middle of the steps is of their recording."""
-    middle = begin + (end - begin) // 2
-    rows = query(
-        "SELECT series, value FROM counter "
-        f"WHERE source_id = {source_id} AND name = 'threads during recording' AND ts_ps <= {middle} "
-        "ORDER BY ts_ps"
-    ).rows()
-    return {str(series): float(value) for series, value in rows}
-
-
-def _threads(shares: dict[str, float], owner: str) -> Threads | None:
-    running, waiting = (shares.get(f"{owner} {what}") for what in ("running", "waiting"))
-    return None if running is None or waiting is None else Threads(running, waiting)
-
-
-def _numbers(text: str) -> list[int]:
-    return [one for one in json.loads(text) if isinstance(one, int)]
-
-
-_SAMPLE_PS = 10**11
-"""A sample tells of the time before it: one that is taken a little after the steps belongs to them."""
-_NODE = (
-    "iterator", "sample", "node", "consumer_node", "inputs_json", "name", "node_class", "ratio",
-    "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",
-    "parallelism_max", "autotuned", "buffer_size", "gaps", "gap_ps", "cpu_budget", "ram_budget_bytes",
-)  # fmt: skip
-
-
-def quoted(text: str) -> str:
-    """Text as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _source(query: Query, source_id: int, number: int) -> tuple[list[Call], list[StepTime], float]:

@@ -214,6 +214,11 @@ class Prediction:
     high_ps: int
     limits_next: str
 
+    def times(self, factor: float) -> Prediction:
+        """The same of a step that is so many times as long."""
+        low, likely, high = (round(one * factor) for one in (self.low_ps, self.step_ps, self.high_ps))
+        return Prediction(likely, low, high, self.limits_next)
+
 
 def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
     """What a step takes after the change. measured_ps: what it takes now."""

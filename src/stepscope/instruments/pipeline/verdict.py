@@ -28,6 +28,7 @@ from stepscope.instruments.pipeline.machine import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage
+from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.waits import BOUND_FROM, PARTLY_FROM, StepTime, Waits
 
 Verdict = Literal["input_bound", "partly_input_bound", "not_input_bound", "unknown"]
@@ -60,6 +61,11 @@ class Diagnosis:
     ceiling: Ceiling | None = None
     places: Mapping[Stage, Sequence[Place]] = field(default_factory=dict)
     """Where the user wrote each stage, as far as the capture tells."""
+    step_ps: int | None = None
+    """Duration of a step that predictions are to be compared with: without a profiler, where the capture
+    tells that, else as it was traced. None where no waits are known."""
+    pace: Pace | None = None
+    """What steps took with and without a profiler, where the capture tells both."""
 
     @property
     def bottleneck(self) -> Load | None:
@@ -78,6 +84,8 @@ class Beside:
     machine: Machine | None = None
     missing: Sequence[str] = ()
     """What of the recording is lost or was cut, in sentences."""
+    pace: Pace | None = None
+    """What steps took with and without a profiler, where a recorder saw both."""
 
 
 def diagnose(
@@ -116,19 +124,28 @@ def diagnose(
         verdict = "not_input_bound"
     made: list[Change] = []
     best = None
-    now = fitting.fit(loads, waited, cores, device, beside.machine)
+    measured_ps = round(waited.step_ps * (1.0 if beside.pace is None else beside.pace.untraced_share))
+    now = fitting.fit(loads, waited, cores, device, beside.machine, measured_ps)
     bound = verdict != "not_input_bound"
     if not bound:
         worst = changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, beside.machine)
     else:
         worst = ranked[0] if ranked and ranked[0].in_waits_ps else None
     if worst is not None:
-        made = changes.propose(loads, worst, now, waited.step_ps, where, beside.places, beside.machine)
+        made = changes.propose(loads, worst, now, measured_ps, where, beside.places, beside.machine)
     if worst is not None and bound:
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
     said = evidence.write(
-        waited, ranked, verdict, share_seen, beside.machine, cores, best, None if bound else worst
+        waited,
+        ranked,
+        verdict,
+        share_seen,
+        beside.machine,
+        cores,
+        best,
+        None if bound else worst,
+        measured_ps,
     )
     said += odd
     sure = "low" if odd else _confidence(waited, ranked)
@@ -136,7 +153,7 @@ def diagnose(
         sure = "medium"
     return Diagnosis(
         verdict, sure, waited, loads, ranked, tuple(made), tuple(said), cores, share_seen,
-        accounts, beside.machine, best, where,
+        accounts, beside.machine, best, where, measured_ps, beside.pace,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stepscope.instruments.pipeline.changes import HELPS, Change
@@ -22,7 +22,8 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Verification:
-    """A change and what it gained. Times are of traced steps on both sides, which cost the same."""
+    """A change and what it gained. Times are of steps that were not traced where both captures tell them,
+    else of traced steps on both sides."""
 
     edits: tuple[str, ...]
     """What differs between the two pipelines, in sentences."""
@@ -30,6 +31,8 @@ class Verification:
     """The change that was predicted; None when none of those that were tried is what was made."""
     before_ps: int
     after_ps: int
+    untraced: bool = False
+    """Times are of steps that were not traced."""
 
     @property
     def ratio(self) -> float:
@@ -51,15 +54,22 @@ class Verification:
 
 def verify(before: Recorded, after: Recorded) -> Verification | None:
     """Holds one against the other; None when one of them has no steps to measure."""
-    if before.diagnosis.waits is None or after.diagnosis.waits is None:
+    told, measured = before.diagnosis, after.diagnosis
+    if told.waits is None or measured.waits is None:
         return None
+    before_ps, after_ps = told.waits.step_ps, measured.waits.step_ps
+    untraced = told.pace is not None and measured.pace is not None
+    if untraced:
+        before_ps, after_ps = told.step_ps or before_ps, measured.step_ps or after_ps
     edits = list(_edits(before.places, after.places))
-    names = [name for name, _ in edits] or list(_by_stages(before.diagnosis, after.diagnosis))
-    made = next((one for name in names for one in before.diagnosis.changes if one.name == name), None)
+    names = [name for name, _ in edits] or list(_by_stages(told, measured))
+    made = next((one for name in names for one in told.changes if one.name == name), None)
+    if made is not None and told.step_ps:
+        made = replace(made, prediction=made.prediction.times(before_ps / told.step_ps))
     said = [sentence for _, sentence in edits]
     if not said:
         said = ["The chain of datasets is the same: what changed is inside of a function, or elsewhere."]
-    return Verification(tuple(said), made, before.diagnosis.waits.step_ps, after.diagnosis.waits.step_ps)
+    return Verification(tuple(said), made, before_ps, after_ps, untraced)
 
 
 _ADDED = {"cache": "cache_here", "prefetch": "prefetch"}
@@ -126,7 +136,8 @@ def _at(place: Place) -> str:
 
 def _by_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:
     """Names of the changes that would explain how the stages differ, where the chains do not."""
-    worst = before.bottleneck
+    name = before.changes[0].stage if before.changes else None
+    worst = before.bottleneck or next((load for load in before.loads if load.stage.name == name), None)
     if worst is None:
         return
     if worst.python and not any(load.python for load in after.loads):

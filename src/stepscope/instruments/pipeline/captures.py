@@ -1,0 +1,167 @@
+"""What captures hold beside the traces: models of iterators, the user's chains, the machine, steps that were
+not traced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from stepscope.instruments.pipeline.accounting import Node
+from stepscope.instruments.pipeline.machine import Machine, Threads
+from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.tracing import Pace
+from stepscope.instruments.pipeline.verdict import Beside
+
+
+class Answer(Protocol):
+    """What a query gives."""
+
+    def rows(self) -> Sequence[Sequence[Any]]:
+        """All rows."""
+
+
+Query = Callable[[str], Answer]
+
+
+def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]) -> Beside:
+    """What captures of the same run on the same host hold beside the traces. window: of the steps, in the
+    time of the source."""
+    whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
+    models = []
+    for row in query(f"SELECT {', '.join(_NODE)} FROM iterator_model WHERE {whose} ORDER BY id").rows():
+        values = dict(zip(_NODE, row, strict=True))
+        inputs = tuple(_numbers(values.pop("inputs_json")))
+        models.append(
+            Node(
+                consumer=values.pop("consumer_node"),
+                inputs=inputs,
+                elements=values.pop("num_elements"),
+                **values,
+            )
+        )
+    places = [
+        Place(*row)
+        for row in query(
+            "SELECT iterator, position, transformation, dataset, file, line, text, args_json FROM user_stage "
+            f"WHERE {whose} ORDER BY id"
+        ).rows()
+    ]
+    there = query(f"SELECT 1 FROM source WHERE format = 'capture' AND {whose} LIMIT 1").rows()
+    machine = pace = None
+    if there:
+        for other, begin, end in _windows(query, source_id, whose, window):
+            machine = machine or _machine(query, other, begin, end)
+            pace = pace or _pace(query, source_id, other, begin, end)
+    return Beside(models, places, machine, missing(query, source_id), pace)
+
+
+def missing(query: Query, source_id: int | None = None) -> list[str]:
+    """What of the recordings, or of one source, is lost or was cut, in sentences."""
+    one = "" if source_id is None else f" AND source_id = {source_id}"
+    return [
+        f"A part of the recording is missing ({slug}: {detail}), and with it perhaps the slowest batches."
+        for slug, detail in query(
+            "SELECT DISTINCT slug, detail FROM source_note "
+            f"WHERE effect IN ('lost', 'capped'){one} ORDER BY slug, detail LIMIT 5"
+        ).rows()
+    ]
+
+
+def _windows(
+    query: Query, source_id: int, whose: str, window: tuple[int, int]
+) -> Iterator[tuple[int, int, int]]:
+    """Captures that share a clock with the source, and the window on the clock of each."""
+    origins = {
+        int(one): int(origin)
+        for one, origin in query(
+            f"SELECT source_id, origin_unix_ns FROM capture WHERE origin_unix_ns IS NOT NULL AND {whose}"
+        ).rows()
+    }
+    for other, origin in sorted(origins.items()):
+        shift = (origins.get(source_id, origin) - origin) * 1000
+        begin, end = window[0] + shift, window[1] + shift
+        if source_id in origins and max(abs(begin), abs(end)) < 2**63:
+            yield other, begin, end
+
+
+def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | None:
+    """How busy cores were between two moments, where a capture sampled them."""
+    rows = query(
+        "SELECT name, series, avg(value), min(value) FROM counter "
+        f"WHERE source_id = {source_id} AND name IN ('core busy', 'process cpu', 'machine memory') "
+        f"AND ts_ps >= {begin} AND ts_ps <= {end + _SAMPLE_PS} GROUP BY name, series"
+    ).rows()
+    cores = [float(value) for name, _, value, _ in rows if name == "core busy"]
+    used = [float(value) for name, _, value, _ in rows if name == "process cpu"]
+    free = [int(least) for name, _, _, least in rows if name == "machine memory"]
+    if not cores:
+        return None
+    shares = _shares(query, source_id, begin, end)
+    return Machine(
+        len(cores),
+        sum(cores) / len(cores),
+        max(cores),
+        shares.get("process running", used[0] if used else None),
+        _threads(shares, "program"),
+        _threads(shares, "later"),
+        free[0] if free else None,
+    )
+
+
+def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -> Pace | None:
+    """What steps took without a profiler, before this recording: of those in the second half of the warm-up,
+    when buffers are filled and autotune has settled."""
+    rows = query(
+        "SELECT series, ts_ps, value FROM counter "
+        f"WHERE source_id = {capture_id} AND name = 'duration of a step' AND ts_ps <= {end} ORDER BY ts_ps"
+    ).rows()
+    untraced = [value for series, ts_ps, value in rows if series == "untraced_ns" and ts_ps < begin]
+    settled = untraced[-(len(untraced) // 2) :][-_MOST_STEPS:]
+    # In the first one the profiler was switched on.
+    traced = [value for series, ts_ps, value in rows if series == "traced_ns" and ts_ps >= begin][1:]
+    if len(settled) < _FEW_STEPS or len(traced) < _FEW_STEPS:
+        return None
+    events = query(f"SELECT count(*) FROM slice WHERE source_id = {source_id}").rows()[0][0]
+    return Pace(
+        1000 * sum(traced) / len(traced), 1000 * sum(settled) / len(settled), events / (len(traced) + 1)
+    )
+
+
+_FEW_STEPS, _MOST_STEPS = 5, 100
+"""Steps without a profiler: of fewer than these nothing is said, of more than these the last are taken."""
+
+
+def _shares(query: Query, source_id: int, begin: int, end: int) -> dict[str, float]:
+    """How many threads ran and waited for cores during the recording around the steps: it is told at its
+    begin and at its end, so that the last value before the middle of the steps is of their recording."""
+    middle = begin + (end - begin) // 2
+    rows = query(
+        "SELECT series, value FROM counter "
+        f"WHERE source_id = {source_id} AND name = 'threads during recording' AND ts_ps <= {middle} "
+        "ORDER BY ts_ps"
+    ).rows()
+    return {str(series): float(value) for series, value in rows}
+
+
+def _threads(shares: dict[str, float], owner: str) -> Threads | None:
+    running, waiting = (shares.get(f"{owner} {what}") for what in ("running", "waiting"))
+    return None if running is None or waiting is None else Threads(running, waiting)
+
+
+def _numbers(text: str) -> list[int]:
+    return [one for one in json.loads(text) if isinstance(one, int)]
+
+
+_SAMPLE_PS = 10**11
+"""A sample tells of the time before it: one that is taken a little after the steps belongs to them."""
+_NODE = (
+    "iterator", "sample", "node", "consumer_node", "inputs_json", "name", "node_class", "ratio",
+    "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",
+    "parallelism_max", "autotuned", "buffer_size", "gaps", "gap_ps", "cpu_budget", "ram_budget_bytes",
+)  # fmt: skip
+
+
+def quoted(text: str) -> str:
+    """Text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
