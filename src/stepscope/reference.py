@@ -17,6 +17,8 @@ from stepscope.messages import ERRORS, NOTES, Message
 
 CHAPTERS = ("tables", "views", "analyses", "findings", "messages")
 """Each is a page of docs/reference/."""
+PAGES = ("findings",)
+"""Chapters of which each entry has a page of its own, in a folder called like the chapter."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,21 @@ def chapter(name: str) -> str:
     """A whole page of the reference."""
     title, about = _ABOUT[name]
     parts = [f"# {title}", about]
-    for entry in entries():
-        if entry.chapter == name:
-            parts.append(f"## {entry.name}\n\n{entry.text}")
+    found = [entry for entry in entries() if entry.chapter == name]
+    if name in PAGES:
+        parts.append(_lines(found))
+    else:
+        parts += [f"## {entry.name}\n\n{entry.text}" for entry in found]
     return "\n\n".join(parts) + "\n"
+
+
+def pages() -> dict[str, str]:
+    """The files of docs/reference/ and what stands in them."""
+    return {
+        "index.md": contents(),
+        **{f"{name}.md": chapter(name) for name in CHAPTERS},
+        **{_place(e): f"# {e.name}\n\n{e.text}\n" for e in entries() if e.chapter in PAGES},
+    }
 
 
 def contents() -> str:
@@ -56,9 +69,18 @@ def contents() -> str:
     parts = ["# Reference", "`stepscope docs NAME` explains any of these."]
     for name in CHAPTERS:
         found = [entry for entry in entries() if entry.chapter == name]
-        lines = "\n".join(f"- [`{e.name}`]({name}.md#{e.name}) {e.line}" for e in found)
-        parts.append(f"## [{_ABOUT[name][0]}]({name}.md)\n\n{lines or 'none yet'}")
+        parts.append(f"## [{_ABOUT[name][0]}]({name}.md)\n\n{_lines(found)}")
     return "\n\n".join(parts) + "\n"
+
+
+def _lines(found: Iterable[Entry]) -> str:
+    return "\n".join(f"- [`{entry.name}`]({_place(entry)}) {entry.line}" for entry in found)
+
+
+def _place(entry: Entry) -> str:
+    """Where an entry stands, seen from docs/reference/."""
+    folder = entry.chapter
+    return f"{folder}/{entry.name}.md" if folder in PAGES else f"{folder}.md#{entry.name}"
 
 
 def look_up(name: str) -> str:
@@ -134,6 +156,8 @@ def _library_entry(entry: library.Entry) -> str:
     ]
     parts = [
         f"*{entry.title}.* {entry.question}",
+        entry.reasoning,
+        f"Formula: {entry.formula}" if entry.formula else "",
         entry.notes,
         "\n".join(fact for fact in facts if fact),
         _markdown_table(("column", "unit", "meaning"), rows),

@@ -143,11 +143,14 @@ def test_header_is_strict(old, new):
         library.parse("analysis", "some_name", HEADER.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("missing", ["severity", "impact", "action", "impact_ps | ps"])
+@pytest.mark.parametrize(
+    "missing", ["severity", "impact", "action", "reasoning", "formula", "impact_ps | ps"]
+)
 def test_findings_need_more(missing):
     text = HEADER.replace(
         "-- columns:\n",
-        "-- severity: high\n-- impact: {name}\n-- action: act\n-- columns:\n"
+        "-- severity: high\n-- impact: {name}\n-- action: act\n-- reasoning: why\n-- formula: how\n"
+        "-- columns:\n"
         "--   severity | text | S | s\n--   impact_ps | ps | I | i\n",
     )
     library.parse("finding", "f", text)
@@ -159,7 +162,8 @@ def test_findings_need_more(missing):
 def test_templates_name_columns():
     text = HEADER.replace(
         "-- columns:\n",
-        "-- severity: high\n-- impact: {other}\n-- action: act\n-- columns:\n"
+        "-- severity: high\n-- impact: {other}\n-- action: act\n-- reasoning: why\n-- formula: how\n"
+        "-- columns:\n"
         "--   severity | text | S | s\n--   impact_ps | ps | I | i\n",
     )
     with pytest.raises(library.HeaderError, match="other"):

@@ -40,20 +40,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def pages() -> dict[str, str]:
-    """The files of docs/reference/ and what stands in them."""
+def _write(folder: Path, console: Console) -> int:
     from stepscope import reference
 
-    return {
-        "index.md": reference.contents(),
-        **{f"{name}.md": reference.chapter(name) for name in reference.CHAPTERS},
-    }
-
-
-def _write(folder: Path, console: Console) -> int:
+    pages = reference.pages()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in pages().items():
+        for name, text in pages.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise OutputError(
@@ -62,5 +55,5 @@ def _write(folder: Path, console: Console) -> int:
             todo="choose another folder",
             path=str(folder),
         ) from error
-    console.say(f"wrote {len(pages())} pages to {folder}")
+    console.say(f"wrote {len(pages)} pages to {folder}")
     return 0

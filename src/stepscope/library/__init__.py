@@ -16,8 +16,9 @@ A file begins with a header of comments, then has one SELECT:
 A line that begins with `--   ` continues the key above, one with `--     ` the line above. `question`,
 `reads` and `columns` are always there; `weakened_by` names the effects and slugs of source notes that
 make the answer doubtful. A finding has `severity`, `impact` and `action` too; the last two are
-templates whose {column} is filled from the finding's first row. Columns have a unit: text, int, float,
-bool, ps, bytes, ratio or unix_ns.
+templates whose {column} is filled from the finding's first row. Its `reasoning` says why what it looks
+for costs time, its `formula` how the numbers are worked out and from when on it is told. Columns have a
+unit: text, int, float, bool, ps, bytes, ratio or unix_ns.
 
 Files whose name begins with `_` are private: building stones that may change at any time.
 """
@@ -39,7 +40,10 @@ _FOLDERS: dict[Kind, str] = {"base": "base", "analysis": "analyses", "finding": 
 _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that must be there, those that may
     "base": (("question", "reads", "columns"), ("notes",)),
     "analysis": (("question", "reads", "columns"), ("notes", "weakened_by", "chart")),
-    "finding": (("question", "reads", "columns", "severity", "impact", "action"), ("notes", "weakened_by")),
+    "finding": (
+        ("question", "reads", "columns", "severity", "impact", "action", "reasoning", "formula"),
+        ("notes", "weakened_by"),
+    ),
 }
 _HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
@@ -85,6 +89,8 @@ class Entry:
     severity: str = ""
     impact: str = ""
     action: str = ""
+    reasoning: str = ""
+    formula: str = ""
 
     @property
     def private(self) -> bool:
@@ -192,6 +198,8 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
         severity=" ".join(keys.get("severity", [])),
         impact=" ".join(keys.get("impact", [])),
         action=" ".join(keys.get("action", [])),
+        reasoning=" ".join(keys.get("reasoning", [])),
+        formula=" ".join(keys.get("formula", [])),
     )
     _check(found)
     return found

@@ -10,6 +10,12 @@
 --   of rows. Fuse small tensors (HOROVOD_FUSION_THRESHOLD, XLA's all-reduce combiner) or reduce what is
 --   sent before looking for more parallelism.
 -- weakened_by: lost, capped, truncated
+-- reasoning: A viewer draws collectives on several rows, which looks like parallel communication. Horovod
+--   runs them in one background thread, NCCL shares the links between them: two that overlap take as long as
+--   one after the other. Adding up the rows counts that time twice, so communication is judged by the time
+--   in which any collective runs.
+-- formula: union = length of the union of the collectives' intervals on a device; impact = sum of their
+--   durations - union; overlap_share = impact / sum. Told from two rows and overlap_share >= 0.2 on.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Counted twice | time of collectives that others cover

@@ -8,6 +8,13 @@
 -- action: Record a later step, after everything was compiled: the tenth, say, or several with
 --   ProfilerHook(save_steps=...) or tf.profiler.experimental.start after a few steps.
 -- weakened_by: lost, capped, truncated
+-- reasoning: The first steps of a program trace functions, compile kernels and fill buffers; they last
+--   many times as long as later ones and spend it on other ops. A timeline of one such step says what
+--   compiling costs and nothing of training. Steps of that kind are told apart by what happens in them
+--   (tracing and compiling slices, first of their kind) and left out of averages; where nothing else was
+--   recorded, every number speaks of them.
+-- formula: told for each source of a host of whose steps, in all sources of the run, averages include
+--   none; impact = sum of the durations of the source's steps.
 -- columns:
 --   severity | text | Severity | high
 --   impact_ps | ps | Recorded | durations of these steps, added up

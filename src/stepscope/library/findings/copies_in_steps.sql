@@ -7,6 +7,11 @@
 -- action: Keep data on the device between ops, overlap copies with compute (prefetch_to_device), use pinned
 --   memory, send smaller types. `transfers` lists the copies with their bytes.
 -- weakened_by: lost, capped, truncated
+-- reasoning: A copy between host and device, or between devices, moves bytes and computes nothing. Where
+--   copies are a large part of what an accelerator does, the data are in the wrong place: inputs arrive
+--   late, results are fetched in each step, or neighbouring ops are placed apart.
+-- formula: copy_share = self time of slices of the class `copy` / self time of all work on the device,
+--   waits left out; impact = that self time of copies. Told from copy_share >= 0.1 on.
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | self times of the copies, added up

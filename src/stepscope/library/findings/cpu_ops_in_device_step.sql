@@ -11,6 +11,12 @@
 -- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), and only types that take at
 --   least 10 % of the window with their copies. Copies are tied to the ops that they are for by arrows,
 --   which StepStats alone tell: elsewhere there are none.
+-- reasoning: An op without a kernel for the accelerator runs on the processor, and its inputs and outputs
+--   are copied there and back. In a timeline this looks like work on the host while the device has nothing
+--   to do. Two things have to come together before it is told: the accelerator is idle for a fifth of the
+--   window, and one op type with its copies takes a tenth of it.
+-- formula: impact = sum of self times of the op type on CPU devices + durations of the copies that it
+--   forces; told when idle time of the least busy accelerator >= 0.2 x window and impact >= 0.1 x window.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Cost | self times on the host and durations of the copies, added up

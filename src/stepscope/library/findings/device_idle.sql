@@ -8,6 +8,12 @@
 -- action: Look at `idle_gaps` for what ends each gap and what the host waits for meanwhile. One long gap a
 --   step points to input or to a blocking call; very many short ones point to launches that come too late.
 -- weakened_by: lost, capped, truncated, missing
+-- reasoning: An accelerator is paid for by the hour and idle when nobody has work for it: input is late,
+--   the host blocks on a result, or launches come one by one. How long it is idle is the gap left by the
+--   union of everything it runs, on all its streams; adding streams up would hide gaps under work that
+--   overlaps elsewhere.
+-- formula: idle = window - union of the device's work within the window (the view `step_window`);
+--   idle_share = idle / window; told from 0.2 on, high from 0.5 on.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Idle | idle time within the window

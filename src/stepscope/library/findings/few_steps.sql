@@ -8,6 +8,11 @@
 -- action: Record at least ten steps in a row after the warm-up, or save a timeline every few steps with
 --   ProfilerHook and give stepscope the whole folder.
 -- weakened_by: lost, truncated
+-- reasoning: Steps differ: buffers fill and drain, checkpoints are written, the machine does other things.
+--   From one or two steps neither the spread nor an outlier can be told, so averages over them are shown
+--   with this warning.
+-- formula: steps = steps that averages include, over all sources of the host; told for one or two; impact
+--   = their durations added up.
 -- columns:
 --   severity | text | Severity | low
 --   impact_ps | ps | Recorded | durations of these steps, added up

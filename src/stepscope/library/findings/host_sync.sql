@@ -8,6 +8,11 @@
 -- action: Read results less often: no .numpy(), .item() or print of tensors in each step, log every hundredth
 --   one. Copy with non_blocking=True from pinned memory.
 -- weakened_by: lost, capped, truncated, no-steps
+-- reasoning: A call that blocks until the device is done (fetching a value, synchronising a stream) keeps
+--   the host from launching what comes next, so that the device runs dry after it. Some such call in a step
+--   is normal; a good part of the step is not.
+-- formula: impact = length of the union of blocking calls (waits of the kind `device`) within the averaged
+--   steps; sync_share = impact / sum of these steps' durations; told from 0.1 on, medium from 0.25 on.
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Blocked | union of these calls within the steps

@@ -8,6 +8,12 @@
 --   {short_gap_ps} of it in {gaps} gaps under 100 µs: launching costs more than the work.
 -- action: Fuse small ops: jit_compile=True (XLA), CUDA graphs, fused optimizers, larger batches.
 -- weakened_by: lost, capped, truncated, missing
+-- reasoning: Launching a kernel costs the host several microseconds. Where kernels last hardly longer than
+--   that, the device waits for launches, and a faster device would change nothing. The pattern has three
+--   marks that have to come together: short slices, short gaps, and enough idle time in them.
+-- formula: mean = work on the device / number of slices (at least 100); short gaps are those below 100 us.
+--   Told when mean < 20 us, time in short gaps >= 0.1 x window and idle time >= 0.2 x window; impact = time
+--   in short gaps.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Between kernels | idle time in gaps shorter than 100 µs

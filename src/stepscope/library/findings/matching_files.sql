@@ -8,6 +8,11 @@
 --   file; with many small files, pack them into fewer TFRecords.
 -- notes: Slices are cut at the edges of the window; what runs at the same time counts once.
 -- weakened_by: lost, capped, truncated
+-- reasoning: Dataset.list_files and tf.io.matching_files ask the file system for all names each time the
+--   pipeline begins anew, and nothing is read meanwhile. On remote storage or with many small files this
+--   takes seconds in each pass. The list rarely changes, so that it can be made once.
+-- formula: impact = length of the union of slices of MatchingFiles ops and MatchingFiles stages, cut at
+--   the edges of the window; share = impact / window; told from 0.05 on, high from 0.3 on.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Listing | time within the window in which at least one runs

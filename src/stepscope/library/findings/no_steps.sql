@@ -8,6 +8,11 @@
 -- action: Mark steps in the program: tf.profiler.experimental.Trace("train", step_num=i, _r=1),
 --   jax.profiler.StepTraceAnnotation, or prof.step() with torch.profiler.
 -- weakened_by: lost, truncated
+-- reasoning: Step times, shares of a step and warm-up can be told only where something says where a step
+--   begins: a marker of the profiler, a step annotation, calls of a train function, one Session.run for a
+--   file. When all of these are missing the whole capture is taken as one stretch, and shares are of that.
+-- formula: told for each source whose only step is the whole capture (`recovered_from = 'whole_capture'`);
+--   impact = length of the capture.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Capture | length of the capture

@@ -9,6 +9,12 @@
 --   capture (tf.profiler.experimental.start) shows the instructions of XLA clusters, XLA_FLAGS with
 --   --xla_dump_to writes what they were compiled to.
 -- weakened_by: lost, capped, truncated
+-- reasoning: The finest thing a timeline of ops shows is an op. A compiled cluster, a function call, a
+--   loop or a fused op is one bar whose inside was not recorded, so that a list of slow ops ends at it. The
+--   remedy is a finer recording, not more looking at this one.
+-- formula: share = self time of the op / self time of everything on the same kind of place (device, host
+--   or launch), waits left out; told for clusters, calls, loops and fused collectives from 0.2 on, medium
+--   from 0.5 on.
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Unseen | self time of the op

@@ -9,6 +9,11 @@
 -- action: Do not read the rows as parallel execution; they are places that a viewer packs ops into, or
 --   streams that wait for each other. On an accelerator, look at `launches` and at waits between streams.
 -- weakened_by: lost, capped, truncated
+-- reasoning: tf Timeline and its followers pack ops into as many rows as they need so that no two overlap
+--   in a row; streams wait for each other by events. Many rows then look like parallel work. How much really
+--   runs at once is the time of all rows over the time in which any row works.
+-- formula: concurrency = sum over rows of each row's busy time / union of the device's busy time; told
+--   from three rows on when below 1.1 on a device or 1.5 on a host; threads are left out.
 -- columns:
 --   severity | text | Severity | low
 --   impact_ps | ps | One by one | time in which at least one row was at work

@@ -9,6 +9,12 @@
 --   Python, use several processes (tf.data service, or reading prepared files).
 -- notes: Calls are cut at the edges of the window; those that overlap count once.
 -- weakened_by: lost, capped, truncated
+-- reasoning: tf.py_function and tf.numpy_function call back into the program's Python, whose interpreter
+--   lock lets one thread compute at a time: num_parallel_calls does not help, and the training loop's own
+--   Python waits as well. Python that only waits (a socket, a sleep) lets go of the lock, which a trace
+--   cannot tell apart; stepscope therefore gives wide intervals for parallelising it.
+-- formula: impact = length of the union of the calls of one op, cut at the edges of the window; share =
+--   impact / window; told from 0.05 on, high from 0.3 on.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | In Python | time within the window in which at least one call runs

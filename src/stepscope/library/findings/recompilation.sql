@@ -10,6 +10,11 @@
 --   values passed as arguments (pass tensors), functions made inside the loop. TensorFlow warns of
 --   functions that retrace; jax.log_compiles() names them in JAX.
 -- weakened_by: lost, capped, truncated
+-- reasoning: A function is compiled for each new shape, dtype or Python argument that it is called with.
+--   Compiling at the start is expected; compiling again after an ordinary step says that something changes
+--   from step to step, and each time costs as much as many steps.
+-- formula: told when at least two steps of a host are compile steps and the last of them comes after an
+--   ordinary step; high from three on; impact = durations of these steps added up.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Compile steps | durations of the steps that compile

@@ -8,6 +8,11 @@
 -- action: Record the device as well: full trace level with CUPTI to be found (LD_LIBRARY_PATH), or
 --   tf.profiler.experimental. Until then, use these rows for order, not for time.
 -- weakened_by: lost, capped
+-- reasoning: Where CUPTI was not found or the trace level was low, rows named after a device hold what the
+--   host did to launch its work. Launching is asynchronous: such a bar may be short while the kernel is
+--   long, and the other way round. The order of these bars is true, their length is not that of the work.
+-- formula: told for each device with launch slices in a source that has no row of real device execution;
+--   impact = durations of these launches added up.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Doubtful | durations of the launches, added up

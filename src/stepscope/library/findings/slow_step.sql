@@ -9,6 +9,12 @@
 --   `idle_gaps` and `step_list` whether it waits. Checkpoints, evaluation, garbage collection, a shuffle
 --   buffer being filled and, in the first step of a program, warming up are the usual causes.
 -- weakened_by: lost, capped, truncated
+-- reasoning: A mean hides that most steps are quick and few are very slow, and their causes differ:
+--   checkpoints, evaluation, garbage collection, a buffer being filled. The median stands for the ordinary
+--   step; what slow ones take above it is what could be saved.
+-- formula: slow = steps longer than 2 x the median of their kind (at least four steps); impact = sum over
+--   slow steps of (duration - median); told from impact >= 0.05 x the sum of all steps on, medium from 0.2
+--   on.
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Above the median | time of the slow steps above the median
