@@ -52,6 +52,34 @@ def entries(folder: Path) -> list[Path]:
     return sorted((folder / "entries").iterdir())
 
 
+def test_a_file_is_found_again_from_another_folder(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First by a relative path, then by a link that is gone later, then by its own name; and the cache has
+    lost what was decoded."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "here").symlink_to("there")
+    path = chrome(tmp_path / "there" / "a.json")
+    monkeypatch.chdir(tmp_path)
+    first = ask(Path("here/a.json"))
+    (tmp_path / "here").unlink()
+    monkeypatch.chdir(tmp_path / "there")
+    for given in (path, Path("a.json")):
+        for entry in entries(folder):
+            shutil.rmtree(entry)
+        assert ask(given) == first
+
+
+def test_the_program_may_go_elsewhere_before_it_asks(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = chrome(tmp_path / "a.json")
+    monkeypatch.chdir(tmp_path)
+    with stepscope.open("a.json", cache=False) as trace:
+        monkeypatch.chdir("/")
+        assert trace.query(QUESTION).rows() == ask(path)
+
+
 def test_the_second_look_decodes_nothing(tmp_path: Path, folder: Path, decoded: list[str]) -> None:
     path = chrome(tmp_path / "a.json")
     first = ask(path)

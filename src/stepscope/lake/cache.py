@@ -58,9 +58,9 @@ class Cache:
         if found is None:
             return None
         try:
+            # It may have been seen by another name, from another folder: relative, or through a link.
             items = tuple(
-                Item(**{**one, "bytes": Bytes(**{**one["bytes"], "unpack": tuple(one["bytes"]["unpack"])})})
-                for one in found["items"]
+                Item(**{**one, "bytes": _place(one["bytes"], identity[0])}) for one in found["items"]
             )
             return Look(items, tuple(Skipped(**one) for one in found["skipped"]))
         except (KeyError, TypeError):
@@ -245,6 +245,11 @@ class Cache:
                 break
             disk.remove(entry)
             total -= size
+
+
+def _place(known: dict[str, Any], path: str) -> Bytes:
+    """Where bytes are that were seen in a file, which is at this path now."""
+    return Bytes(**{**known, "path": path, "unpack": tuple(known["unpack"])})
 
 
 def _digest(text: str) -> str:

@@ -234,14 +234,14 @@ def _once(files: Iterable[_File]) -> list[_File]:
 
 def _look(file: _File, recognise: Recognise, spool: Spool, memory: Memory) -> Look:
     if not file.lasting:
-        return look(file.path, file.shown, recognise, spool)
+        return look(file.path.absolute(), file.shown, recognise, spool)
     try:
         key = identity(file.path)
     except OSError as error:
         return Look((), (Skipped(file.shown, "no-access", error.strerror or str(error)),))
     known = memory.recall(key)
     if known is None:
-        known = look(file.path, file.shown, recognise, spool)
+        known = look(file.path.absolute(), file.shown, recognise, spool)
         # What is no recording to this version may be one to the next.
         if any(item.decoder for item in known.items):
             memory.remember(key, known)
