@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import LimitReached
-from stepscope.lake.rows import ID_BITS
+from stepscope.lake.rows import ID_BITS, printable
 from stepscope.lake.schema import schema
 from stepscope.sources import op_logs
-from stepscope.sources.source import Source
+from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ CODE = "op_line"
 
 
 def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
-    """Rows of the table op_line. An op log that cannot be read, or is too large, tells nothing."""
+    """Rows of the table op_line. What an op log cannot tell, code_notes() tells of it."""
     from stepscope.formats import _op_log
 
     rows: list[dict[str, Any]] = []
     for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
         lines: dict[str, tuple[str, _op_log.CodeLine]] = {}
-        for place, path in places:
+        for place, path in places[: op_logs.MOST]:
             try:
                 data = spool.read(place, path, _op_log.MOST_BYTES)
             except (OSError, KeyError, ValueError, LimitReached):
-                continue
+                continue  # code_notes() says so
             for name, line in _op_log.read(data).items():
                 lines.setdefault(name, (path, line))
         for name, (path, line) in lines.items():
@@ -54,6 +54,42 @@ def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def code_notes(sources: Sequence[Source], spool: Spool) -> list[tuple[Any, ...]]:
+    """Rows of source_note about op logs that are not read, or not to their end. They stand with the first
+    source of the run."""
+    from stepscope.formats import _op_log
+
+    rows: list[tuple[Any, ...]] = []
+    for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
+        number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
+        about = (number, run, first.host_id, "op-log-unread", "missing")
+        for place, path in places[: op_logs.MOST]:
+            if told := _unread(place, path, spool):
+                offset, seen = told
+                rows.append((*about, 1, offset, printable(f"{path}: {seen}")))
+        if (rest := len(places) - op_logs.MOST) > 0:
+            detail = f"{places[op_logs.MOST][1]}: one of {rest:,} op logs beyond {op_logs.MOST}"
+            rows.append((*about, rest, None, printable(detail)))
+    return rows
+
+
+def _unread(place: Bytes, path: str, spool: Spool) -> tuple[int | None, str] | None:
+    """Where an op log cannot be read, and why; None when it can. The core looks at it, in milliseconds."""
+    from stepscope import _core
+    from stepscope.formats import _op_log
+
+    try:
+        data = spool.read(place, path, _op_log.MOST_BYTES)
+        entries = _core.Tfprof().add_op_log(_core.Input.bytes(data))
+    except LimitReached as error:
+        return None, error.seen
+    except (OSError, KeyError, ValueError) as error:
+        return None, f"it cannot be read: {error}"
+    except _core.CoreError as error:
+        return error.offset, f"it is damaged, or no op log: {error.seen}"
+    return None if entries else (None, "no op in it")
 
 
 def judged(stored: Selects) -> Selects:

@@ -388,6 +388,14 @@ NOTES: dict[str, Message] = {
         "recording, or its event was dropped.",
         "Nothing.",
     ),
+    "op-log-unread": Message(
+        "An op log could not be read",
+        "The lines of the program that made the ops of a run are told by op logs, in the folder of a capture "
+        "or beside a recording. This one is damaged, too large (over 64 MiB), may not be read, or holds no "
+        "op: where it tells of an op alone, the line of that op is not known.",
+        "Check who may read it, or write it anew: `stepscope record` does, and so does "
+        "tf.compat.v1.profiler.write_op_log.",
+    ),
     "record-checksum": Message(
         "Records whose checksum is wrong",
         "The bytes of these records changed after they were written. They were skipped.",

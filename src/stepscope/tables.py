@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import config
 from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
-from stepscope.derived import CODE, DERIVED, code_rows, derive, judged
+from stepscope.derived import CODE, DERIVED, code_notes, code_rows, derive, judged
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.cache import Cache
@@ -171,6 +171,8 @@ class DecodedTables:
             rows: list[tuple[Any, ...]] = []
             for source_id, one in enumerate(self._decoded):
                 rows += small_tables(one.source, source_id, one.facts, one.error).get(table.name, [])
+            if table.name == "source_note":
+                rows += code_notes([one.source for one in self._decoded], self._spool)
             name = f"small_{table.name}"
             columns = [(column.name, column.type) for column in table.columns]
             engine.table(name, columns, distinct(table.name, rows))

@@ -137,6 +137,45 @@ def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.Captu
     assert "By line of the program, at the peak" in capsys.readouterr().out
 
 
+def notes_on(folder: Path) -> list[tuple[Any, ...]]:
+    with stepscope.open(folder, cache=False) as opened:
+        return opened.query(
+            "SELECT events, first_offset, detail FROM source_note"
+            " WHERE slug = 'op-log-unread' ORDER BY detail"
+        ).rows()
+
+
+def test_op_logs_that_are_not_read_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(TWO_SERVERS, tmp_path / "run_meta.pb")
+    log = message_of({"a": [("train.py", 1, "main")], "b": [("train.py", 2, "main")]}).SerializeToString()
+    one, two = tmp_path / "tfprof_log", tmp_path / "tfprof_log.old"
+    one.write_bytes(log)
+    assert notes_on(tmp_path) == []
+    one.write_bytes(log[:-3])
+    two.write_bytes(b"")
+    ((_, _, empty), (events, offset, cut)) = notes_on(tmp_path)
+    assert (events, empty) == (1, f"{two}: no op in it")
+    assert 0 < offset < len(log)
+    assert cut.startswith(f"{one}: it is damaged, or no op log: ")
+    assert main(["memory", str(tmp_path), "--no-cache"]) == 0
+    assert f"{one}: it is damaged" in capsys.readouterr().err
+    monkeypatch.setattr(_op_log, "MOST_BYTES", 5)
+    two.unlink()
+    ((_, _, large),) = notes_on(tmp_path)
+    assert large == f"{one}: more than 5 bytes in {one}"
+    one.unlink()
+    one.symlink_to(tmp_path / "nowhere")
+    assert notes_on(tmp_path) == []  # nothing is there
+    one.unlink()
+    for number in range(53):
+        (tmp_path / f"tfprof_log.{number:02}").write_bytes(log[:4])
+    monkeypatch.undo()
+    *_, (events, _, beyond) = sorted(notes_on(tmp_path))
+    assert (events, beyond) == (3, f"{tmp_path}/tfprof_log.50: one of 3 op logs beyond 50")
+
+
 def test_the_innermost_line_of_the_program() -> None:
     frames = [CodeLine("train.py", 1, "<module>"), CodeLine("torch/nn/modules/linear.py", 134, "forward")]
     assert innermost(frames) == frames[0]

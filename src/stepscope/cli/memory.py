@@ -57,6 +57,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with opened(options, console) as (trace, bar):
         found = gather.gather(trace.query)
         durations = _durations(trace) if found else {}
+        unread = trace.query(_UNREAD).rows() if found else []
         bar.stop()
     asked = [
         (
@@ -75,11 +76,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.out.write(memory.to_json(asked))
     elif found:
         console.out.write(memory.render(asked, width=console.width, color=console.color))
+    for (detail,) in unread:
+        console.say(f"lines of the program: {detail} (op-log-unread)")
     if not found:
         for line in memory.NOTHING:
             console.say(line)
         return 2
     return 0
+
+
+_UNREAD = "SELECT detail FROM source_note WHERE slug = 'op-log-unread' ORDER BY detail"
 
 
 def _search(option: str, pattern: str | None) -> Callable[[str], bool] | None:

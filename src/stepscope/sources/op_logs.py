@@ -11,8 +11,10 @@ from stepscope.sources.source import Bytes, Source
 PIECE = "op_log.pb"
 """What the recorder calls it."""
 _WITH_OPS = ("run_metadata", "xplane", "event_file")
-_MOST = 50
-"""Files that are taken of one run, and folders that are looked into beside one file."""
+MOST = 50
+"""Files of one run that are worth reading."""
+_MOST_FOLDERS = 50
+"""Folders that are looked into beside one file."""
 
 
 def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[tuple[Bytes, str]]]:
@@ -37,7 +39,7 @@ def by_run(sources: Sequence[Source], names: re.Pattern[str]) -> dict[str, list[
         for path in _beside(folder, names):
             place = Bytes(str(path))
             found.setdefault(source.run_id, {}).setdefault(repr(place), (place, str(path)))
-    return {run: list(places.values())[:_MOST] for run, places in found.items()}
+    return {run: list(places.values()) for run, places in found.items()}
 
 
 def _beside(folder: Path, names: re.Pattern[str]) -> list[Path]:
@@ -45,7 +47,7 @@ def _beside(folder: Path, names: re.Pattern[str]) -> list[Path]:
     try:
         inside = sorted(folder.iterdir())
         found = [one for one in inside if names.fullmatch(one.name) and one.is_file()]
-        for one in [one for one in inside if one.is_dir() and not one.is_symlink()][:_MOST]:
+        for one in [one for one in inside if one.is_dir() and not one.is_symlink()][:_MOST_FOLDERS]:
             found += sorted(path for path in one.iterdir() if names.fullmatch(path.name) and path.is_file())
     except OSError:
         return []
