@@ -101,6 +101,13 @@ def event_messages(
     run_metadata: only with step statistics. CoreError when the file has no record.
     """
 
+def hlo_instructions(
+    data: builtins.bytes,
+) -> tuple[str, list[tuple[str, str, str, int]], list[tuple[str, int, str, int]]]:
+    """What an HloProto tells: name of the module; its instructions (name, opcode, the framework's name of the
+    op, number of the innermost Python call from 1 or 0); the calls (file, line or 0, function, number of the
+    call around it from 1 or 0). CoreError when it is damaged."""
+
 def tf_timeline(
     input: Input, *, dataflow: bool, memory: bool, op_time: str
 ) -> tuple[str, int, int, tuple[int, str] | None]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import LimitReached
+from stepscope.instruments.xla import programs
 from stepscope.lake.rows import ID_BITS, printable
 from stepscope.lake.schema import schema
 from stepscope.sources import op_logs
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
 DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 """Tables that instruments make from others when a query first reads them."""
-
-
-CODE = "op_line"
-"""The table that is read from the op logs of sources, when a query first reads it."""
 
 
 def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
@@ -90,6 +87,13 @@ def _unread(place: Bytes, path: str, spool: Spool) -> tuple[int | None, str] | N
     except _core.CoreError as error:
         return error.offset, f"it is damaged, or no op log: {error.seen}"
     return None if entries else (None, "no op in it")
+
+
+FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]] = {
+    "op_line": code_rows,
+    "hlo_instruction": programs.rows,
+}
+"""Tables that are read from sources, or from op logs beside them, when a query first reads them."""
 
 
 def judged(stored: Selects) -> Selects:

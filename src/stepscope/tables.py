@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import config
 from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
-from stepscope.derived import CODE, DERIVED, code_notes, code_rows, derive, judged
+from stepscope.derived import DERIVED, FROM_FILES, code_notes, derive, judged
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.cache import Cache
@@ -134,8 +134,8 @@ class DecodedTables:
         """Makes the tables known; streams are registered when a query first reads a table."""
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
-            if table.name == CODE:
-                engine.source(CODE, columns, self._code(engine, table))
+            if table.name in FROM_FILES:
+                engine.source(table.name, columns, self._from_files(engine, table))
             elif table.name not in DERIVED:
                 small = table.name in SMALL
                 make = self._small(engine, table) if small else self._large(engine, table)
@@ -180,12 +180,13 @@ class DecodedTables:
 
         return make
 
-    def _code(self, engine: DuckDB, table: Table) -> Selects:
+    def _from_files(self, engine: DuckDB, table: Table) -> Selects:
         def make(wanted: frozenset[str] | None) -> list[str]:
-            rows = code_rows([one.source for one in self._decoded], self._spool)
+            rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
             columns = [(column.name, column.type) for column in table.columns]
-            engine.table(f"small_{CODE}", columns, [[row[name] for name, _ in columns] for row in rows])
-            return [f"SELECT * FROM small_{CODE}"]
+            name = f"small_{table.name}"
+            engine.table(name, columns, [[row[column] for column, _ in columns] for row in rows])
+            return [f"SELECT * FROM {name}"]
 
         return make
 

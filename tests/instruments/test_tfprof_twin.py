@@ -93,8 +93,16 @@ def twin(query: Any) -> Sums:
             row = slices.get(row[1])
         return found
 
+    made_of = {
+        (source, program, name): op_name
+        for source, program, name, op_name in query(
+            "SELECT source_id, program_id, name, op_name FROM hlo_instruction"
+        ).rows()
+    }
+
     def full(row: Any) -> str:
-        module = json.loads(row[10] or "{}").get("hlo_module") if row[10] else None
+        told = json.loads(row[10] or "{}")
+        module = made_of.get((row[2], str(told.get("program_id")), row[5])) or told.get("hlo_module")
         return f"{module}/{row[5]}" if module else str(row[5])
 
     def within_op(row: Any) -> bool:

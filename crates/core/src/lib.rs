@@ -17,6 +17,7 @@ mod flows;
 pub mod graph;
 pub mod graph_attr;
 mod heap;
+pub mod hlo;
 mod index;
 pub mod input;
 mod ipc;

@@ -1,13 +1,14 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 5
+-- SCHEMA_VERSION 6
 -- history
 --   1  first version
 --   2  iterator and iterator_call
 --   3  iterator_model and user_stage; iterator tells the line of code and what the model says
 --   4  buffer
 --   5  tfprof_node; buffer tells a row to draw a block on, and the line of code; op_line; checkpoint_tensor
+--   6  hlo_instruction
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -409,6 +410,23 @@ CREATE TABLE op_line (
   line INTEGER NOT NULL,            -- line in that file
   function VARCHAR,                 -- function in which that line stands
   told_by VARCHAR NOT NULL          -- op log that it was read from
+);
+
+-- An instruction of a program that XLA compiled: from the programs that XPlanes keep. Read when first asked for.
+CREATE TABLE hlo_instruction (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  program_id VARCHAR NOT NULL,      -- number of the program, as slices have it in program_id
+  module VARCHAR NOT NULL,          -- name of the HLO module
+  name VARCHAR NOT NULL,            -- name of the instruction, as slices have it in op_name
+  opcode VARCHAR NOT NULL,          -- what it does
+  op_name VARCHAR,                  -- the framework's name of the op it was made of: jit(f)/layer/dot_general
+  file VARCHAR,                     -- file of the innermost Python call that made it
+  line INTEGER,                     -- line in that file
+  function VARCHAR,                 -- function in which that line stands
+  stack_json VARCHAR                -- all these calls as [[file, line, function], …], the outermost first
 );
 
 -- A line of a view of tfprof, with its figures; of several steps they are the mean. All lines are there: nothing is

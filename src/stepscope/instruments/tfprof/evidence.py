@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stepscope.instruments.python_frame import Frame
@@ -124,8 +124,8 @@ class Evidence:
 def read(query: Query) -> Evidence:
     """The nodes of a trace, by name."""
     nested = walk(query)
-    samples = _in_steps([*_named(query, nested.tracks), *nested.samples])
-    notes = []
+    notes: list[str] = []
+    samples = _in_steps([*_named(query, nested.tracks, notes), *nested.samples])
     steps = sorted({one.step for one in samples if one.step is not None and one.step >= 0})
     outside = [one for one in samples if one.step == OUTSIDE]
     if outside:
@@ -169,14 +169,17 @@ def _by_stack(samples: Iterable[Sample]) -> dict[str, Ran]:
 
 _NAMED = """
 SELECT
-  o.source_id, s.process, o.place, o.device, o.step, s.op_name, o.op_type, s.module, s.event,
+  o.source_id, s.process, o.place, o.device, o.step, s.op_name, o.op_type, s.module, s.program,
+  s.event,
   COUNT(*) AS runs, CAST(SUM(o.self_ps) AS BIGINT) AS own_ps, MIN(o.ts_ps) AS start_ps
 FROM op_slice AS o
 INNER JOIN (
   SELECT
     a.id, a.op_name, a.track_id, a.name AS event, t.process,
     CASE WHEN a.args_json LIKE '%"hlo_module"%' THEN json_extract_string(a.args_json, '$.hlo_module') END AS
-    module
+    module,
+    CASE WHEN a.args_json LIKE '%"program_id"%' THEN json_extract_string(a.args_json, '$.program_id') END AS
+    program
   FROM slice AS a
   INNER JOIN track AS t ON t.id = a.track_id
   WHERE a.op_name IS NOT NULL
@@ -198,16 +201,23 @@ class _Described:
     bytes: int = 0
 
 
-def _named(query: Query, walked: Sequence[int]) -> list[Sample]:
-    """Executions of ops that tell their names, added up."""
+def _named(query: Query, walked: Sequence[int], notes: list[str]) -> list[Sample]:
+    """Executions of ops that tell their names, added up. Instructions of XLA lie in the scope of the op that
+    they were made of, where the recording keeps their program, else in that of their module."""
     described = _descriptions(query)
+    compiled = _compiled(query)
+    untold = 0
     elsewhere = f"o.track_id NOT IN ({', '.join(map(str, walked))})" if walked else "true"
     nothing = _Described()
     samples = []
     for row in query(_NAMED.format(elsewhere)).rows():
-        source, plane, place, device, step, op, kind, module, event, runs, self_ps, start_ps = row
+        source, plane, place, device, step, op, kind, module, program, event, runs, self_ps, start_ps = row
         about = described.get((source, plane, event), nothing)
-        name = (about.op or (f"{module}/{op}" if module else op)).strip("/")
+        if module and not about.op:
+            scope, stack = compiled.get((source, program, op), ("", ()))
+            untold += 0 if scope else runs
+            about = replace(about, op=f"{scope or module}/{op}", stack=about.stack or stack)
+        name = (about.op or op).strip("/")
         samples.append(
             Sample(
                 name or op or event,
@@ -223,7 +233,26 @@ def _named(query: Query, walked: Sequence[int]) -> list[Sample]:
                 about.bytes * runs,
             )
         )
+    if untold:
+        notes.append(
+            f"{untold} executions of XLA lie in the scope of their module: the recording does not tell what"
+            " their instructions were made of"
+        )
     return samples
+
+
+def _compiled(query: Query) -> dict[tuple[int, str, str], tuple[str, tuple[Frame, ...]]]:
+    """The op that each instruction of XLA was made of, and the calls that made it, by source, program and
+    name."""
+    stacks: dict[str, tuple[Frame, ...]] = {}
+    found = {}
+    for source, program, name, op_name, text in query(
+        "SELECT source_id, program_id, name, op_name, stack_json FROM hlo_instruction"
+    ).rows():
+        if text and text not in stacks:
+            stacks[text] = tuple((file, line, function) for file, line, function in json.loads(text))
+        found[source, program, name] = ((op_name or "").strip("/"), stacks[text] if text else ())
+    return found
 
 
 def _descriptions(query: Query) -> dict[tuple[int, str, str], _Described]:

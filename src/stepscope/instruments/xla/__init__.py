@@ -1,0 +1,1 @@
+"""What compiled programs of XLA tell of the ops that were compiled."""

@@ -1,0 +1,204 @@
+"""The programs that XPlanes keep: instructions, what they were made of, and the calls that made them.
+
+TensorFlow's own protobuf classes are the reference.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepscope import _core, trace
+from stepscope.cli import main
+from stepscope.formats import _hlo
+from tests import corpus
+from tests.formats.xplane_reference import messages
+
+hlo_pb2 = pytest.importorskip(
+    "tensorflow.compiler.xla.service.hlo_pb2", reason="TensorFlow's protobuf classes are the reference"
+)
+JAX = "jax/trace/plugins/profile/2026_11_20_08_48_26/vm.xplane.pb"
+COLUMNS = "program_id, module, name, opcode, op_name, file, line, function, stack_json"
+Row = tuple[Any, ...]
+
+
+def stack_of(module: Any, metadata: Any) -> list[list[Any]]:
+    """The calls of an instruction, outermost first."""
+    index, number = module.stack_frame_index, metadata.stack_frame_id
+    if not number:
+        return [[metadata.source_file, metadata.source_line, ""]] if metadata.source_file else []
+    found: list[list[Any]] = []
+    while number:
+        frame = index.stack_frames[number - 1]
+        place = index.file_locations[frame.file_location_id - 1]
+        file, function = (
+            index.file_names[place.file_name_id - 1],
+            index.function_names[place.function_name_id - 1],
+        )
+        found.insert(0, [file, place.line, function])
+        number = frame.parent_frame_id
+    return found
+
+
+def rows_of(program: str, module: Any) -> list[Row]:
+    """The rows that a module has to become."""
+    found = []
+    for computation in module.computations:
+        for one in computation.instructions:
+            stack = stack_of(module, one.metadata)
+            file, line, function = stack[-1] if stack else ("", 0, "")
+            told = json.dumps(stack, ensure_ascii=False) if stack else None
+            op_name = one.metadata.op_name or None
+            place = (file or None, line or None, function or None)
+            found.append((program, module.name, one.name, one.opcode, op_name, *place, told))
+    return found
+
+
+def expected(path: Path) -> list[Row]:
+    space = messages().XSpace.FromString(path.read_bytes())
+    found = []
+    for plane in space.planes:
+        if plane.name == "/host:metadata":
+            for event in plane.event_metadata.values():
+                (proto,) = (
+                    one.bytes_value for one in event.stats if one.WhichOneof("value") == "bytes_value"
+                )
+                number = event.name.rpartition("(")[2].rstrip(")")
+                found += rows_of(number, hlo_pb2.HloProto.FromString(proto).hlo_module)
+    return sorted(found, key=repr)
+
+
+def read(path: Path) -> list[Row]:
+    with trace.open(str(path), cache=False) as opened:
+        return sorted(opened.query(f"SELECT {COLUMNS} FROM hlo_instruction").rows(), key=repr)
+
+
+@pytest.mark.parametrize("pack", ["plain", "gzip", "zip"])
+def test_instructions_are_those_that_tensorflow_reads(pack: str, tmp_path: Path) -> None:
+    path = corpus.path(JAX)
+    packed = path
+    if pack == "gzip":
+        packed = tmp_path / "vm.xplane.pb.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+    elif pack == "zip":
+        packed = tmp_path / "vm.zip"
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(path, "vm.xplane.pb")
+    wanted = expected(path)
+    assert len(wanted) > 2000
+    assert read(packed) == wanted
+
+
+def outcome(proto: bytes) -> str:
+    try:
+        _core.hlo_instructions(proto)
+    except _core.CoreError as error:
+        return error.kind
+    return "read"
+
+
+NAMES = st.text("ab/()é", max_size=6)
+
+
+@st.composite
+def modules(draw: st.DrawFn) -> Any:
+    """A module whose calls have parents before them, as XLA writes them."""
+    module = hlo_pb2.HloModuleProto(name=draw(NAMES))
+    index = module.stack_frame_index
+    index.file_names.extend(draw(st.lists(NAMES, min_size=1, max_size=3)))
+    index.function_names.extend(draw(st.lists(NAMES, min_size=1, max_size=3)))
+    for _ in range(draw(st.integers(1, 3))):
+        index.file_locations.add(
+            file_name_id=draw(st.integers(1, len(index.file_names))),
+            function_name_id=draw(st.integers(1, len(index.function_names))),
+            line=draw(st.integers(0, 2**31 - 1)),
+        )
+    for number in range(draw(st.integers(0, 4))):
+        index.stack_frames.add(
+            file_location_id=draw(st.integers(1, len(index.file_locations))),
+            parent_frame_id=draw(st.integers(0, number)),
+        )
+    for _ in range(draw(st.integers(0, 2))):
+        computation = module.computations.add()
+        for _ in range(draw(st.integers(0, 4))):
+            one = computation.instructions.add(name=draw(NAMES), opcode=draw(NAMES))
+            one.metadata.op_name = draw(NAMES)
+            one.metadata.source_file, one.metadata.source_line = draw(NAMES), draw(st.integers(0, 9))
+            one.metadata.stack_frame_id = draw(st.integers(0, len(index.stack_frames)))
+    return module
+
+
+@settings(max_examples=100, deadline=None)
+@given(modules(), st.data())
+def test_drawn_modules(module: Any, data: st.DataObject) -> None:
+    proto = hlo_pb2.HloProto(hlo_module=module).SerializeToString()
+    name, instructions, frames = _core.hlo_instructions(proto)
+    assert name == module.name
+
+    def calls(number: int) -> list[list[Any]]:
+        found: list[list[Any]] = []
+        while number:
+            *call, number = frames[number - 1]
+            found.insert(0, call)
+        return found
+
+    listed = [one for computation in module.computations for one in computation.instructions]
+    assert [(*one[:3], calls(one[3])) for one in instructions] == [
+        (one.name, one.opcode, one.metadata.op_name, stack_of(module, one.metadata)) for one in listed
+    ]
+    # Damaged bytes end in an error or in something, never in anything else.
+    cut = data.draw(st.integers(0, len(proto)))
+    noise = data.draw(st.binary(max_size=20))
+    for broken in (proto[:cut], proto[:cut] + noise + proto[cut:]):
+        assert outcome(broken) in ("read", "damaged")
+    list(_hlo.programs(memoryview(noise)))
+
+
+def drawn_space(*, told: bool) -> bytes:
+    """Two runs of an instruction of a program, which is kept or not."""
+    space = messages().XSpace()
+    module = hlo_pb2.HloModuleProto(name="jit_f")
+    fusion = module.computations.add().instructions.add(name="fusion.1", opcode="fusion")
+    fusion.metadata.op_name = "jit(f)/Dense_0/dot_general"
+    fusion.metadata.source_file, fusion.metadata.source_line = "/home/me/train.py", 7
+    if told:
+        plane = space.planes.add(name="/host:metadata")
+        kind = plane.event_metadata[1]
+        kind.id, kind.name = 1, "jit_f(18446744073709551615)"
+        proto = hlo_pb2.HloProto(hlo_module=module).SerializeToString()
+        kind.stats.add(metadata_id=1, bytes_value=proto)
+        plane.stat_metadata[1].id, plane.stat_metadata[1].name = 1, "Hlo Proto"
+    plane = space.planes.add(name="/host:CPU")
+    plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "fusion.1"
+    for number, name in enumerate(("hlo_op", "hlo_module", "program_id"), 1):
+        plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, name
+    line = plane.lines.add(id=1, name="tf_XLAEigen/1", timestamp_ns=10**17)
+    for start in (0, 10**7):
+        event = line.events.add(metadata_id=1, offset_ps=start, duration_ps=4 * 10**6)
+        event.stats.add(metadata_id=1, str_value="fusion.1")
+        event.stats.add(metadata_id=2, str_value="jit_f")
+        event.stats.add(metadata_id=3, uint64_value=2**64 - 1)
+    return bytes(space.SerializeToString())
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_ops_are_the_scopes_of_instructions(
+    told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "vm.xplane.pb"
+    path.write_bytes(drawn_space(told=told))
+    assert main(["tfprof", "scope", str(path), "-select", "micros", "-max_depth", "9"]) == 0
+    out, err = capsys.readouterr()
+    scope = "jit(f)/Dense_0/dot_general" if told else "jit_f"
+    assert f"{scope}/fusion.1 (8us/8us, 0us/0us, 8us/8us)" in out
+    assert ("2 executions of XLA lie in the scope of their module" in err) == (not told)
+    assert main(["tfprof", "code", str(path), "-select", "micros"]) == 0
+    out = capsys.readouterr().out
+    assert ("train.py:7" in out) == told
