@@ -111,6 +111,8 @@ FINDING = Finding(
         (Column("step", "int", "step"), Column("wait_ps", "ps", "wait")), ((1, 29 * MS), (2, 30 * MS)), 2
     ),
     sql="SELECT step, sum(dur_ps) FROM slice WHERE name = 'IteratorGetNext' GROUP BY step",
+    reasoning="A step that waits does nothing else.",
+    formula="share = wait / step; told when share >= 0.1",
 )
 
 LANES = Finding(

@@ -35,6 +35,7 @@ def test_json_is_raw_and_whole() -> None:
             assert found["table"]["total"] == section.table.total
     for finding, found in zip(REPORT.findings, read["findings"], strict=True):
         assert (found["slug"], found["action"]) == (finding.slug, finding.action)
+        assert (found["reasoning"], found["formula"]) == (finding.reasoning, finding.formula)
     assert read["notes"][0]["weakens"] == ["step times"]
 
 
@@ -49,6 +50,8 @@ def test_markdown_shows_everything() -> None:
     for section in REPORT.sections:
         assert f"## {section.title}" in text
         assert section.sql in text
+    assert "A step that waits does nothing else." in text
+    assert "Formula: share = wait / step; told when share" in text
     assert "| Conv2DBackpropFilter | 14 | 12.30 | 12.30 | 31.0 |" in text
     assert "29 more rows left out." in text
 

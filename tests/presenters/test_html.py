@@ -78,7 +78,7 @@ def hostile_report() -> Report:
         )
     )
     findings = tuple(
-        Finding("slug", "high", text, text, text, Table(columns, rows[:3], 3), text, (text,))
+        Finding("slug", "high", text, text, text, Table(columns, rows[:3], 3), text, (text,), text, text)
         for text in names[:48]
     )
     notes = tuple(Note("slug", "lost", text, 1, text, (text,)) for text in names)

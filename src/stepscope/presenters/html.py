@@ -77,11 +77,18 @@ def _finding(finding: Finding) -> str:
         if finding.evidence.rows
         else ""
     )
+    why = "".join(
+        f"<p>{_prose(text)}</p>"
+        for text in (finding.reasoning, finding.formula and f"Formula: {finding.formula}")
+        if text
+    )
+    if why:
+        why = f"<details><summary>Why</summary>{why}</details>"
     severity = escape(finding.severity)
     return (
         f'<article class="finding {severity}"><p class="severity">{severity}</p>'
         f"<h3>{_text(finding.title)}</h3><p>{_prose(finding.impact)}</p>"
-        f'<p class="todo">{_prose(finding.action)}</p>{weak}{evidence}{_sql(finding.sql)}</article>\n'
+        f'<p class="todo">{_prose(finding.action)}</p>{weak}{why}{evidence}{_sql(finding.sql)}</article>\n'
     )
 
 

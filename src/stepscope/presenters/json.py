@@ -37,6 +37,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "title": finding.title,
         "impact": finding.impact,
         "action": finding.action,
+        "reasoning": finding.reasoning,
+        "formula": finding.formula,
         "weakened_by": list(finding.weakened_by),
         "evidence": _table(finding.evidence),
         "sql": finding.sql,

@@ -29,6 +29,8 @@ def _finding(finding: Finding) -> str:
         f"### {markdown(finding.title)} ({finding.severity})",
         markdown(finding.impact),
         f"**To do:** {markdown(finding.action)}",
+        markdown(finding.reasoning),
+        f"Formula: {markdown(finding.formula)}" if finding.formula else "",
         f"Weakened by: {markdown(', '.join(finding.weakened_by))}." if finding.weakened_by else "",
         table(finding.evidence) if finding.evidence.rows else "",
         _sql(finding.sql),

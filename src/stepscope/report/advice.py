@@ -48,6 +48,8 @@ def findings_of(
             evidence=table,
             sql=sql,
             weakened_by=tuple(dict.fromkeys(weak)),
+            reasoning=entry.reasoning,
+            formula=entry.formula,
         )
         found.append((_RANK[first["severity"]], -first["impact_ps"], one))
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))

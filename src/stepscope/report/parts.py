@@ -69,6 +69,10 @@ class Finding:
     evidence: Table
     sql: str
     weakened_by: tuple[str, ...] = ()
+    reasoning: str = ""
+    """Why what was found costs time."""
+    formula: str = ""
+    """How the numbers come about, and from when on it is told."""
 
 
 @dataclass(frozen=True)
