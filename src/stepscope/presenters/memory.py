@@ -11,6 +11,7 @@ from stepscope import units
 from stepscope.instruments.memory.blocks import Block
 from stepscope.instruments.memory.gather import Memory
 from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
+from stepscope.instruments.memory.pools import fragmentation, rounded_up
 from stepscope.instruments.memory.whatif import WhatIf
 from stepscope.presenters.paragraph import paragraph
 from stepscope.presenters.plain import plain
@@ -108,6 +109,16 @@ def sentences(one: Memory) -> list[str]:
     if any(kinds[kind] for kind in _KINDS if kind != "unknown"):
         parts = [f"{_bytes(size)} {_KINDS[kind]}" for kind, size in kinds.items() if size]
         said.append(f"At the peak: {', '.join(parts)}.")
+    if rounded := rounded_up(one.peak.blocks):
+        said.append(f"At the peak {_bytes(rounded)} lie in blocks beyond what was asked for.")
+    pieces = fragmentation(one.held.pools, one.peak.ts_ps)
+    if pieces is not None and pieces.most:
+        at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
+        said.append(
+            f"Free memory lies in pieces: {at_peak}at most {units.show(pieces.most, 'ratio')} (at"
+            f" {_ps(pieces.most_ps - _start(one))}) of what the allocator had free was outside of its largest"
+            " piece."
+        )
     if one.never_freed and one.recorded:
         size = sum(block.bytes for block in one.never_freed)
         largest = one.never_freed[0]
@@ -252,6 +263,7 @@ def _document(one: Memory, changes: Sequence[WhatIf]) -> dict[str, Any]:
     points = curve(one.held.blocks, one.held.base_bytes)
     thin = max(len(points) // _POINTS, 1)
     found = one.compared
+    pieces = fragmentation(one.held.pools, one.peak.ts_ps)
     return {
         "path": one.path,
         "run_id": one.run_id,
@@ -264,6 +276,8 @@ def _document(one: Memory, changes: Sequence[WhatIf]) -> dict[str, Any]:
         "peak_ps": one.peak.ts_ps,
         "held_before_bytes": one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps is None),
         "contradictions": one.held.contradictions,
+        "rounded_up_bytes": rounded_up(one.peak.blocks),
+        "fragmentation": None if pieces is None else vars(pieces),
         "at_peak": {
             "by_op": [vars(row) for row in holders(one.peak.blocks, op_of)],
             "by_scope": [vars(row) for row in holders(one.peak.blocks, scope_of(2))],

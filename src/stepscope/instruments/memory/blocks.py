@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from stepscope.formats._op_log import CodeLine
-from stepscope.instruments.memory.moves import Move
+from stepscope.instruments.memory.moves import Move, Pool
 
 
 @dataclass
@@ -35,6 +35,8 @@ class Block:
     """When TensorFlow's Timeline would say that it dies."""
     code: CodeLine | None = None
     """The line of the program that made the op."""
+    requested_bytes: int | None = None
+    """What was asked for, where it is told."""
 
 
 @dataclass
@@ -50,6 +52,8 @@ class Held:
     """Events after which the allocator told another total than the blocks add up to."""
     totals: int = 0
     """Events with a total."""
+    pools: list[Pool] = field(default_factory=list)
+    """States of the allocator that events told, in the order of time."""
 
 
 def pair(moves: Iterable[Move]) -> list[Held]:
@@ -81,6 +85,7 @@ def pair(moves: Iterable[Move]) -> list[Held]:
                 dtype=_DTYPES.get(move.dtype or 0),
                 shape=move.shape,
                 code=move.code,
+                requested_bytes=move.requested_bytes,
             )
             held.blocks.append(block)
             queue.append(block)
@@ -89,7 +94,9 @@ def pair(moves: Iterable[Move]) -> list[Held]:
         else:
             held.blocks.append(Block(-move.delta_bytes, None, move.ts_ps, address=move.address))
     for key, held in found.items():
-        _balance(held, [move for move in moves if (move.device, move.allocator) == key])
+        own = [move for move in moves if (move.device, move.allocator) == key]
+        _balance(held, own)
+        held.pools += [move.pool for move in own if move.pool is not None]
     return list(found.values())
 
 

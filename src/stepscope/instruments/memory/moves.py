@@ -59,6 +59,17 @@ Query = Callable[[str], Answer]
 
 
 @dataclass(frozen=True)
+class Pool:
+    """What an allocator has left to give."""
+
+    ts_ps: int
+    fragmentation: float
+    """Part of the free bytes of its regions that is not in the largest free piece, from 0 to 1."""
+    available_bytes: int | None
+    """Bytes that it may still take."""
+
+
+@dataclass(frozen=True)
 class Move:
     """Bytes that an allocator gave (positive) or took back (negative)."""
 
@@ -81,6 +92,10 @@ class Move:
     """What the allocator says that it holds after it."""
     code: CodeLine | None = None
     """The line of the program that it was for, where the recorder followed Python."""
+    requested_bytes: int | None = None
+    """What was asked for; the allocator gives at least that."""
+    pool: Pool | None = None
+    """The state of the allocator after it."""
 
 
 def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
@@ -139,9 +154,19 @@ def _xplane(query: Query, source_id: int) -> list[Move]:
                 _whole(args.get("data_type")) or None,
                 _shape(args.get("shape")),
                 _whole(args.get("bytes_allocated")),
+                requested_bytes=_whole(args.get("requested_bytes")),
+                pool=_pool(ts, args),
             )
         )
     return moves
+
+
+def _pool(ts_ps: int, args: dict[str, Any]) -> Pool | None:
+    """None where the event does not tell."""
+    share = args.get("fragmentation")
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+        return None
+    return Pool(ts_ps, float(share), _whole(args.get("bytes_available")))
 
 
 _KINDS = {

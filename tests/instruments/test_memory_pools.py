@@ -1,0 +1,59 @@
+"""Room that allocators have but cannot give, against the events that told it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.gather import gather
+from stepscope.instruments.memory.moves import Pool
+from stepscope.instruments.memory.pools import Fragmentation, fragmentation, rounded_up
+from stepscope.presenters.memory import sentences
+from tests import corpus
+
+
+def told_by_tensorflow(path: Path) -> tuple[list[tuple[int, float, int]], int]:
+    """Time, fragmentation and available bytes of each event; the least that was available."""
+    with stepscope.open(path, cache=False) as opened:
+        rows = opened.query(
+            "SELECT ts_ps, args_json FROM slice WHERE name IN ('MemoryAllocation', 'MemoryDeallocation')"
+            " ORDER BY ts_ps, id"
+        ).rows()
+    told = [(ts, json.loads(text)) for ts, text in rows]
+    found = [(ts, args["fragmentation"], args["bytes_available"]) for ts, args in told]
+    return found, min(one[2] for one in found)
+
+
+@pytest.mark.parametrize("name", ["tf1/session_xplane", "tfdata/eager_loop_slow_map"])
+def test_free_memory_in_pieces(name: str) -> None:
+    path = corpus.path(name)
+    with stepscope.open(path, cache=False) as opened:
+        (one,) = gather(opened.query)
+    events, least = told_by_tensorflow(path)
+    found = fragmentation(one.held.pools, one.peak.ts_ps)
+    assert found is not None
+    most = max(share for _, share, _ in events)
+    assert (found.most, found.least_available_bytes) == (most, least)
+    assert found.most_ps == next(ts for ts, share, _ in events if share == most)
+    assert one.peak.ts_ps is not None
+    assert found.at_peak == [share for ts, share, _ in events if ts <= one.peak.ts_ps][-1]
+    said = " ".join(sentences(one))
+    assert ("Free memory lies in pieces" in said) == (most > 0)
+
+
+def test_rounding_up_is_what_was_not_asked_for() -> None:
+    blocks = [
+        Block(1024, 0, None, requested_bytes=1000),
+        Block(512, 0, None, requested_bytes=512),
+        Block(256, None, 5),
+    ]
+    assert rounded_up(blocks) == 24
+    assert fragmentation([], 5) is None
+    pools = [Pool(3, 0.5, 100), Pool(7, 0.25, 50), Pool(9, 0.5, None)]
+    assert fragmentation(pools, 8) == Fragmentation(0.25, 0.5, 3, 50)
+    assert fragmentation(pools, 2) == Fragmentation(None, 0.5, 3, 50)
+    assert fragmentation(pools, None) == Fragmentation(None, 0.5, 3, 50)
