@@ -13,7 +13,7 @@ from stepscope.instruments.memory.moves import Pool
 @dataclass(frozen=True)
 class Fragmentation:
     """How far the free bytes of an allocator's regions lie apart. Shares are parts of them that are not in
-    the largest free piece: with 0.4 of 1 GB, no more than 0.6 GB can be had at once without another region."""
+    the largest free piece: with 0.4 of 1 GB, at most 0.6 GB can be had at once without another region."""
 
     at_peak: float | None
     """When most was held; None when no event had told by then."""
