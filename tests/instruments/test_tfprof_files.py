@@ -8,6 +8,8 @@ import io
 import random
 import shutil
 import struct
+import subprocess
+import sys
 import tarfile
 import tempfile
 import zipfile
@@ -288,3 +290,23 @@ def test_what_is_no_model_says_what_was_looked_for(
     code, out, err = run(capsys, "scope", str(tmp_path))
     assert (code, out) == (2, "")
     assert f"no graph, RunMetadata, op log, checkpoint, profile or trace in {tmp_path}" in err
+
+
+@pytest.mark.parametrize("sample", ["run_metadata/two_servers.pb", "chrome/kineto_cuda.json"])
+def test_standard_input(sample: str) -> None:
+    words = [sys.executable, "-m", "stepscope", "tfprof", "op", "-select", "micros,occurrence"]
+    path = SAMPLES / sample
+    named = subprocess.run([*words, str(path)], capture_output=True, check=False)
+    with path.open("rb") as file:
+        piped = subprocess.run([*words, "-"], stdin=file, capture_output=True, check=False)
+    assert piped.returncode == 0, piped.stderr
+    assert piped.stdout == named.stdout
+
+
+def test_the_prefix_of_a_checkpoint_is_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+    select = ("-account_type_regexes", "_checkpoint_variables", "-select", "params")
+    prefix = str(CHECKPOINT / "v2.ckpt-7")
+    expected = run(capsys, "scope", f"--checkpoint_path={prefix}", *select)
+    assert run(capsys, "scope", prefix, *select)[:2] == expected[:2]
+    assert "/" in expected[1]
+    assert run(capsys, "scope", prefix + "0", *select)[0] == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
     from stepscope.instruments.tfprof import Answer, File, Model
     from stepscope.instruments.tfprof.evidence import Evidence
+    from stepscope.sources.spool import Spool
 
 ABOUT = "a model by name scope, graph, code or op type"
 FILES = {
@@ -63,7 +65,7 @@ class _TfprofParser(Parser):
         )
         while words:
             word = words.pop(0)
-            if not word.startswith("-"):
+            if not word.startswith("-") or word == "-":
                 self._take(found, word)
                 continue
             name, equals, value = word.lstrip("-").partition("=")
@@ -85,7 +87,7 @@ class _TfprofParser(Parser):
     def _take(self, found: argparse.Namespace, word: str) -> None:
         if found.view is None and not found.paths and word in VERBS:
             found.view = word
-        elif Path(word).exists():
+        elif word == "-" or _is_path(word):
             found.paths.append(word)
         else:
             self.error(f"{word} is no view ({', '.join(VERBS)}) and no path")
@@ -96,6 +98,13 @@ class _TfprofParser(Parser):
         if not words:
             self.error(f"-{name} needs a value")
         return words.pop(0)
+
+
+def _is_path(word: str) -> bool:
+    """Whether a word is a path or a URL, or the prefix of a checkpoint."""
+    from stepscope.sources.find import checkpoint_index, is_url
+
+    return Path(word).exists() or is_url(word) or checkpoint_index(Path(word)) is not None
 
 
 def parser() -> Parser:
@@ -141,6 +150,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a view, or opens the prompt."""
     from stepscope import _core
     from stepscope.instruments import tfprof
+    from stepscope.sources.spool import Spool
 
     if options.view == "help":
         console.out.write(_core.Tfprof.HELP)
@@ -149,6 +159,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for name, value in options.words.items():
         tfprof.set_option(chosen, name, value, free=True)
     told = _older_words(options, chosen)
+    spool = Spool()  # lasts as long as this function: the answer may read from it to the end
+    options.paths = [_kept(path, spool) for path in options.paths]
     files = _files(options, told, console)
     if options.view is None:
         from stepscope.cli.tfprof_prompt import converse
@@ -180,6 +192,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.view == "advise":
         _say_findings(files, console)
     return 0
+
+
+def _kept(path: str, spool: Spool) -> str:
+    """A path that can be read more than once: what comes through a pipe is written to a file first."""
+    from stepscope.sources.spool import from_pipe, is_pipe
+
+    if path == "-":
+        return str(from_pipe(sys.stdin.buffer, spool, path))
+    if Path(path).exists() and is_pipe(path):
+        with Path(path).open("rb") as stream:
+            return str(from_pipe(stream, spool, path))
+    return path
 
 
 def write_files(answer: Answer, *, force: bool) -> None:

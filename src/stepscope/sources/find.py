@@ -132,7 +132,7 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
     for given in paths:
         if given == "-":
             yield _File(from_pipe(sys.stdin.buffer, spool, "-"), "-", None, "stdin", lasting=False)
-        elif re.match(r"[a-z][a-z0-9+.-]+://", given):
+        elif is_url(given):
             from stepscope.sources.remote import fetch
 
             def wanted(head: bytes, name: str) -> bool:
@@ -163,12 +163,18 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
             )
 
 
-_DATA = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
+CHECKPOINT_VALUES = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
+"""Names of the files that hold the values of a checkpoint, behind its prefix."""
+
+
+def is_url(given: str) -> bool:
+    """True for what is fetched, such as s3://bucket/run."""
+    return re.match(r"[a-z][a-z0-9+.-]+://", given) is not None
 
 
 def checkpoint_index(path: Path) -> Path | None:
     """The index of the checkpoint that a prefix (model.ckpt-14) or a file of values stands for."""
-    values = _DATA.fullmatch(path.name)
+    values = CHECKPOINT_VALUES.fullmatch(path.name)
     index = path.with_name(f"{values[1] if values else path.name}.index")
     return index if (values or not is_regular(path)) and is_regular(index) else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import weakref
@@ -15,7 +14,7 @@ from stepscope.errors import LimitReached, NothingFound
 from stepscope.formats import _profiler_proto
 from stepscope.instruments.tfprof.place import Place
 from stepscope.sources import op_logs
-from stepscope.sources.find import find
+from stepscope.sources.find import CHECKPOINT_VALUES, find
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
@@ -26,7 +25,6 @@ GRAPHS = ("graph", "event_graph", "function_graph")
 """Kinds of graphs, the best first: a graph of TensorFlow 2 in an event file is that of one function."""
 STEPS = ("run_metadata", "event_run_metadata")
 """Kinds of RunMetadata, the best first."""
-_VALUES = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
 _MOST_PACKED_EVENTS = 1 << 30
 """Bytes of an event file that is unpacked into memory."""
 
@@ -76,7 +74,7 @@ def _recognise(head: bytes, name: str) -> Recognised | None:
         return found
     if kind := _profiler_proto.kind(head, name):
         return _Kind(kind, kind)
-    if found is None and _VALUES.fullmatch(name):
+    if found is None and CHECKPOINT_VALUES.fullmatch(name):
         return _Kind("values", "values")
     return found
 
@@ -140,7 +138,7 @@ def _checkpoint(source: Source, others: Sequence[Source], spool: Spool) -> Place
     weakref.finalize(spool, shutil.rmtree, folder, ignore_errors=True)
     prefix = source.path.removesuffix(".index")
     for one in others:
-        values = _VALUES.fullmatch(one.path)
+        values = CHECKPOINT_VALUES.fullmatch(one.path)
         if one is source or (one.format == "values" and values is not None and values[1] == prefix):
             spool.unpack(one.spooled or one.bytes, one.path, folder / PurePosixPath(one.name).name)
     return Place(source.path, place.path, Bytes(str(folder / PurePosixPath(source.name).name)), spool)
