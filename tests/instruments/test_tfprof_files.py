@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from stepscope import formats
+from stepscope import _core, formats
 from stepscope.cli import main
 from stepscope.formats import _profiler_proto
 from stepscope.formats.event_file import _masked_crc32c
@@ -236,6 +236,30 @@ def test_records_with_wrong_checksums_are_left_out_and_told(
     assert code == 0
     assert "checksum is wrong" in err
     assert run(capsys, "scope", str(path), "--strict")[0] == 2
+
+
+def test_damaged_event_files_end_in_an_error_or_in_messages_that_are_there() -> None:
+    whole = EVENTS.read_bytes()
+    drawn = random.Random(11)
+    read, kinds = 0, set()
+    for _ in range(400):
+        data = bytearray(whole[: drawn.choice((len(whole), drawn.randrange(len(whole))))])
+        for _ in range(drawn.randrange(4)):
+            if data:
+                data[drawn.randrange(len(data))] ^= 1 << drawn.randrange(8)
+        try:
+            messages, warnings = _core.event_messages(_core.Input.bytes(bytes(data)))
+        except _core.CoreError as error:
+            kinds.add(error.kind)
+            continue
+        read += 1
+        assert warnings or bytes(data) == whole or whole.startswith(data)
+        for kind, _, _, offset, length in messages:
+            # Checksums vouch for what is given: it is what the whole file has there.
+            assert kind in ("graph", "function_graph", "run_metadata")
+            assert bytes(data[offset : offset + length]) == whole[offset : offset + length]
+    assert read > 100
+    assert kinds <= {"not_this_format", "damaged"}
 
 
 def test_files_of_their_own_stand_before_event_files(
