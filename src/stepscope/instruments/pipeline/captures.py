@@ -98,11 +98,13 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
     if not cores:
         return None
     shares = _shares(query, source_id, begin, end)
+    process_cores = shares.get("process running", used[0] if used else None)
     return Machine(
         len(cores),
-        sum(cores) / len(cores),
+        # The machine counts in ticks of a timer and misses what is shorter, the process counts all.
+        min(max(sum(cores), process_cores or 0.0) / len(cores), 1.0),
         max(cores),
-        shares.get("process running", used[0] if used else None),
+        process_cores,
         _threads(shares, "program"),
         _threads(shares, "later"),
         free[0] if free else None,
