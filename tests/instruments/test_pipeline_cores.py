@@ -109,11 +109,15 @@ def beside(number: int = 20, work: float = 6, program: float = 10) -> tuple[Draw
     return drawn, steps(number, program)
 
 
-def test_who_takes_cores_is_told_though_nobody_waits_for_it() -> None:
+TOLD_APART = Machine(2, 0.8, 0.9, 1.8, Threads(1.2, 0.9), Threads(0.6, 0.1))
+TOGETHER = Machine(2, 0.8, 0.9, 1.8, together=Threads(1.8, 1.0))
+
+
+@pytest.mark.parametrize("threads", [TOLD_APART, TOGETHER], ids=["told apart", "together"])
+def test_who_takes_cores_is_told_though_nobody_waits_for_it(threads: Machine) -> None:
     """Of a step of 10 ms the program computes 12 ms on two threads and the map 6 ms on another: 18 ms, for
     which two cores take 10. The program alone needs 12 ms of them, at nine tenths of two."""
     drawn, times = beside()
-    threads = machine(Threads(1.2, 0.9), Threads(0.6, 0.1))
     found = diagnose(drawn.calls(), times, beside=Beside(machine=threads))
     assert (found.verdict, found.bottleneck) == ("not_input_bound", None)
     told = {change.name: change for change in found.changes}

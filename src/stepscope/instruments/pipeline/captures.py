@@ -107,6 +107,7 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
         process_cores,
         _threads(shares, "program"),
         _threads(shares, "later"),
+        _threads(shares, "all"),
         free[0] if free else None,
     )
 

@@ -51,7 +51,7 @@ def heaviest(loads: Sequence[Load], now: Model, program_ps: int, machine: Machin
     """The stage that takes most of the cores that a program wants which does not wait for input. None when
     such a program would be no faster without its pipeline, and where no record of the threads tells.
     program_ps: duration of a step without its waits."""
-    if machine is None or machine.program is None or machine.pipeline is None or not now.parts:
+    if machine is None or not machine.tells_threads or not now.parts:
         return None
     without = predict(now, replace(now, parts=()), program_ps)
     if without.step_ps > (1 - HELPS) * program_ps:

@@ -45,9 +45,10 @@ def fit(
     parts = [_part(load) for load in loads if load.work_ps]
     others = machine.others if machine is not None and machine.full else 0.0
     free = cores * cores / (cores + others)  # as many threads as cores against theirs
-    if machine is not None and machine.program is not None and machine.pipeline is not None:
+    threads = None if machine is None else _program_and_pipeline(machine, parts, waits)
+    if threads is not None:
         bare = Model(program_ps, (0, 0), (), cores, free, others=others)
-        return _by_threads(bare, parts, waits, machine.program, machine.pipeline, measured_ps)
+        return _by_threads(bare, parts, waits, *threads, measured_ps)
     # One core is what is assumed when neither a record nor the trace tells how many there are.
     most = 0 if device or (machine is None and cores == 1) else program_ps * cores
     if machine is not None and machine.process_cores is not None and not device:
@@ -72,6 +73,29 @@ def _part(load: Load) -> Part:
         load.per_step,
         bursts=stage.short.startswith("ParallelMap"),
         python=load.python,
+    )
+
+
+def _program_and_pipeline(
+    machine: Machine, parts: Sequence[Part], waits: Waits
+) -> tuple[Threads, Threads] | None:
+    """What the threads of both got of the cores. Where they cannot be told apart the pipeline's ran for as
+    long as the events of its stages say, and all waited alike. Its Python and the program then share the rest
+    by how long each was at work."""
+    if machine.program is not None and machine.pipeline is not None:
+        return machine.program, machine.pipeline
+    both = machine.together
+    if both is None:
+        return None
+    told_ps = sum(part.cpu_ps for part in parts if not part.inline)
+    ran_ps = max(waits.step_ps * both.running, 1)
+    python_ps = sum(part.work_ps for part in parts if part.python)
+    at_work_ps = python_ps + waits.step_ps - waits.wait_ps
+    told_ps += round(max(ran_ps - told_ps, 0) * python_ps / max(at_work_ps, 1))
+    share = min(told_ps / ran_ps, 1.0)
+    return (
+        Threads(both.running * (1 - share), both.waiting * (1 - share)),
+        Threads(both.running * share, both.waiting * share),
     )
 
 

@@ -38,8 +38,15 @@ class Machine:
     """Threads that were there before the first iterator: the program's and its framework's."""
     pipeline: Threads | None = None
     """Threads that came with the iterators, or after."""
+    together: Threads | None = None
+    """All of them, where the two cannot be told apart."""
     available_bytes: int | None = None
     """Memory that was free for more during the steps, at least."""
+
+    @property
+    def tells_threads(self) -> bool:
+        """It is known what the threads of the process got of the cores."""
+        return self.together is not None or (self.program is not None and self.pipeline is not None)
 
     @property
     def others(self) -> float:
