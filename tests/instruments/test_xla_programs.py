@@ -161,8 +161,8 @@ def test_drawn_modules(module: Any, data: st.DataObject) -> None:
     list(_hlo.programs(memoryview(noise)))
 
 
-def drawn_space(*, told: bool) -> bytes:
-    """Two runs of an instruction of a program, which is kept or not."""
+def drawn_space(*, told: bool, named: bool) -> bytes:
+    """Two runs of an instruction of a program, which is kept or not; the event may name the op itself."""
     space = messages().XSpace()
     module = hlo_pb2.HloModuleProto(name="jit_f")
     fusion = module.computations.add().instructions.add(name="fusion.1", opcode="fusion")
@@ -179,6 +179,9 @@ def drawn_space(*, told: bool) -> bytes:
     plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "fusion.1"
     for number, name in enumerate(("hlo_op", "hlo_module", "program_id"), 1):
         plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, name
+    if named:
+        plane.stat_metadata[4].id, plane.stat_metadata[4].name = 4, "tf_op"
+        plane.event_metadata[1].stats.add(metadata_id=4, str_value="jit(f)/Dense_0/dot_general:")
     line = plane.lines.add(id=1, name="tf_XLAEigen/1", timestamp_ns=10**17)
     for start in (0, 10**7):
         event = line.events.add(metadata_id=1, offset_ps=start, duration_ps=4 * 10**6)
@@ -189,16 +192,18 @@ def drawn_space(*, told: bool) -> bytes:
 
 
 @pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("named", [True, False])
 def test_ops_are_the_scopes_of_instructions(
-    told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    told: bool, named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "vm.xplane.pb"
-    path.write_bytes(drawn_space(told=told))
+    path.write_bytes(drawn_space(told=told, named=named))
     assert main(["tfprof", "scope", str(path), "-select", "micros", "-max_depth", "9"]) == 0
     out, err = capsys.readouterr()
-    scope = "jit(f)/Dense_0/dot_general" if told else "jit_f"
-    assert f"{scope}/fusion.1 (8us/8us, 0us/0us, 8us/8us)" in out
-    assert ("2 executions of XLA lie in the scope of their module" in err) == (not told)
+    node = "jit(f)/Dense_0/dot_general/fusion.1" if told else "jit_f/fusion.1"
+    node = "jit(f)/Dense_0/dot_general" if named else node
+    assert f"{node} (8us/8us, 0us/0us, 8us/8us)" in out
+    assert ("2 executions of XLA lie in the scope of their module" in err) == (not told and not named)
     assert main(["tfprof", "code", str(path), "-select", "micros"]) == 0
     out = capsys.readouterr().out
     assert ("train.py:7" in out) == told

@@ -213,10 +213,10 @@ def _named(query: Query, walked: Sequence[int], notes: list[str]) -> list[Sample
     for row in query(_NAMED.format(elsewhere)).rows():
         source, plane, place, device, step, op, kind, module, program, event, runs, self_ps, start_ps = row
         about = described.get((source, plane, event), nothing)
-        if module and not about.op:
+        if module:
             scope, stack = compiled.get((source, program, op), ("", ()))
-            untold += 0 if scope else runs
-            about = replace(about, op=f"{scope or module}/{op}", stack=about.stack or stack)
+            untold += 0 if scope or about.op else runs
+            about = replace(about, op=about.op or f"{scope or module}/{op}", stack=stack or about.stack)
         name = (about.op or op).strip("/")
         samples.append(
             Sample(
