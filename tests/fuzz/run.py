@@ -35,6 +35,8 @@ SEEDS = {
     "zipped": ["**/*.zip"],
     "tarred": ["**/*.tar"],
     "packed": ["**/*.gz"],
+    "model": ["**/*.pb", "**/*.tfevents.*", "**/*.index"],
+    "program": [],
 }
 SEED_BYTES = 1 << 12  # longer ones are cut, or every execution would be slow
 LIMITS = ["-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1"]

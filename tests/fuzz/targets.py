@@ -10,7 +10,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _FOLDER = Path(tempfile.gettempdir()) / f"stepscope-fuzz-{os.getpid()}"
@@ -47,21 +48,64 @@ def packed(data: bytes) -> None:
     _read(b"\x1f\x8b\x08\x00" + data, "recording.json.gz")
 
 
+def model(data: bytes) -> None:
+    """A file of any bytes as what tfprof takes a model from: graph, step, op log, profile, event file."""
+    from stepscope import _core
+    from stepscope.errors import StepscopeError
+    from stepscope.instruments.tfprof import Model, files
+
+    with _file(data, "model") as path:
+        try:
+            found = files.under([str(path)])
+            steps = found.files.get("run_meta_path", [])
+            kinds = ("graph_path", "op_log_path", "checkpoint_path", "profile_path")
+            graph, op_log, checkpoint, profile = map(found.one, kinds)
+            made = Model(graph, steps, op_log, checkpoint=checkpoint, profile=profile)
+            for view in ("scope", "op"):
+                made.show(view, _core.TfprofOptions())
+        except StepscopeError as error:
+            told = [error.seen, error.todo]
+        else:
+            told = ["a view"]
+    assert all(told), "an error that does not say what was seen and what to do"
+
+
+def program(data: bytes) -> None:
+    """Any bytes as a compiled program, and as the XPlane that keeps it."""
+    from stepscope import _core
+    from stepscope.formats import _hlo
+
+    for proto in (data, *(proto for _, proto in _hlo.programs(memoryview(data)))):
+        try:
+            _, instructions, frames = _core.hlo_instructions(bytes(proto))
+        except _core.CoreError:
+            continue
+        assert len(instructions) + len(frames) <= len(data)
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (sniffers, recording, zipped, tarred, packed)
+    target.__name__: target for target in (sniffers, recording, zipped, tarred, packed, model, program)
 }
+
+
+@contextmanager
+def _file(data: bytes, name: str) -> Iterator[Path]:
+    shutil.rmtree(_FOLDER, ignore_errors=True)
+    _FOLDER.mkdir()
+    path = _FOLDER / name
+    path.write_bytes(data)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(_FOLDER, ignore_errors=True)
 
 
 def _read(data: bytes, name: str) -> None:
     from stepscope import trace
     from stepscope.errors import StepscopeError
 
-    shutil.rmtree(_FOLDER, ignore_errors=True)
-    _FOLDER.mkdir()
-    path = _FOLDER / name
-    path.write_bytes(data)
     try:
-        with trace.open(path, cache=False) as opened:
+        with _file(data, name) as path, trace.open(path, cache=False) as opened:
             for table in _TABLES:
                 opened.query(f"SELECT count(*) FROM {table}").rows()
             sums = "SELECT events_seen, events_stored + events_lost FROM source WHERE error IS NULL"
@@ -71,8 +115,6 @@ def _read(data: bytes, name: str) -> None:
         told = [error.seen, error.todo]
     else:
         told = ["rows"]
-    finally:
-        shutil.rmtree(_FOLDER, ignore_errors=True)
     assert all(told), "an error that does not say what was seen and what to do"
 
 
