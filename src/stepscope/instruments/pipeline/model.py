@@ -143,6 +143,11 @@ class Model:
         """The model as if nobody waited for cores."""
         return replace(self, stretch=(1.0, 1.0), packed=1.0)
 
+    def held(self) -> Model:
+        """The model as if program and pipeline hindered each other as much as now whatever either does: what
+        one leaves of the cores may go into threads that spin."""
+        return replace(self, busy=(0.0, 0.0), others=0.0)
+
     def handing_over(self, measured_ps: int, crowding: float) -> Model:
         """The model that tells the measured step: what is missing is put down to handing over elements, in
         the lane of the pipeline that limits."""
@@ -232,7 +237,9 @@ def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
     likely, lane = then.step(crowded)
     likely = round(likely * scale)
     low = round((1 - UNSURE) * min(then.alone().step()[0] * scale, likely))
-    high = round((1 + UNSURE) * max(then.step(1.0)[0] * scale, likely))
+    # Half of what ends the hindrance may not come true: it was told too large wherever it was measured.
+    half = (then.step(crowded)[0] + then.held().step(crowded)[0]) // 2
+    high = round((1 + UNSURE) * max(then.step(1.0)[0] * scale, half * scale, likely))
     high = max(min(high, round(1.05 * measured_ps)), low)
     return Prediction(min(max(likely, low), high), low, high, then.limit(lane))
 
