@@ -31,6 +31,8 @@ FILES = {
 }
 VALUES = {
     "write_profile": "FILE: keep the model and its steps as such a profile",
+    "pprof": "FILE: write the scope, graph or code view as stacks for pprof and speedscope, with the figures"
+    " of -select; packed where the name ends in .gz",
     "flops": "own: count operations for nodes that no op log tells of; log (the default): do not",
     "device_regexes": "show only nodes on devices that match one of these, in whatever case",
     "dump_to_file": "the same as -output file:outfile=FILE, and stronger",
@@ -188,6 +190,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="change the options, or leave --strict out",
         )
     write_files(answer, force=options.force)
+    _write_stacks(options, model, chosen, console)
     console.out.write(text)
     if options.view == "advise":
         _say_findings(files, console)
@@ -319,6 +322,23 @@ def _keep_profile(options: argparse.Namespace, model: Model, console: Console) -
     if name := options.values.get("write_profile"):
         _write(name, model.profile(), force=options.force)
         console.say(f"the profile is in {name}")
+
+
+def _write_stacks(options: argparse.Namespace, model: Model, chosen: TfprofOptions, console: Console) -> None:
+    """Writes the view as a profile of stacks, if that was asked for."""
+    if not (name := options.values.get("pprof")):
+        return
+    import gzip
+
+    from stepscope.exporters import view_pprof
+    from stepscope.instruments.tfprof.tree import tree
+
+    view_pprof.check(options.view, chosen.select)
+    rows, _ = model.outline(options.view, chosen)
+    root = tree(rows, tuple(chosen.select), 10**6 if model.of_trace else 1)
+    data = b"".join(view_pprof.write(options.view, root))
+    _write(name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data, force=options.force)
+    console.say(f"the stacks of {len(rows):,} lines are in {name}")
 
 
 def _say_findings(files: dict[str, list[File]], console: Console) -> None:

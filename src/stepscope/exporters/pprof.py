@@ -2,7 +2,7 @@
 
 A stack is a slice with the slices that contain it; equal stacks are one sample, whose values are how often it
 was and its self time, so that a flame graph is as wide as the busy time of the tracks. Labels tell the
-track, so `pprof -tagfocus track=…` looks at one. Format: profile.proto of the pprof project.
+track, so `pprof -tagfocus track=…` looks at one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
 from stepscope.exporters import Written
+from stepscope.exporters.profile_proto import Sample, profile
 
 if TYPE_CHECKING:
     from stepscope.trace import Trace
@@ -29,6 +30,8 @@ _TRACKS = """
 SELECT t.id, t.process, t.name, t.run_id, t.host_id
 FROM track t
 ORDER BY t.id"""
+
+_LABELS = ("process", "track", "run", "host")
 
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
@@ -47,11 +50,27 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
     span = trace.query("SELECT min(ts_ps), max(ts_ps + dur_ps), min(s.source_id) FROM slice s").rows()[0]
     origin = trace.query("SELECT min(origin_unix_ns), max(origin_unix_ns) FROM capture").rows()[0]
     tracks: dict[int, Sequence[Any]] = {row[0]: row[1:] for row in trace.query(_TRACKS).rows()}
+    pieces = profile(
+        (("slices", "count"), ("self", "nanoseconds")),
+        stacks.names,
+        stacks.nodes,
+        _samples(stacks, tracks),
+        default="self",
+        start_unix_ns=_start(origin, span),
+        span_ns=_nanos((span[1] or 0) - (span[0] or 0)),
+    )
     with out.open("wb") as file:
-        for piece in profile(stacks, tracks, _start(origin, span), _nanos((span[1] or 0) - (span[0] or 0))):
+        for piece in pieces:
             file.write(piece)
     notes = (f"{len(stacks.values):,} different stacks of {len(stacks.names):,} names",)
     return Written(str(out), {"slice": rows}, notes)
+
+
+def _samples(stacks: Stacks, tracks: dict[int, Sequence[Any]]) -> Iterator[Sample]:
+    for (stack, track), (count, self_ps) in stacks.values.items():
+        places = tracks.get(track, ("", "", "", ""))
+        labels = [(key, place or "") for key, place in zip(_LABELS, places, strict=True)]
+        yield stack, (count, _nanos(self_ps)), labels
 
 
 def _start(origin: Sequence[Any], span: Sequence[Any]) -> int:
@@ -94,58 +113,3 @@ class Stacks:
             else:
                 value[0] += 1
                 value[1] += self_ps
-
-
-def profile(
-    stacks: Stacks, tracks: dict[int, Sequence[Any]], start_unix_ns: int, span_ns: int
-) -> Iterator[bytes]:
-    """The fields of a Profile, piece by piece."""
-    texts: dict[str, int] = {"": 0}
-
-    def text(value: str) -> int:
-        return texts.setdefault(value, len(texts))
-
-    for kind, unit in (("slices", "count"), ("self", "nanoseconds")):
-        yield _message(1, _number(1, text(kind)) + _number(2, text(unit)))
-    parents = [parent for parent, _ in stacks.nodes]
-    frames = [name for _, name in stacks.nodes]
-    for (node, track), (count, self_ps) in stacks.values.items():
-        locations = []
-        at = node
-        while at >= 0:
-            locations.append(frames[at] + 1)
-            at = parents[at]
-        packed = b"".join(map(_varint, locations))
-        body = _message(1, packed) + _message(2, _varint(count) + _varint(_nanos(self_ps)))
-        process, name, run, host = tracks.get(track, ("", "", "", ""))
-        for key, value in (("process", process), ("track", name), ("run", run), ("host", host)):
-            if value:
-                body += _message(3, _number(1, text(key)) + _number(2, text(value)))
-        yield _message(2, body)
-    for name, number in stacks.names.items():
-        # A location for each function: there are no addresses.
-        yield _message(4, _number(1, number + 1) + _message(4, _number(1, number + 1)))
-        yield _message(5, _number(1, number + 1) + _number(2, text(name)) + _number(3, text(name)))
-    default = text("self")
-    for value in texts:
-        yield _message(6, value.encode("utf-8", "replace"))
-    if start_unix_ns > 0:
-        yield _number(9, start_unix_ns)
-    yield _number(10, span_ns) + _number(14, default)
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _message(field: int, body: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(body)) + body

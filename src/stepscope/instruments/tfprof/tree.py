@@ -219,7 +219,7 @@ class Profile:
             _set(chosen, name, value)
         rows, warnings = self._model.outline(view, chosen)
         self._model.notes.extend(warnings)
-        return _tree(rows, select, 10**6 if self._model.of_trace else 1)
+        return tree(rows, select, 10**6 if self._model.of_trace else 1)
 
 
 def _set(chosen: TfprofOptions, name: str, value: Any) -> None:
@@ -254,7 +254,8 @@ def _figures(values: Sequence[int], ticks: int) -> Figures:
     return Figures(*values[:2], *times, *values[5:])
 
 
-def _tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 1) -> Node:
+def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 1) -> Node:
+    """The lines of a view (see `Model.outline`) as a tree. ticks: units of time in a microsecond."""
     open_: list[Node] = []
     for level, name, counts, own, total, (types, devices, shape, nodes) in rows:
         node = Node(
@@ -357,4 +358,4 @@ def servers(profile: Profile) -> dict[str, int]:
     return sums
 
 
-__all__ = ["Figures", "Node", "Profile", "servers", "tfprof"]
+__all__ = ["Figures", "Node", "Profile", "servers", "tfprof", "tree"]

@@ -1,0 +1,83 @@
+"""A view of tfprof as a profile for pprof and speedscope: scopes, inputs or calls as stacks.
+
+Each line is a frame on top of the line it stands below, with what is its own. What a line holds beyond its
+own and the lines shown below it (hidden by depth or by -hide…) is put down to the line itself, so that a
+flame graph is as wide as the totals of the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stepscope.errors import UsageError
+from stepscope.exporters.profile_proto import Sample, profile
+from stepscope.instruments.tfprof.tree import Node
+
+VIEWS = ("scope", "graph", "code")
+_KINDS = {
+    "micros": ("micros", "nanoseconds"),
+    "accelerator_micros": ("accelerator_micros", "nanoseconds"),
+    "cpu_micros": ("cpu_micros", "nanoseconds"),
+    "bytes": ("requested_bytes", "bytes"),
+    "peak_bytes": ("peak_bytes", "bytes"),
+    "residual_bytes": ("residual_bytes", "bytes"),
+    "output_bytes": ("output_bytes", "bytes"),
+    "params": ("params", "count"),
+    "float_ops": ("float_ops", "count"),
+    "occurrence": ("runs", "count"),
+}
+"""Words of -select that can be added up: the figure, and the unit of its values in the profile."""
+_NANOSECONDS = 1000
+
+
+def check(view: str, select: Sequence[str]) -> None:
+    """UsageError for a view that is no tree, and where no figure is selected."""
+    if view not in VIEWS:
+        raise UsageError(
+            "A profile of stacks is made of a tree",
+            seen=f"the {view} view, which is a list",
+            todo=f"take {', '.join(VIEWS[:-1])} or {VIEWS[-1]}",
+        )
+    if not any(word in _KINDS for word in select):
+        raise UsageError(
+            "A profile of stacks needs a figure",
+            seen=f"-select {','.join(select)}",
+            todo=f"select one of {', '.join(_KINDS)}",
+        )
+
+
+def write(view: str, root: Node) -> Iterator[bytes]:
+    """The fields of the profile. Errors of `check`."""
+    check(view, root.select)
+    kinds = [word for word in root.select if word in _KINDS]
+    names: dict[str, int] = {}
+    stacks: list[tuple[int, int]] = []
+    samples: list[Sample] = []
+    open_: list[Node] = []
+    above: list[int] = []
+    for node in root.walk():
+        del open_[node.level :], above[node.level :]
+        short = _short(view, node, open_[-1] if open_ else None)
+        stacks.append((above[-1] if above else -1, names.setdefault(short, len(names))))
+        open_.append(node)
+        above.append(len(stacks) - 1)
+        values = [_own(node, word) for word in kinds]
+        if any(values):
+            samples.append((above[-1], values, [("op type", "|".join(node.types))]))
+    told = [(word, _KINDS[word][1]) for word in kinds]
+    return profile(told, names, stacks, samples, default=kinds[0])
+
+
+def _own(node: Node, word: str) -> int:
+    """What is the line's own, and what it holds that no line below it shows."""
+    figure, unit = _KINDS[word]
+    held = getattr(node.total, figure) - sum(getattr(child.total, figure) for child in node.children)
+    # Means over steps are rounded line by line: the parts may be one more than the whole.
+    return max(round(held * _NANOSECONDS) if unit == "nanoseconds" else int(held), 0)
+
+
+def _short(view: str, node: Node, above: Node | None) -> str:
+    """Name of the frame: in the scope view without the scopes that stand below it in the stack."""
+    if view == "scope" and above is not None and node.name.startswith(f"{above.name}/"):
+        return node.name[len(above.name) + 1 :]
+    return node.name
