@@ -37,7 +37,7 @@ lint: $(STAMPS)/package ## formatting, types, import contracts
 	$(BIN)/lint-imports
 
 test-rust: $(STAMPS)/toolchain ## the tests of the native core
-	cargo test --release --quiet --package stepscope-core
+	cargo test --profile dev-fast --quiet --package stepscope-core
 
 test-python: $(STAMPS)/package ## the tests of everything else
 	$(BIN)/pytest --numprocesses=auto
