@@ -11,22 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from stepscope.errors import UsageError
 from stepscope.exporters.profile_proto import Sample, profile
-from stepscope.instruments.tfprof.tree import Node
+from stepscope.instruments.tfprof.tree import FIGURES, Node
 
 VIEWS = ("scope", "graph", "code")
-_KINDS = {
-    "micros": ("micros", "nanoseconds"),
-    "accelerator_micros": ("accelerator_micros", "nanoseconds"),
-    "cpu_micros": ("cpu_micros", "nanoseconds"),
-    "bytes": ("requested_bytes", "bytes"),
-    "peak_bytes": ("peak_bytes", "bytes"),
-    "residual_bytes": ("residual_bytes", "bytes"),
-    "output_bytes": ("output_bytes", "bytes"),
-    "params": ("params", "count"),
-    "float_ops": ("float_ops", "count"),
-    "occurrence": ("runs", "count"),
-}
-"""Words of -select that can be added up: the figure, and the unit of its values in the profile."""
 _NANOSECONDS = 1000
 
 
@@ -38,18 +25,18 @@ def check(view: str, select: Sequence[str]) -> None:
             seen=f"the {view} view, which is a list",
             todo=f"take {', '.join(VIEWS[:-1])} or {VIEWS[-1]}",
         )
-    if not any(word in _KINDS for word in select):
+    if not any(word in FIGURES for word in select):
         raise UsageError(
             "A profile of stacks needs a figure",
             seen=f"-select {','.join(select)}",
-            todo=f"select one of {', '.join(_KINDS)}",
+            todo=f"select one of {', '.join(FIGURES)}",
         )
 
 
 def write(view: str, root: Node) -> Iterator[bytes]:
     """The fields of the profile. Errors of `check`."""
     check(view, root.select)
-    kinds = [word for word in root.select if word in _KINDS]
+    kinds = [word for word in root.select if word in FIGURES]
     names: dict[str, int] = {}
     stacks: list[tuple[int, int]] = []
     samples: list[Sample] = []
@@ -64,16 +51,23 @@ def write(view: str, root: Node) -> Iterator[bytes]:
         values = [_own(node, word) for word in kinds]
         if any(values):
             samples.append((above[-1], values, [("op type", "|".join(node.types))]))
-    told = [(word, _KINDS[word][1]) for word in kinds]
+    told = [(word, _unit(word)) for word in kinds]
     return profile(told, names, stacks, samples, default=kinds[0])
 
 
 def _own(node: Node, word: str) -> int:
     """What is the line's own, and what it holds that no line below it shows."""
-    figure, unit = _KINDS[word]
+    figure, unit = FIGURES[word][0], _unit(word)
     held = getattr(node.total, figure) - sum(getattr(child.total, figure) for child in node.children)
     # Means over steps are rounded line by line: the parts may be one more than the whole.
     return max(round(held * _NANOSECONDS) if unit == "nanoseconds" else int(held), 0)
+
+
+def _unit(word: str) -> str:
+    """Unit of the values of a figure in the profile."""
+    if word.endswith("micros"):
+        return "nanoseconds"
+    return "bytes" if word.endswith("bytes") else "count"
 
 
 def _short(view: str, node: Node, above: Node | None) -> str:

@@ -59,7 +59,7 @@ class Figures:
     """Floating point operations."""
 
 
-_UNITS: dict[str, tuple[str, Callable[[Any], str]]] = {
+FIGURES: dict[str, tuple[str, Callable[[Any], str]]] = {
     "bytes": ("requested_bytes", lambda value: units.show(value, "bytes")),
     "peak_bytes": ("peak_bytes", lambda value: units.show(value, "bytes")),
     "residual_bytes": ("residual_bytes", lambda value: units.show(value, "bytes")),
@@ -148,8 +148,8 @@ class Node:
 def _told(node: Node) -> list[str]:
     told = []
     for word in node.select:
-        if word in _UNITS:
-            name, write = _UNITS[word]
+        if word in FIGURES:
+            name, write = FIGURES[word]
             own, total = getattr(node.own, name), getattr(node.total, name)
             told.append(f"{word} {write(own)} of {write(total)}" if own != total else f"{word} {write(own)}")
         elif word == "device" and node.devices:
@@ -358,4 +358,4 @@ def servers(profile: Profile) -> dict[str, int]:
     return sums
 
 
-__all__ = ["Figures", "Node", "Profile", "servers", "tfprof", "tree"]
+__all__ = ["FIGURES", "Figures", "Node", "Profile", "servers", "tfprof", "tree"]
