@@ -247,12 +247,7 @@ def _batched(loads: Sequence[Load], worst: Load) -> float:
 
 def _part_of(part: Part, share: float) -> Part:
     """The part when it is asked for fewer elements."""
-    amounts = (part.work_ps, part.cpu_ps, part.pool_ps, part.handing_ps, part.handing_cpu_ps)
-    work, cpu, pool, handing, handing_cpu = (round(amount * share) for amount in amounts)
-    return replace(
-        part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, handing_cpu_ps=handing_cpu,
-        calls=part.calls * share,
-    )  # fmt: skip
+    return _scaled(part, share, share)
 
 
 def _at_once(part: Part, load: Load, many: float) -> Part:
@@ -260,12 +255,20 @@ def _at_once(part: Part, load: Load, many: float) -> Part:
     is spent on calling it and between kernels is spent once."""
     each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
     left = 1 - each * (1 - 1 / many)
-    work, cpu, pool = (round(amount * left) for amount in (part.work_ps, part.cpu_ps, part.pool_ps))
-    handing, handing_cpu = round(part.handing_ps / many), round(part.handing_cpu_ps / many)
+    return _scaled(part, left, 1 / many)
+
+
+def _scaled(part: Part, work: float, calls: float) -> Part:
+    """The part with so much of its work, called so much as often."""
     return replace(
-        part, work_ps=work, cpu_ps=cpu, pool_ps=pool, handing_ps=handing, handing_cpu_ps=handing_cpu,
-        calls=part.calls / many,
-    )  # fmt: skip
+        part,
+        work_ps=round(part.work_ps * work),
+        cpu_ps=round(part.cpu_ps * work),
+        pool_ps=round(part.pool_ps * work),
+        handing_ps=round(part.handing_ps * calls),
+        handing_cpu_ps=round(part.handing_cpu_ps * calls),
+        calls=part.calls * calls,
+    )
 
 
 _UNKNOWN = {
