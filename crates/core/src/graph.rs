@@ -15,7 +15,7 @@ use crate::node_def::NodeDef;
 use crate::probe::{self, Form};
 use crate::store::{Effect, Options, Writer};
 use crate::text_proto::walk_text;
-use crate::walk::{Value, Visitor, Walked, walk};
+use crate::walk::{Damage, Value, Visitor, Walked, walk};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
@@ -57,20 +57,16 @@ pub fn nothing(walked: &Walked, what: &str) -> Error {
     }
 }
 
+/// Notes that what follows the damage is missing.
+pub fn report_damage(writer: &mut Writer, damage: &Damage) {
+    let (effect, detail) = (Effect::Missing, damage.ends());
+    writer.note("damaged-tail", effect, 1, Some(damage.offset), detail);
+}
+
 /// Notes how a walk ended.
 pub fn report_walk(writer: &mut Writer, walked: &Walked) {
     if let Some(damage) = &walked.damage {
-        let detail = format!(
-            "nothing behind byte {} could be read: {}",
-            damage.offset, damage.seen
-        );
-        writer.note(
-            "damaged-tail",
-            Effect::Missing,
-            1,
-            Some(damage.offset),
-            detail,
-        );
+        report_damage(writer, damage);
     }
     if walked.unknown_fields > 0 {
         let detail = "fields that this version does not know were skipped";

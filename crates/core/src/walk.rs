@@ -73,6 +73,16 @@ pub struct Damage {
     pub seen: String,
 }
 
+impl Damage {
+    /// Half a sentence about it: that nothing behind it could be read.
+    pub fn ends(&self) -> String {
+        format!(
+            "nothing behind byte {} could be read: {}",
+            self.offset, self.seen
+        )
+    }
+}
+
 /// How a walk ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walked {

@@ -9,7 +9,7 @@ mod records;
 pub use places::{Message, Places, places};
 
 use crate::error::{Error, Kind, Result};
-use crate::graph::report_walk;
+use crate::graph::{report_damage, report_walk};
 use crate::input::Input;
 use crate::messages::{self, RUN_METADATA};
 use crate::step_stats::collect::{Collector, Run};
@@ -64,17 +64,7 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
     }
     collector.finish(options)?;
     if let Some(damage) = damage {
-        let detail = format!(
-            "nothing behind byte {} could be read: {}",
-            damage.offset, damage.seen
-        );
-        writer.note(
-            "damaged-tail",
-            Effect::Missing,
-            1,
-            Some(damage.offset),
-            detail,
-        );
+        report_damage(writer, &damage);
     }
     Ok(())
 }

@@ -44,10 +44,7 @@ pub fn places(input: &Input) -> Result<Places> {
         return Err(no_records(damage, source.offset()));
     }
     if let Some(damage) = damage {
-        found.warnings.push(format!(
-            "nothing behind byte {} could be read: {}",
-            damage.offset, damage.seen
-        ));
+        found.warnings.push(damage.ends());
     }
     Ok(found)
 }
