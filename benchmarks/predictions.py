@@ -567,7 +567,7 @@ def conclude(results: dict[str, Any], label: str, *, whole: bool) -> int:
         safe = re.sub(r"[^\w.-]", "-", label)
         load = os.getloadavg()[0]
         told = {"cores": os.cpu_count(), "load": load, "direction": right, "near": near, "cases": results}
-        (RESULTS / f"{safe}.json").write_text(json.dumps(told, indent=1) + "\n")
+        (RESULTS / f"predictions-{safe}.json").write_text(json.dumps(told, indent=1) + "\n")
     return 0 if right == len(results) and near >= 0.8 * len(results) else 1
 
 

@@ -127,14 +127,15 @@ fn expensive(
     warnings: &mut Vec<String>,
 ) -> Vec<String> {
     let mut reports = Vec::new();
+    let metrics = model.all_metrics(Options::default().step);
     if model.steps.is_empty() {
         warnings.push("without RunMetadata the checkers have no times to look at".into());
     } else {
-        reports.extend(types(model, ops));
+        reports.extend(types(model, &metrics, ops));
     }
-    reports.extend(top_scopes(model, scopes));
+    reports.extend(top_scopes(model, &metrics, scopes));
     match code.filter(|_| model.has_code) {
-        Some(code) => reports.extend(calls(model, code)),
+        Some(code) => reports.extend(calls(model, &metrics, code)),
         None => {
             warnings.push("without an op log with code, lines of Python cannot be looked at".into())
         }
@@ -149,9 +150,14 @@ fn times(figures: &Metrics) -> String {
 }
 
 /// The three most expensive types of ops.
-fn types(model: &Model, ops: &Ops) -> Option<String> {
+fn types(model: &Model, metrics: &[Metrics], ops: &Ops) -> Option<String> {
     let options = question(3, 1);
-    let view = ops.view(model, &options, &Filters::new(&options, &mut Vec::new()))?;
+    let view = ops.view(
+        model,
+        metrics,
+        &options,
+        &Filters::new(&options, &mut Vec::new()),
+    )?;
     let lines = view.rows.iter().take(3).enumerate().map(|(place, row)| {
         let micros = row.sum.own.get(Metric::Micros) as f64;
         let share = 100.0 * micros / (view.all.get(Metric::Micros) as f64 + 1e-10);
@@ -163,9 +169,14 @@ fn types(model: &Model, ops: &Ops) -> Option<String> {
 }
 
 /// The three outermost scopes that take most; of each its own time, which for a scope is none.
-fn top_scopes(model: &Model, scopes: &Layout) -> Option<String> {
+fn top_scopes(model: &Model, metrics: &[Metrics], scopes: &Layout) -> Option<String> {
     let options = question(100, 100);
-    let view = scopes.view(model, &options, &Filters::new(&options, &mut Vec::new()));
+    let view = scopes.view(
+        model,
+        metrics,
+        &options,
+        &Filters::new(&options, &mut Vec::new()),
+    );
     let root = view.figures.total.len() as u32 - 1;
     let shown = view.shown.children.get(root);
     let lines = shown.iter().take(3).enumerate().map(|(place, scope)| {
@@ -181,9 +192,14 @@ fn top_scopes(model: &Model, scopes: &Layout) -> Option<String> {
 }
 
 /// The calls that take most: where the stacks part, and four levels from there on.
-fn calls(model: &Model, code: &Code) -> Option<String> {
+fn calls(model: &Model, metrics: &[Metrics], code: &Code) -> Option<String> {
     let options = question(100, 1);
-    let view = code.view(model, &options, &Filters::new(&options, &mut Vec::new()))?;
+    let view = code.view(
+        model,
+        metrics,
+        &options,
+        &Filters::new(&options, &mut Vec::new()),
+    )?;
     let mut place = code.names.len() as u32;
     while let [only] = view.shown.children.get(place) {
         place = *only;
@@ -196,7 +212,7 @@ fn calls(model: &Model, code: &Code) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-fn descend(code: &Code, view: &CodeView, place: u32, depth: usize, lines: &mut Vec<String>) {
+fn descend(code: &Code, view: &CodeView<'_>, place: u32, depth: usize, lines: &mut Vec<String>) {
     let children = view.shown.children.get(place);
     if children.len() <= 1 || depth > 3 {
         return;

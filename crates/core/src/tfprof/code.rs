@@ -2,7 +2,7 @@
 
 use super::gather::Lists;
 use super::groups::{Selection, Sum, devices, types};
-use super::lines::Line;
+use super::lines::{Columns, Line, Parts, indent};
 use super::metrics::Metrics;
 use super::model::{Frame, Model};
 use super::options::Options;
@@ -10,6 +10,7 @@ use super::tree::{Figures, Filters, Manner, ROOT, Shown, Stage};
 use super::words::heading;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// Behind the lines that made gradients.
 pub const GRADIENT: &str = " (gradient)";
@@ -182,15 +183,19 @@ impl Code {
     }
 
     /// Counts, chooses and orders. None when nothing is left, not even the root.
-    pub fn view(&self, model: &Model, options: &Options, filters: &Filters) -> Option<CodeView> {
-        let metrics: Vec<Metrics> = (0..model.nodes.len() as u32)
-            .map(|node| model.metrics(node, options.step))
-            .collect();
+    /// `metrics` holds the figures of each node in the step of the options.
+    pub fn view<'a>(
+        &self,
+        model: &Model,
+        metrics: &'a [Metrics],
+        options: &Options,
+        filters: &Filters,
+    ) -> Option<CodeView<'a>> {
         let selection = Selection::new(model, &filters.account);
         let sums: Vec<Sum> = self
             .nodes
             .iter()
-            .map(|nodes| selection.sum(model, &metrics, nodes))
+            .map(|nodes| selection.sum(model, metrics, nodes))
             .collect();
         let mut figures = Figures {
             own: sums
@@ -232,38 +237,41 @@ impl Code {
     }
 
     /// The text of the view.
-    pub fn write(&self, model: &Model, options: &Options, view: &CodeView) -> String {
+    pub fn write(&self, model: &Model, options: &Options, view: &CodeView<'_>) -> String {
         let mut out = heading(options, false);
+        let columns = Columns::new(options);
         let mut stack = vec![self.names.len() as u32];
-        let mut parts = Vec::new();
         let nothing = Sum::default();
         while let Some(place) = stack.pop() {
             let at = place as usize;
             let sum = view.sums.get(at).unwrap_or(&nothing);
             let line = Line {
-                options,
+                columns: &columns,
                 own: &view.figures.own[at],
                 total: &view.figures.total[at],
                 account: view.figures.account[at],
             };
-            parts.clear();
+            indent(&mut out, view.shown.level[at]);
+            out.push_str(self.name(place));
+            out.push_str(" (");
+            let mut parts = Parts::new(&mut out);
             line.bytes(&mut parts);
             line.times(&mut parts);
             line.counts(&[], &mut parts);
-            if options.selects("device") {
-                parts.extend(devices(model, &sum.nodes));
+            if columns.device
+                && let Some(devices) = devices(model, &sum.nodes)
+            {
+                parts.next().push_str(&devices);
             }
-            if options.selects("op_types") {
-                parts.push(types(model, &sum.nodes));
+            if columns.op_types {
+                parts.next().push_str(&types(model, &sum.nodes));
             }
             for column in ["occurrence", "input_shapes"] {
                 if options.selects(column) {
-                    parts.push(format!("{column} N/A in code view"));
+                    let _ = write!(parts.next(), "{column} N/A in code view");
                 }
             }
-            let indent = view.shown.level[at] * 2;
-            out.extend(std::iter::repeat_n(' ', indent));
-            out.push_str(&format!("{} ({})\n", self.name(place), parts.join(", ")));
+            out.push_str(")\n");
             stack.extend(view.shown.children.get(place).iter().rev());
         }
         out
@@ -271,7 +279,7 @@ impl Code {
 }
 
 /// Figures of the calls, and what is shown of them.
-pub struct CodeView {
+pub struct CodeView<'a> {
     /// Figures by place; the root's are the last.
     pub figures: Figures,
     /// What is shown.
@@ -279,7 +287,7 @@ pub struct CodeView {
     /// What the nodes of each place add up to.
     pub sums: Vec<Sum>,
     /// Figures of the nodes themselves.
-    pub metrics: Vec<Metrics>,
+    pub metrics: &'a [Metrics],
 }
 
 #[cfg(test)]

@@ -99,6 +99,7 @@ impl Lists {
     }
 
     /// A list; empty when it was never set.
+    #[inline]
     pub fn get(&self, list: u32) -> &[u32] {
         let (start, end) = self.spans.get(list as usize).copied().unwrap_or_default();
         &self.items[start as usize..end as usize]

@@ -1,6 +1,6 @@
 //! Groups of nodes: all nodes of a type, or all that a line of Python made.
 
-use super::lines::input_shapes;
+use super::lines::put_input_shapes;
 use super::metrics::{Metric, Metrics, clock};
 use super::model::Model;
 use super::regexes::Regexes;
@@ -94,9 +94,10 @@ fn join(names: &BTreeSet<&str>) -> String {
 pub fn shapes(model: &Model, figures: &[Metrics], nodes: &[u32]) -> String {
     let mut kinds: BTreeMap<String, (i64, i64, i64)> = BTreeMap::new();
     for node in nodes {
-        let shapes = input_shapes(&model.input_shapes(*node), ",\t");
+        let mut text = "input_type: ".to_owned();
+        put_input_shapes(&mut text, &model.input_shapes(*node), ",\t");
         let own = &figures[*node as usize];
-        let kind = kinds.entry(format!("input_type: {shapes}")).or_default();
+        let kind = kinds.entry(text).or_default();
         kind.0 += 1;
         kind.1 = kind.1.wrapping_add(own.get(Metric::Runs));
         kind.2 = kind.2.wrapping_add(own.get(Metric::Micros));

@@ -31,6 +31,7 @@ pub mod write_profile;
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::Result;
 use code::Code;
+use metrics::Metrics;
 use model::Model;
 use nodes::Layout;
 use ops::Ops;
@@ -78,12 +79,27 @@ pub struct Session {
     graph: Option<Layout>,
     ops: Option<Ops>,
     code: Option<Option<Code>>,
+    figures: Kept,
+}
+
+/// Figures of all nodes in the step that was last asked for.
+#[derive(Default)]
+struct Kept(Option<(i64, Vec<Metrics>)>);
+
+impl Kept {
+    fn of(&mut self, model: &Model, step: i64) -> &[Metrics] {
+        if self.0.as_ref().is_none_or(|(kept, _)| *kept != step) {
+            self.0 = Some((step, model.all_metrics(step)));
+        }
+        self.0.as_ref().map_or(&[], |(_, figures)| figures)
+    }
 }
 
 impl Session {
     /// Forgets the views.
     pub fn changed(&mut self) {
         (self.scopes, self.graph, self.ops, self.code) = (None, None, None, None);
+        self.figures = Kept::default();
     }
 
     /// Adds a checkpoint: its tensors give their nodes a type, and their values can be shown.
@@ -123,15 +139,21 @@ impl Session {
             "op" => self.ops(options, &filters, &mut answer),
             _ => self.code(options, &filters, &mut answer),
         };
+        // Views of large models are tens of megabytes: moved within what they have, and not copied.
+        let text = text.map(|mut text| {
+            text.insert_str(0, &preface);
+            text
+        });
         match (text, options.output.as_str()) {
-            (Some(text), "stdout") => answer.text.insert_str(0, &(preface + &text)),
+            (Some(text), "stdout") if answer.text.is_empty() => answer.text = text,
+            (Some(text), "stdout") => answer.text.insert_str(0, &text),
             (Some(text), "file") => {
                 let name = options
                     .output_options
                     .get("outfile")
                     .cloned()
                     .unwrap_or_default();
-                answer.files.push((name, (preface + &text).into_bytes()));
+                answer.files.push((name, text.into_bytes()));
             }
             _ => {}
         }
@@ -193,7 +215,8 @@ impl Session {
                     step,
                     ..options.clone()
                 };
-                let view = layout.view(&self.model, &options, filters);
+                let metrics = self.figures.of(&self.model, step);
+                let view = layout.view(&self.model, metrics, &options, filters);
                 let trace = match is_graph {
                     true => timeline::graph(&self.model, layout, &view, step, answer),
                     false => timeline::scopes(&self.model, layout, &view),
@@ -202,7 +225,8 @@ impl Session {
             }
             return Ok(None);
         }
-        let view = layout.view(&self.model, options, filters);
+        let metrics = self.figures.of(&self.model, options.step);
+        let view = layout.view(&self.model, metrics, options, filters);
         let mut text = words::heading(options, true);
         let mut value = |name: &str| match &self.checkpoint {
             Some(checkpoint) => value(checkpoint, name, &mut answer.warnings),
@@ -227,7 +251,8 @@ impl Session {
             }
             _ => {
                 let ops = self.ops.get_or_insert_with(|| Ops::new(&self.model));
-                Some(ops.write(&self.model, options, filters))
+                let figures = self.figures.of(&self.model, options.step);
+                Some(ops.write(&self.model, figures, options, filters))
             }
         }
     }
@@ -265,7 +290,8 @@ impl Session {
                 .warnings
                 .push("Note: code view ignores account_displayed_op_only".into());
         }
-        let Some(view) = code.view(model, options, filters) else {
+        let metrics = self.figures.of(model, options.step);
+        let Some(view) = code.view(model, metrics, options, filters) else {
             let text = "Nothing is left of the code view, not even its root: -max_depth is below 1 or \
                         -trim_name_regexes matches the root. TensorFlow crashes here.";
             answer.warnings.push(text.into());

@@ -164,6 +164,7 @@ impl Names {
     }
 
     /// The text of a number.
+    #[inline]
     pub fn get(&self, id: u32) -> &str {
         &self.texts[id as usize]
     }
@@ -213,6 +214,7 @@ pub struct Model {
 
 impl Model {
     /// The name of a node.
+    #[inline]
     pub fn name(&self, node: u32) -> &str {
         self.names.get(self.nodes[node as usize].name)
     }
@@ -320,6 +322,12 @@ impl Model {
         sum.set(Metric::Params, params(&node.shape));
         sum.set(Metric::Definitions, 1);
         sum
+    }
+
+    /// The figures of all nodes in a step.
+    pub fn all_metrics(&self, step: i64) -> Vec<Metrics> {
+        let nodes = 0..self.nodes.len() as u32;
+        nodes.map(|node| self.metrics(node, step)).collect()
     }
 
     fn add_execution(&self, execution: &Execution, sum: &mut Metrics) {

@@ -1,7 +1,7 @@
 //! The scope and graph views: one line for each node, by name scope or from outputs to inputs.
 
 use super::gather::{Lists, Visit, gather};
-use super::lines::{Line, input_shapes};
+use super::lines::{Columns, Line, Parts, indent, put_input_shapes};
 use super::metrics::{Metric, Metrics};
 use super::model::Model;
 use super::options::Options;
@@ -17,6 +17,8 @@ const SCOPE_BYTES_LIMIT: u64 = 8 << 30;
 struct Place {
     /// The node whose name begins with this place's.
     named_after: u32,
+    /// Id of that name.
+    name: u32,
     /// Bytes of that name that are this place's.
     bytes: u32,
     /// Whether it is the node itself.
@@ -43,6 +45,7 @@ impl Layout {
             let name = model.name(node);
             let place = Place {
                 named_after: node,
+                name: model.nodes[node as usize].name,
                 bytes: name.len() as u32,
                 is_node: true,
             };
@@ -62,6 +65,7 @@ impl Layout {
                 }
                 let place = Place {
                     named_after: node,
+                    name: model.nodes[node as usize].name,
                     bytes: cut as u32,
                     is_node: false,
                 };
@@ -116,6 +120,7 @@ impl Layout {
         }
         let places = order.iter().map(|node| Place {
             named_after: *node,
+            name: model.nodes[*node as usize].name,
             bytes: model.name(*node).len() as u32,
             is_node: true,
         });
@@ -133,7 +138,7 @@ impl Layout {
     /// The name of a place; beyond the last it is the root.
     pub fn name<'a>(&'a self, model: &'a Model, place: u32) -> &'a str {
         match self.places.get(place as usize) {
-            Some(place) => &model.name(place.named_after)[..place.bytes as usize],
+            Some(place) => &model.names.get(place.name)[..place.bytes as usize],
             None => ROOT,
         }
     }
@@ -149,13 +154,19 @@ impl Layout {
         self.children.get(place)
     }
 
-    /// Counts, chooses and orders.
-    pub fn view(&self, model: &Model, options: &Options, filters: &Filters) -> View {
+    /// Counts, chooses and orders. `metrics` holds the figures of each node in the step of the options.
+    pub fn view(
+        &self,
+        model: &Model,
+        metrics: &[Metrics],
+        options: &Options,
+        filters: &Filters,
+    ) -> View {
         let count = self.places.len();
         let mut scope = Metrics::default();
         scope.set(Metric::Definitions, 1);
         let own = self.places.iter().map(|place| match place.is_node {
-            true => model.metrics(place.named_after, options.step),
+            true => metrics[place.named_after as usize],
             false => scope,
         });
         let mut figures = Figures {
@@ -171,8 +182,8 @@ impl Layout {
             .iter()
             .map(|place| match place.is_node {
                 true => {
-                    let types = &model.nodes[place.named_after as usize].types;
-                    filters.account.is_all() || types.iter().any(|id| accounts[*id as usize])
+                    let types = || model.nodes[place.named_after as usize].types.iter();
+                    filters.account.is_all() || types().any(|id| accounts[*id as usize])
                 }
                 false => scopes_count,
             })
@@ -259,28 +270,22 @@ impl Layout {
         out: &mut String,
     ) -> Result<()> {
         let root = self.places.len() as u32;
+        let columns = Columns::new(options);
         let mut stack = vec![root];
-        let mut parts = Vec::new();
         while let Some(place) = stack.pop() {
             let name = self.name(model, place);
             let line = Line {
-                options,
+                columns: &columns,
                 own: &view.figures.own[place as usize],
                 total: &view.figures.total[place as usize],
                 account: view.figures.account[place as usize],
             };
-            parts.clear();
-            self.parts(model, place, &line, &mut parts);
-            let indent = view.shown.level[place as usize] * 2;
-            out.extend(std::iter::repeat_n(' ', indent));
+            indent(out, view.shown.level[place as usize]);
             out.push_str(name);
             out.push_str(" (");
-            for (at, part) in parts.iter().enumerate() {
-                out.push_str(if at > 0 { ", " } else { "" });
-                out.push_str(part);
-            }
+            self.parts(model, place, &line, &mut Parts::new(out));
             out.push_str(")\n");
-            if options.selects("tensor_value")
+            if columns.tensor_value
                 && name != ROOT
                 && let Some(text) = value(name)?
             {
@@ -291,34 +296,41 @@ impl Layout {
         Ok(())
     }
 
-    fn parts(&self, model: &Model, place: u32, line: &Line<'_>, out: &mut Vec<String>) {
+    fn parts(&self, model: &Model, place: u32, line: &Line<'_>, parts: &mut Parts<'_>) {
+        let columns = line.columns;
         let node = self.node(place);
-        let known = node.map(|node| &model.nodes[node as usize]);
-        line.counts(known.map_or(&[], |node| &node.shape), out);
-        line.bytes(out);
-        line.times(out);
-        if line.options.selects("device")
-            && let Some(device) = known.and_then(|node| node.device)
+        let known = || node.map(|node| &model.nodes[node as usize]);
+        let dims = match columns.shows_params() {
+            true => known().map_or(&[][..], |node| &node.shape),
+            false => &[],
+        };
+        line.counts(dims, parts);
+        line.bytes(parts);
+        line.times(parts);
+        if columns.device
+            && let Some(device) = known().and_then(|node| node.device)
         {
-            out.push(model.devices[device as usize].name.clone());
+            parts.next().push_str(&model.devices[device as usize].name);
         }
-        if line.options.selects("op_types") {
-            out.push(match known {
+        if columns.op_types {
+            let out = parts.next();
+            match known() {
                 Some(node) => {
-                    let types: Vec<&str> =
-                        node.types.iter().map(|id| model.types.get(*id)).collect();
-                    types.join("|")
+                    for (at, id) in node.types.iter().enumerate() {
+                        out.push_str(if at > 0 { "|" } else { "" });
+                        out.push_str(model.types.get(*id));
+                    }
                 }
-                None if self.manner == Manner::Graph => GRAPH_TYPE.to_owned(),
-                None => SCOPE_TYPE.to_owned(),
-            });
+                None if self.manner == Manner::Graph => out.push_str(GRAPH_TYPE),
+                None => out.push_str(SCOPE_TYPE),
+            }
         }
-        line.occurrence(out);
-        if line.options.selects("input_shapes") {
+        line.occurrence(parts);
+        if columns.input_shapes {
             let shapes = node
                 .map(|node| model.input_shapes(node))
                 .unwrap_or_default();
-            out.push(input_shapes(&shapes, "|"));
+            put_input_shapes(parts.next(), &shapes, "|");
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct OpView<'a> {
     pub rows: Vec<Row<'a>>,
     /// What everything adds up to.
     pub all: Metrics,
-    figures: Vec<Metrics>,
+    figures: &'a [Metrics],
 }
 
 impl Ops {
@@ -49,17 +49,21 @@ impl Ops {
         }
     }
 
-    /// Counts, orders and chooses. None when the model has no nodes.
-    pub fn view(&self, model: &Model, options: &Options, filters: &Filters) -> Option<OpView<'_>> {
-        let figures: Vec<Metrics> = (0..model.nodes.len() as u32)
-            .map(|node| model.metrics(node, options.step))
-            .collect();
+    /// Counts, orders and chooses. None when the model has no nodes. `figures` holds those of each node in the
+    /// step of the options.
+    pub fn view<'a>(
+        &'a self,
+        model: &Model,
+        figures: &'a [Metrics],
+        options: &Options,
+        filters: &Filters,
+    ) -> Option<OpView<'a>> {
         let selection = Selection::new(model, &filters.account);
         let mut rows: Vec<Row<'_>> = self
             .groups
             .iter()
             .map(|(name, nodes)| {
-                let sum = selection.sum(model, &figures, nodes);
+                let sum = selection.sum(model, figures, nodes);
                 let total = sum.own;
                 Row { name, sum, total }
             })
@@ -99,8 +103,14 @@ impl Ops {
     }
 
     /// The text of the view.
-    pub fn write(&self, model: &Model, options: &Options, filters: &Filters) -> String {
-        let Some(view) = self.view(model, options, filters) else {
+    pub fn write(
+        &self,
+        model: &Model,
+        figures: &[Metrics],
+        options: &Options,
+        filters: &Filters,
+    ) -> String {
+        let Some(view) = self.view(model, figures, options, filters) else {
             let root = Row {
                 name: ROOT,
                 sum: Sum::default(),
@@ -110,7 +120,7 @@ impl Ops {
         };
         let mut out = heading(options, false);
         for row in &view.rows {
-            out.push_str(&line(model, &view.figures, row, &view.all, options));
+            out.push_str(&line(model, view.figures, row, &view.all, options));
         }
         out
     }

@@ -93,7 +93,8 @@ impl Session {
         }
         let model = &self.model;
         let layout = slot.as_ref().expect("it was just built");
-        let view = layout.view(model, options, filters);
+        let metrics = self.figures.of(model, options.step);
+        let view = layout.view(model, metrics, options, filters);
         let root = view.figures.total.len() as u32 - 1;
         let rows = walk(root, &view.shown).into_iter().map(|place| {
             let at = place as usize;
@@ -116,8 +117,9 @@ impl Session {
 
     fn outline_ops(&mut self, options: &Options, filters: &Filters) -> Vec<Row> {
         let model = &self.model;
+        let metrics = self.figures.of(model, options.step);
         let ops = self.ops.get_or_insert_with(|| Ops::new(model));
-        let Some(view) = ops.view(model, options, filters) else {
+        let Some(view) = ops.view(model, metrics, options, filters) else {
             let root = Row {
                 name: ROOT.into(),
                 ..Row::default()
@@ -146,12 +148,13 @@ impl Session {
 
     fn outline_code(&mut self, options: &Options, filters: &Filters) -> Result<Vec<Row>> {
         let model = &self.model;
+        let metrics = self.figures.of(model, options.step);
         let nothing = |seen: &str| Error::new(Kind::NotThisFormat, seen);
         let code = match self.code.get_or_insert_with(|| Code::new(model)) {
             Some(code) if model.has_code => code,
             _ => return Err(nothing("no op log tells which Python code made the nodes")),
         };
-        let Some(view) = code.view(model, options, filters) else {
+        let Some(view) = code.view(model, metrics, options, filters) else {
             return Err(nothing(
                 "the options leave nothing of the code, not even its root",
             ));

@@ -109,7 +109,7 @@ impl Tables {
 }
 
 /// The profile of what is shown. The options passed [`check`].
-pub fn write(model: &Model, code: &Code, view: &CodeView, options: &Options) -> Vec<u8> {
+pub fn write(model: &Model, code: &Code, view: &CodeView<'_>, options: &Options) -> Vec<u8> {
     let column = options.select.first().map_or("micros", String::as_str);
     let (metric, unit, comment) = sample(column).unwrap_or((Metric::Micros, "microseconds", ""));
     // pprof knows no picoseconds.

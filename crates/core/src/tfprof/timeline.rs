@@ -74,7 +74,7 @@ pub fn scopes(model: &Model, layout: &Layout, view: &View) -> Trace {
 }
 
 /// The code view.
-pub fn code(model: &Model, code: &Code, view: &CodeView) -> Trace {
+pub fn code(model: &Model, code: &Code, view: &CodeView<'_>) -> Trace {
     let figures = &view.figures;
     flames(
         figures.total.len() as u32 - 1,

@@ -127,7 +127,7 @@ pub enum Manner {
 
 /// The tree of a view, ready to be narrowed down.
 pub struct Stage<'a> {
-    /// The kind of view.
+    /// The kind of view. Places of all but code stand in the order of their names.
     pub manner: Manner,
     /// Names by place; the last one is the root's.
     pub names: &'a dyn Fn(u32) -> &'a str,
@@ -276,7 +276,10 @@ impl Stage<'_> {
             None if self.options.order_by == "occurrence" && !self.sizes.is_empty() => {
                 nodes.sort_by_key(|node| std::cmp::Reverse(self.sizes[*node as usize]));
             }
-            None => nodes.sort_by(|a, b| (self.names)(*a).cmp((self.names)(*b))),
+            None if self.manner == Manner::Code => {
+                nodes.sort_by(|a, b| (self.names)(*a).cmp((self.names)(*b)))
+            }
+            None => nodes.sort_unstable(),
         }
     }
 }
