@@ -68,10 +68,11 @@ def propose(
     where: Mapping[Stage, Sequence[Place]],
     places: Sequence[Place],
     machine: Machine | None = None,
+    even: float = 1.0,
 ) -> list[Change]:
     """Changes for the stage that limits, or that takes most of the cores. Those that help come first, and of
     them those that fit the stage before those that fit all. measured_ps: duration of a step now. machine: its
-    cores and memory, where a record tells."""
+    cores and memory, where a record tells. even: part of a step that would remain if buffers evened steps."""
     crowded = machine is not None and machine.crowded
     made = []
     for name, load, what, then in _candidates(loads, worst, now, measured_ps):
@@ -86,6 +87,15 @@ def propose(
             least = now.changed([load.stage.number], partial(_part_of, share=share))
             low = predict(now, least, measured_ps).low_ps
             prediction = replace(prediction, low_ps=min(low, prediction.low_ps))
+        if (
+            name == "prefetch"
+            and even < 1 - HELPS
+            and prediction.step_ps > even * measured_ps
+            and then == now
+        ):
+            what = "prefetch more (tf.data.AUTOTUNE): the buffer is full in some steps and empty in others"
+            likely = round(even * measured_ps)
+            prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps
         if name == "cache_here":
             takes, fits = memory.cache(load, where.get(load.stage, ()), machine)

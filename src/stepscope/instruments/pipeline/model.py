@@ -7,9 +7,10 @@ program; what runs in the program's own lane adds to it.
 
 *Cores.* What program and pipeline compute shares the cores, and cores that both want are `packed` in part
 only. How much longer each of them took because it waited for cores, its stretch, is fitted to the record of
-its threads (see fitting); each hinders the other by as much as it keeps cores busy, so that after a change
+its threads (see fitting). Each hinders the other by the root of what it keeps cores busy: work that is
+divided among threads ends with the thread that was held up, however shortly. So after a change
 
-    stretch of the program = 1 + (stretch now - 1) * (cores the pipeline keeps busy then / now)
+    stretch of the program = 1 + (stretch now - 1) * sqrt(cores the pipeline keeps busy then / now)
 
 and the same the other way round. Without such a record the program's part in the CPU work is what makes
 the model tell the measured step.
@@ -24,6 +25,7 @@ time of handing over elements between threads. It goes with the number of elemen
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -116,7 +118,6 @@ class Model:
         for _ in range(20):
             if self.stretch == (1.0, 1.0):
                 break
-            # Each hinders the other by as much as it keeps the cores busy.
             inline, beside = self.shared()
             mine, theirs = (own + inline) / max(found[0], 1), beside / max(found[0], 1)
             next_one = self._bound(
@@ -137,7 +138,7 @@ class Model:
     def _pressure(self, then: float, now: float) -> float:
         if now + self.others <= 0:
             return 1.0  # who hinders is not told, and stays
-        return min((then + self.others) / (now + self.others), _MOST_PRESSURE)
+        return min(math.sqrt((then + self.others) / (now + self.others)), _MOST_PRESSURE)
 
     def alone(self) -> Model:
         """The model as if nobody waited for cores."""
@@ -235,7 +236,8 @@ def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
     # Where the model tells more than was measured, its parts are told too large, after the change as before.
     scale = min(measured_ps / max(now.step(crowded)[0], 1), 1.0)
     likely, lane = then.step(crowded)
-    likely = round(likely * scale)
+    # What the program does by itself was measured and is not among them.
+    likely = max(round(likely * scale), min(then.program_ps, measured_ps))
     low = round((1 - UNSURE) * min(then.alone().step()[0] * scale, likely))
     # Half of what ends the hindrance may not come true: it was told too large wherever it was measured.
     half = (then.step(crowded)[0] + then.held().step(crowded)[0]) // 2

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import Call, Interval
 from stepscope.instruments.pipeline.spans import length, shared, union, within, without
-from stepscope.instruments.pipeline.stages import PROGRAM, Stage
+from stepscope.instruments.pipeline.stages import PROGRAM, THREAD, Stage
 from stepscope.instruments.pipeline.waits import Waits
 
 
@@ -267,3 +267,21 @@ def slowest(loads: Sequence[Load]) -> list[Load]:
         lanes[load.stage.lane] += load.in_waits_ps
     first = max(lanes, key=lambda lane: (lanes[lane], lane), default=PROGRAM)
     return sorted(loads, key=lambda load: (load.stage.lane != first, -load.in_waits_ps, load.stage.number))
+
+
+def even_ps(loads: Sequence[Load], waited: Waits) -> int:
+    """A step when what waits for the program has room enough: the longer one of what the program and what
+    the pipeline's thread does for a step, waiting for cores and all.
+
+    A buffer of one batch evens nothing out: where both vary, the program waits in some steps and the pipeline
+    in others. The step itself where a trace does not tell how long a batch takes: a stage that works ahead is
+    called for what is ready.
+    """
+    lasting = [
+        load.total_ps / load.calls * max(load.per_step, round(load.per_step))
+        for load in loads
+        if load.stage.lane.startswith(THREAD) and load.calls
+    ]
+    if not lasting or not any(load.stage.short.startswith("Prefetch") for load in loads):
+        return waited.step_ps
+    return min(round(max(waited.step_ps - waited.wait_ps, *lasting)), waited.step_ps)

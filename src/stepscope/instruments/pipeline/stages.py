@@ -33,6 +33,8 @@ _WORDS = {
 
 PROGRAM = "program"
 """The lane of stages that run when the program asks for a batch, and not before."""
+THREAD = "thread:"
+"""How the lanes begin of threads in which a stage works ahead and calls its input."""
 
 
 @dataclass(eq=False)
@@ -303,7 +305,7 @@ def consumer_lane(stage: Stage) -> str:
     above = stage.above
     if above is None:
         return PROGRAM if stage.taken else f"pipeline:{stage.pipeline}"
-    return f"thread:{above.number}" if above.ahead else above.lane
+    return f"{THREAD}{above.number}" if above.ahead else above.lane
 
 
 def _find_ahead(stages: Collection[Stage], of: dict[str, Stage]) -> None:

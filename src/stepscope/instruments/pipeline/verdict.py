@@ -132,7 +132,8 @@ def diagnose(
     else:
         worst = ranked[0] if ranked and ranked[0].in_waits_ps else None
     if worst is not None:
-        made = changes.propose(loads, worst, now, measured_ps, where, beside.places, beside.machine)
+        even = rates.even_ps(loads, waited) / max(waited.step_ps, 1)
+        made = changes.propose(loads, worst, now, measured_ps, where, beside.places, beside.machine, even)
     if worst is not None and bound:
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
