@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope.engines.duckdb import DuckDB, Selects
+    from stepscope.lake.writer import Decoded
 
 DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 """Tables that instruments make from others when a query first reads them."""
@@ -93,7 +95,31 @@ FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]]
     "op_line": code_rows,
     "hlo_instruction": programs.rows,
 }
-"""Tables that are read from sources, or from op logs beside them, when a query first reads them."""
+"""Tables that are read from sources, or from op logs beside them: when a query first reads them, or when
+their source goes into a lake."""
+_OF_RUNS = ("op_line",)
+"""Those of a run, which stand with its first source."""
+_PLACES = ("id", "run_id", "host_id", "source_id")
+
+
+def with_files(decoded: Decoded, among: Sequence[Source], spool: Spool) -> Decoded:
+    """The decoded source with its rows of FROM_FILES and the notes of them: a lake outlives the files.
+
+    among: the sources that are read together.
+    """
+    source, store = decoded.source, decoded.store
+    if store is None:
+        return decoded
+    of_run = [one for one in among if one.run_id == source.run_id] or [source]
+    is_first = of_run[0] == source
+    for table, make in FROM_FILES.items():
+        rows = make([source], spool) if table not in _OF_RUNS else make(of_run, spool) if is_first else []
+        if rows:
+            names = [name for name in rows[0] if name not in _PLACES]
+            store.replace(table, {name: [row[name] for row in rows] for name in names})
+    told = ("slug", "effect", "events", "first_offset", "detail")
+    notes = [dict(zip(told, row[3:], strict=True)) for row in (code_notes(of_run, spool) if is_first else ())]
+    return replace(decoded, facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 
 def judged(stored: Selects) -> Selects:

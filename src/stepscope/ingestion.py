@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stepscope import config
 from stepscope.decode import decode_source
+from stepscope.derived import with_files
 from stepscope.lake import reader, writer
 from stepscope.lake.rows import SourceRow
 from stepscope.sources.find import Found
@@ -20,14 +21,22 @@ Progress = Callable[[str, int, int], None]
 
 
 def ingest_one(
-    source: Source, lake: Path, spool: Spool, *, threads: int = 0, progress: Callable[[int], None]
+    source: Source,
+    lake: Path,
+    spool: Spool,
+    *,
+    among: Sequence[Source] = (),
+    threads: int = 0,
+    progress: Callable[[int], None],
 ) -> SourceRow:
     """Adds one source to a lake; its row there, also when the lake had it or it cannot be read.
 
-    LakeError when the lake cannot be written: the source is not in it then.
+    among: the sources that are read together with it. LakeError when the lake cannot be written: the source
+    is not in it then.
     """
     with writer.staged(lake) as stage:
         decoded = decode_source(source, spool, str(stage / "store"), threads=threads, progress=progress)
+        decoded = with_files(decoded, among, spool)
         return writer.write(lake, stage, decoded, threads).source
 
 
@@ -65,14 +74,18 @@ def ingest_all(
                 rows[number] = row
             else:
                 todo.append((number, source))
-        rows.update(_work(todo, lake, spool, progress))
+        rows.update(_work(todo, found.sources, lake, spool, progress))
         return [rows[number] for number in sorted(rows)]
     finally:
         spool.close()
 
 
 def _work(
-    todo: list[tuple[int, Source]], lake: Path, spool: Spool, progress: Progress | None
+    todo: list[tuple[int, Source]],
+    among: Sequence[Source],
+    lake: Path,
+    spool: Spool,
+    progress: Progress | None,
 ) -> dict[int, SourceRow]:
     """Ingests sources, several at once when there are several; the first LakeError stops all."""
     stop = threading.Event()
@@ -90,7 +103,7 @@ def _work(
                     progress(source.path, sum(done.values()), total)
 
         tell(0)
-        return ingest_one(source, lake, spool, threads=threads, progress=tell)
+        return ingest_one(source, lake, spool, among=among, threads=threads, progress=tell)
 
     if len(todo) <= 1:
         return {number: one(number, source, 0) for number, source in todo}

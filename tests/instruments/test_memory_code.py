@@ -135,6 +135,14 @@ def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.Captu
     assert lines == {f"train.py:{10 + ops.index(name)} main": size for name, size in held.items()}
     assert main(["memory", str(tmp_path / "run_meta.pb"), "--no-cache"]) == 0
     assert "By line of the program, at the peak" in capsys.readouterr().out
+    # A lake outlives the op log, and is told what of it was not read.
+    (tmp_path / "oplog" / "tfprof_log.old").write_bytes(b"")
+    lake = tmp_path.with_name("lake")
+    stepscope.ingest([tmp_path], lake)
+    shutil.rmtree(tmp_path)
+    assert holders_by_line(lake, capsys) == lines
+    ((_, _, empty),) = notes_on(lake)
+    assert empty.endswith("tfprof_log.old: no op in it")
 
 
 def notes_on(folder: Path) -> list[tuple[Any, ...]]:

@@ -94,6 +94,15 @@ def test_instructions_are_those_that_tensorflow_reads(pack: str, tmp_path: Path)
     wanted = expected(path)
     assert len(wanted) > 2000
     assert read(packed) == wanted
+    # A lake outlives the file.
+    trace.ingest([packed], tmp_path / "lake")
+    with trace.open(lake=tmp_path / "lake") as opened:
+        kept = opened.query(f"SELECT {COLUMNS} FROM hlo_instruction").rows()
+        lost = opened.query(
+            "SELECT id FROM hlo_instruction WHERE source_id NOT IN (SELECT source_id FROM source)"
+        )
+        assert sorted(kept, key=repr) == wanted
+        assert lost.rows() == []
 
 
 def outcome(proto: bytes) -> str:

@@ -399,7 +399,7 @@ CREATE TABLE buffer (
   function VARCHAR                  -- function in which that line stands
 );
 
--- The line of the program that made an op: from the code traces of op logs. Read when first asked for.
+-- The line of the program that made an op: from the code traces of op logs.
 CREATE TABLE op_line (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run whose ops these are
@@ -412,7 +412,7 @@ CREATE TABLE op_line (
   told_by VARCHAR NOT NULL          -- op log that it was read from
 );
 
--- An instruction of a program that XLA compiled: from the programs that XPlanes keep. Read when first asked for.
+-- An instruction of a program that XLA compiled: from the programs that XPlanes keep.
 CREATE TABLE hlo_instruction (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run of the source
