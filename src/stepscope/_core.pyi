@@ -72,6 +72,7 @@ def decode(
     options: dict[str, str] | None = None,
     threads: int = 0,
     progress: Callable[[int], None] | None = None,
+    keep: bool = True,
 ) -> Store:
     """Decodes `input` as `format` (chrome_trace, xplane, run_metadata, event_file, graph).
 
@@ -81,6 +82,8 @@ def decode(
     "ops" are op_name, op_type and correlation_id.
     progress: called with the number of packed bytes read, about ten times a second; its exceptions
     (KeyboardInterrupt) stop the work.
+    keep: False lets slices go as soon as they are decoded, does not nest and does not hash the file: what
+    decoding alone takes.
     """
 
 def build(folder: str | None = None) -> Store:

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 use stepscope_core::input::{Codec, Input};
 use stepscope_core::options::Options;
-use stepscope_core::xplane;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -16,6 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (threads, repeats) = (number(2)?, number(5)?);
     let options = Options {
         threads,
+        keep: false,
         ..Options::default()
     };
     for _ in 0..repeats {
@@ -29,10 +29,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let read = start.elapsed().as_secs_f64();
         let input = Input::file(path.clone(), 0, None, Codec::Plain);
         let start = Instant::now();
-        let (slices, args) = xplane::drain(&input, &options)?;
+        let slices = stepscope_core::decode("xplane", &input, &options)?
+            .facts
+            .events_seen;
         let decode = start.elapsed().as_secs_f64();
         println!(
-            "{slices} events, {bytes} bytes, {args} bytes of args, {threads} threads: read {read:.3} s, decode {decode:.3} s, \
+            "{slices} events, {bytes} bytes, {threads} threads: read {read:.3} s, decode {decode:.3} s, \
              {:.1} M events/s, {:.0} MB/s",
             slices as f64 / decode / 1e6,
             bytes as f64 / decode / 1e6,

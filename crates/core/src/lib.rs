@@ -40,12 +40,14 @@ pub mod pool;
 mod pooled;
 pub mod probe;
 mod random;
+pub mod raw;
 mod rows;
 mod runs;
 mod slices;
 mod stage;
 pub mod step_stats;
 pub mod store;
+mod stream;
 pub mod table;
 pub mod text_proto;
 mod text_token;
@@ -87,7 +89,9 @@ pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {
     };
     let mut writer = Writer::new(options)?;
     decoder(input, options, &mut writer)?;
-    writer.facts.content_hash = input.content_hash()?;
+    if options.keep {
+        writer.facts.content_hash = input.content_hash()?;
+    }
     writer.facts.bytes_in = input.bytes_in();
     writer.finish()
 }

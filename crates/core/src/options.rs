@@ -39,6 +39,8 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// What the caller will look at.
     pub needs: Needs,
+    /// False lets slices go as soon as they are decoded, and nests none: that is how long decoding alone takes.
+    pub keep: bool,
     /// Threads to use, at least 1.
     pub threads: usize,
     /// Options of one format.
@@ -54,6 +56,7 @@ impl Default for Options {
         Options {
             folder: None,
             needs: Needs::default(),
+            keep: true,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             extra: BTreeMap::new(),
             progress: None,

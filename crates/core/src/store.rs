@@ -14,15 +14,18 @@ pub use crate::pool::Pool;
 pub use crate::table::Batches;
 pub use crate::writer::Writer;
 
+use crate::bits::Bits;
 use crate::columns::Cell;
 use crate::error::{Error, Kind, Result};
 use crate::index;
 use crate::part::{Access, Field, Part, Shape};
+use crate::part_writer::{Column, PartWriter};
 use crate::rows::Rows;
 use crate::table::{Dictionary, Table};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatchReader};
+use arrow_buffer::ToByteSlice;
 use arrow_schema::{ArrowError, DataType};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -189,10 +192,13 @@ impl Store {
         let file = part.open()?;
         let access = file.as_ref().map_or(Access::Mapped, Access::Read);
         let fields = vec![Field::new("step", Shape::I64)];
-        let mut steps = Rows::new(self.folder.as_deref(), &self.file("slice.step"), fields)?;
+        let mut steps = PartWriter::new(self.folder.as_deref(), &self.file("slice.step"), fields)?;
+        let (mut values, mut valid) = (Vec::new(), Bits::default());
         let mut at = 0;
         for batch in 0..part.batches.len() {
             let ts_ps = part.array(batch, column, &access)?;
+            values.clear();
+            valid.clear();
             for ts_ps in ts_ps.as_primitive::<Int64Type>().values() {
                 let inside =
                     |at: usize| begin_ps.get(at).is_some_and(|b| b <= ts_ps) && end_ps[at] > *ts_ps;
@@ -202,14 +208,19 @@ impl Store {
                         .partition_point(|begin| begin <= ts_ps)
                         .saturating_sub(1);
                 }
-                steps.push(&[if inside(at) {
-                    Cell::I64(number[at])
-                } else {
-                    Cell::Null
-                }])?;
+                let inside = inside(at);
+                values.push(if inside { number[at] } else { 0 });
+                valid.push(inside);
             }
             // The parts of a table have the same batches.
-            steps.flush()?;
+            let column = match valid.all_null() {
+                true => Column::Nulls,
+                false => Column::Fixed {
+                    valid: valid.valid(),
+                    values: values.to_byte_slice(),
+                },
+            };
+            steps.write(values.len(), &[column])?;
         }
         let parts = vec![Arc::clone(part), Arc::new(steps.finish()?)];
         let old = slices.parts[1..].to_vec();

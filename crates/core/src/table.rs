@@ -33,7 +33,7 @@ impl Dictionary {
     }
 
     /// The names of stats in the part; read once and kept.
-    fn stats(&self) -> Result<Arc<Dictionaries>> {
+    pub(crate) fn stats(&self) -> Result<Arc<Dictionaries>> {
         if let Some(stats) = self.stats.get() {
             return Ok(Arc::clone(stats));
         }
@@ -89,7 +89,7 @@ impl Dictionary {
     }
 
     /// All texts as one column; read once and kept.
-    fn values(&self) -> Result<ArrayRef> {
+    pub(crate) fn values(&self) -> Result<ArrayRef> {
         if let Some(values) = self.values.get() {
             return Ok(Arc::clone(values));
         }
@@ -131,7 +131,7 @@ pub struct Table {
 
 /// Where a column comes from.
 #[derive(Debug, Clone)]
-enum Origin {
+pub(crate) enum Origin {
     /// The number of the row.
     Row,
     /// A column of a part.
@@ -163,7 +163,7 @@ impl Table {
             .collect()
     }
 
-    fn origins(&self) -> Vec<(String, DataType, Origin)> {
+    pub(crate) fn origins(&self) -> Vec<(String, DataType, Origin)> {
         let mut origins: Vec<(String, DataType, Origin)> = Vec::new();
         let counted = self
             .parts
@@ -381,117 +381,6 @@ impl Iterator for Batches {
 impl RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
-    }
-}
-
-/// A column of a batch as it is held: codes and their texts apart.
-pub enum Raw {
-    /// The numbers of the rows.
-    Counted(std::ops::Range<i64>),
-    /// Values.
-    Values(ArrayRef),
-    /// Codes, and the texts they stand for.
-    Codes(arrow_array::Int32Array, ArrayRef),
-    /// Stats, which become text piece by piece: all of it may be more than fits in memory.
-    Stats(Stats),
-}
-
-/// Stats of a batch.
-pub struct Stats {
-    tracks: ArrayRef,
-    kept: ArrayRef,
-    names: Arc<Dictionaries>,
-}
-
-impl Stats {
-    /// The texts from a row on, as many as fit into a batch, one at least.
-    pub fn texts(&self, from: usize) -> Result<StringArray> {
-        self.names.texts(&self.tracks, &self.kept, from)
-    }
-}
-
-/// The columns of a table, any batch in any order from any thread; each is read and freed after use.
-pub struct Columns {
-    table: Arc<Table>,
-    origins: Vec<(String, DataType, Origin)>,
-    files: Vec<Option<File>>,
-    firsts: Vec<i64>,
-}
-
-impl Table {
-    /// The table column by column.
-    pub fn raw(self: &Arc<Self>) -> Result<Columns> {
-        let mut firsts = Vec::new();
-        let mut first = 0;
-        for batch in self.parts.first().map_or(&[][..], |part| &part.batches) {
-            firsts.push(first);
-            first += batch.rows as i64;
-        }
-        Ok(Columns {
-            table: Arc::clone(self),
-            origins: self.origins(),
-            files: self
-                .parts
-                .iter()
-                .map(|part| part.open())
-                .collect::<Result<_>>()?,
-            firsts,
-        })
-    }
-}
-
-impl Columns {
-    /// Number of batches.
-    pub fn batches(&self) -> usize {
-        self.firsts.len()
-    }
-
-    /// Number of rows of a batch.
-    pub fn rows(&self, batch: usize) -> usize {
-        self.table.parts[0].batches[batch].rows
-    }
-
-    /// A column of a batch; none when the table has no such column.
-    pub fn column(&self, batch: usize, name: &str) -> Result<Option<Raw>> {
-        let Some((_, _, origin)) = self.origins.iter().find(|(there, _, _)| there == name) else {
-            return Ok(None);
-        };
-        let stored = |part: usize, column: usize| {
-            let access = self.files[part]
-                .as_ref()
-                .map_or(Access::Mapped, Access::Read);
-            self.table.parts[part].array(batch, column, &access)
-        };
-        Ok(Some(match origin {
-            Origin::Stats {
-                part,
-                column,
-                tracks,
-                names,
-            } => Raw::Stats(Stats {
-                tracks: stored(*part, *tracks)?,
-                kept: stored(*part, *column)?,
-                names: names.stats()?,
-            }),
-            Origin::Row => {
-                let first = self.firsts[batch];
-                Raw::Counted(first..first + self.rows(batch) as i64)
-            }
-            Origin::Stored {
-                part,
-                column,
-                dictionary,
-            } => {
-                let array = stored(*part, *column)?;
-                match dictionary {
-                    None => Raw::Values(array),
-                    Some(dictionary) => {
-                        let codes = array.as_primitive::<Int32Type>().clone();
-                        Raw::Codes(codes, dictionary.values()?)
-                    }
-                }
-            }
-        }))
     }
 }
 

@@ -8,8 +8,9 @@
 
 use crate::error::Result;
 use crate::messages::{Field, Kind, Message};
+use crate::stream::Source;
 use crate::text_token::{Cursor, Piece, Stop, Wire, encode, is_space, push_varint};
-use crate::walk::{DEPTH_LIMIT, Damage, Source, UNIT_LIMIT, Value, Visitor, Walked};
+use crate::walk::{DEPTH_LIMIT, Damage, UNIT_LIMIT, Value, Visitor, Walked};
 use std::io::Read;
 
 /// Longest name, number or string.

@@ -50,13 +50,15 @@ impl Writer {
         if let Some(folder) = &options.folder {
             std::fs::create_dir_all(folder)?;
         }
+        let mut options = options.clone();
+        options.needs.nesting &= options.keep;
         Ok(Writer {
             names: Pool::new(),
             categories: Pool::new(),
             op_names: Pool::new(),
             op_types: Pool::new(),
             facts: Facts::default(),
-            options: options.clone(),
+            options,
             tables: Vec::new(),
             skipped: Vec::new(),
             heap: None,
@@ -91,6 +93,9 @@ impl Writer {
 
     fn start(&mut self) -> Result<Stage<Slices>> {
         let args = self.args_shape();
+        if !self.options.keep {
+            return slices::let_go(args);
+        }
         slices::start(self.heap()?, self.options.needs, args)
     }
 

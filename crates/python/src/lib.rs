@@ -82,7 +82,7 @@ fn needs(names: Option<Vec<String>>) -> PyResult<Needs> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (format, input, folder=None, *, needs=None, options=None, threads=0, progress=None))]
+#[pyo3(signature = (format, input, folder=None, *, needs=None, options=None, threads=0, progress=None, keep=true))]
 #[allow(clippy::too_many_arguments)]
 fn decode(
     py: Python<'_>,
@@ -93,6 +93,7 @@ fn decode(
     options: Option<BTreeMap<String, String>>,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    keep: bool,
 ) -> PyResult<Store> {
     let input = input.get();
     let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
@@ -116,6 +117,7 @@ fn decode(
     let options = Options {
         folder,
         needs: self::needs(needs)?,
+        keep,
         threads: if threads == 0 {
             defaults.threads
         } else {

@@ -14,7 +14,8 @@ use crate::input::Input;
 use crate::messages::{self, RUN_METADATA};
 use crate::step_stats::collect::{Collector, Run};
 use crate::store::{Effect, Options, Writer};
-use crate::walk::{Damage, Source, walk};
+use crate::stream::Source;
+use crate::walk::{Damage, walk};
 use records::{Events, Taker};
 
 /// Longest configuration of a Keras model that is kept.

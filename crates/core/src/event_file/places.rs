@@ -5,7 +5,7 @@ use super::records::{Events, Taker};
 use crate::error::Result;
 use crate::input::Input;
 use crate::messages;
-use crate::walk::Source;
+use crate::stream::Source;
 use crate::wire::Fields;
 
 /// A message in an event file.

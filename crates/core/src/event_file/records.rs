@@ -4,7 +4,8 @@ use crate::crc::masked_crc32c;
 use crate::error::Result;
 use crate::graph_attr::fields;
 use crate::messages::{GRAPH_DEF, META_GRAPH_DEF, Message};
-use crate::walk::{Damage, Source, UNIT_LIMIT};
+use crate::stream::Source;
+use crate::walk::{Damage, UNIT_LIMIT};
 use crate::wire::{Field, Fields};
 use std::collections::BTreeMap;
 

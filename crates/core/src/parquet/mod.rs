@@ -20,7 +20,8 @@ pub use file::Written;
 pub use work::write;
 
 use crate::error::{Error, Result};
-use crate::table::{Raw, Table};
+use crate::raw::Raw;
+use crate::table::Table;
 use arrow_array::{Array, ArrayRef};
 use page::{Chunk, Encoding, Packer, Pages};
 use statistics::Statistics;

@@ -7,7 +7,7 @@ use super::statistics::{self, Statistics};
 use super::{Limits, distinct, packing};
 use crate::error::{Error, Kind, Result};
 use crate::pool::Pool;
-use crate::table::Stats;
+use crate::raw::Stats;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int32Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;

@@ -6,7 +6,7 @@ use super::page::{Chunk, Packer};
 use super::{Job, Limits, Source, encode};
 use crate::error::{Error, Kind, Result};
 use crate::packed::lock;
-use crate::table::Columns;
+use crate::raw::Columns;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::mpsc::{Receiver, Sender, channel};

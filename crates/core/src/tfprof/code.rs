@@ -261,14 +261,14 @@ impl Code {
             if columns.device
                 && let Some(devices) = devices(model, &sum.nodes)
             {
-                parts.next().push_str(&devices);
+                parts.another().push_str(&devices);
             }
             if columns.op_types {
-                parts.next().push_str(&types(model, &sum.nodes));
+                parts.another().push_str(&types(model, &sum.nodes));
             }
             for column in ["occurrence", "input_shapes"] {
                 if options.selects(column) {
-                    let _ = write!(parts.next(), "{column} N/A in code view");
+                    let _ = write!(parts.another(), "{column} N/A in code view");
                 }
             }
             out.push_str(")\n");

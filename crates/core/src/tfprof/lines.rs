@@ -73,7 +73,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Where the next part is to be written.
-    pub fn next(&mut self) -> &mut String {
+    pub fn another(&mut self) -> &mut String {
         if !std::mem::take(&mut self.is_first) {
             self.out.push_str(", ");
         }
@@ -107,7 +107,7 @@ impl Line<'_> {
     /// Bytes: asked for, peak, residual, output.
     pub fn bytes(&self, parts: &mut Parts<'_>) {
         for metric in self.columns.bytes.into_iter().flatten() {
-            self.pair(parts.next(), metric, put_memory);
+            self.pair(parts.another(), metric, put_memory);
         }
     }
 
@@ -115,7 +115,7 @@ impl Line<'_> {
     pub fn times(&self, parts: &mut Parts<'_>) {
         let ticks = self.columns.ticks;
         for metric in self.columns.times.into_iter().flatten() {
-            self.pair(parts.next(), metric, |out, value| {
+            self.pair(parts.another(), metric, |out, value| {
                 put_clock(out, value, ticks)
             });
         }
@@ -125,14 +125,14 @@ impl Line<'_> {
     pub fn counts(&self, dims: &[i64], parts: &mut Parts<'_>) {
         if self.columns.params {
             if !dims.is_empty() {
-                put_shape(parts.next(), dims);
+                put_shape(parts.another(), dims);
             }
-            let out = parts.next();
+            let out = parts.another();
             self.pair(out, Metric::Params, put_number);
             out.push_str(" params");
         }
         if self.columns.flops {
-            let out = parts.next();
+            let out = parts.another();
             self.pair(out, Metric::Flops, put_number);
             out.push_str(" flops");
         }
@@ -141,7 +141,7 @@ impl Line<'_> {
     /// Executions and nodes.
     pub fn occurrence(&self, parts: &mut Parts<'_>) {
         if self.columns.occurrence {
-            let out = parts.next();
+            let out = parts.another();
             self.pair(out, Metric::Runs, put_number);
             out.push_str(if self.account { "|1/" } else { "|--/" });
             put_number(out, self.total.get(Metric::Definitions));

@@ -310,10 +310,12 @@ impl Layout {
         if columns.device
             && let Some(device) = known().and_then(|node| node.device)
         {
-            parts.next().push_str(&model.devices[device as usize].name);
+            parts
+                .another()
+                .push_str(&model.devices[device as usize].name);
         }
         if columns.op_types {
-            let out = parts.next();
+            let out = parts.another();
             match known() {
                 Some(node) => {
                     for (at, id) in node.types.iter().enumerate() {
@@ -330,7 +332,7 @@ impl Layout {
             let shapes = node
                 .map(|node| model.input_shapes(node))
                 .unwrap_or_default();
-            put_input_shapes(parts.next(), &shapes, "|");
+            put_input_shapes(parts.another(), &shapes, "|");
         }
     }
 }

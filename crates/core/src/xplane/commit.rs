@@ -17,8 +17,6 @@ pub struct Commit {
     pub clock: Clock,
     pub tally: Tally,
     tables: bool,
-    /// Slices are counted, with the bytes of their args, and thrown away.
-    pub drained: Option<(u64, u64)>,
     links: Links,
     tracks: u32,
 }
@@ -64,7 +62,6 @@ impl Commit {
             clock,
             tally,
             tables: options.needs.tables,
-            drained: None,
             links: Links::default(),
             tracks: 0,
         }
@@ -151,11 +148,6 @@ impl Commit {
         line: &Line,
     ) -> Result<()> {
         writer.check()?;
-        if let Some((slices, bytes)) = &mut self.drained {
-            *slices += piece.columns.len() as u64;
-            *bytes += piece.columns.args_json.len() as u64;
-            return Ok(());
-        }
         let mut piece = piece;
         let aside = std::mem::take(&mut piece.aside);
         self.slices(writer, plane, piece, line.ordered)?;

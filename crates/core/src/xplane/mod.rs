@@ -75,7 +75,7 @@ impl From<Trouble> for Error {
 
 /// Decodes an XSpace.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
-    let commit = decode_from(&input.random()?, options, writer, None)?;
+    let commit = decode_from(&input.random()?, options, writer)?;
     let damage = commit.tally.damage();
     commit.finish(writer);
     match damage {
@@ -84,14 +84,6 @@ pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<(
         }
         _ => Ok(()),
     }
-}
-
-/// Decodes an XSpace to columns and keeps nothing: the time that decoding alone takes, to compare
-/// the rest with. Returns the number of slices and the bytes of their args.
-pub fn drain(input: &Input, options: &Options) -> Result<(u64, u64)> {
-    let mut writer = Writer::new(options)?;
-    let commit = decode_from(&input.random()?, options, &mut writer, Some((0, 0)))?;
-    Ok(commit.drained.unwrap_or_default())
 }
 
 /// A plane of the space.
@@ -106,7 +98,6 @@ fn decode_from(
     source: &dyn ReadAt,
     options: &Options,
     writer: &mut Writer,
-    drained: Option<(u64, u64)>,
 ) -> Result<commit::Commit> {
     let mut window = Window::new(source, HOP_BYTES);
     let mut tally = Tally::default();
@@ -151,7 +142,6 @@ fn decode_from(
     writer.facts.producer = "tf_profiler".to_owned();
     let clock = clock::Clock::read(&mut window, &planes, writer)?;
     let mut commit = commit::Commit::new(options, clock, tally);
-    commit.drained = drained;
     for plane in &planes {
         plane::decode(source, *plane, options, writer, &mut commit)?;
     }
