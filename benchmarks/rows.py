@@ -51,6 +51,10 @@ class Row:
     rounds: int = 5
 
 
+STREAMED, EVERYTHING = "args,ops,tables", "args,ops,tables,nesting"
+"""Needs of a decoder: all columns that lie in the file, and what follows from them."""
+
+
 def work(name: str, *arguments: object, script: str = "work.py", called: str = "") -> Route:
     """A route of work.py, or of another script here; called as what it does, or otherwise."""
     command = [sys.executable, str(HERE / script), name, *map(str, arguments)]
@@ -162,15 +166,17 @@ def again(name: str, file: Path) -> Row:
 def xspace_rows(millions: int) -> list[Row]:
     """XSpace of a number of events against xprof's events database.
 
-    Decode alone: every event and all its stats into columns. What is worked out from columns afterwards
-    (who lies in whom, self time, flows) is in decode_nested, in the cache and in the lake.
+    Decode alone: every event and all its stats into columns, which are filled again when they are full.
+    decode_kept keeps them in memory (packed, as a cache holds them), and decode_nested works out, too, what
+    follows from them (who lies in whom, self time), as the cache and the lake do.
     """
     file = DATA / f"xspace-{millions}m" / "host.xplane.pb"
     routes = [
         ours("cache", "query", file, COUNT, cache="fresh", prepare=forget("fresh")),
         ours("lake", "ingest", file, "--lake", OUT / "lake", prepare=forget("lake")),
-        work("decode", file, "xplane", 2, "args"),
-        work("decode", file, "xplane", 2, called="decode_nested"),
+        work("decode", file, "xplane", 2, STREAMED, "streamed"),
+        work("decode", file, "xplane", 2, STREAMED, "kept", called="decode_kept"),
+        work("decode", file, "xplane", 2, EVERYTHING, "kept", called="decode_nested"),
     ]
     promises: list[Promise] = [Promise("megabytes", "cache", 400 + 0.1 * millions * 57)]
     if XPROF.exists():
@@ -198,9 +204,13 @@ def limit_rows() -> list[Row]:
     ):
         routes = [work("scan", file)]
         for threads in (1, 2):
-            for needs in ("args,nesting,tables", "none"):
-                label = f"decode_{threads}t" + ("_little" if needs == "none" else "")
-                routes.append(work("decode", file, form, threads, needs, called=label))
+            for needs, kept, label in (
+                (STREAMED, "streamed", ""),
+                (EVERYTHING, "kept", "_kept"),
+                ("none", "streamed", "_little"),
+            ):
+                called = f"decode_{threads}t{label}"
+                routes.append(work("decode", file, form, threads, needs, kept, called=called))
         # 0.8 GB/s of JSON out of a packed file: 1000 MB in 1.25 s.
         promises = (Promise("seconds", "decode_2t", 1.25),) if name.endswith("gz") else ()
         rows.append(Row(f"limit-{name}", f"{name}: decode alone", (file,), tuple(routes), promises, 3))

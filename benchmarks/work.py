@@ -69,14 +69,18 @@ def duckdb_unnest_parquet(file: str, out: str) -> None:
     duckdb.sql(f"COPY ({events}) TO '{out}' (FORMAT parquet, COMPRESSION zstd)")
 
 
-def decode(file: str, format_: str, threads: str, needs: str = "args,nesting,tables") -> None:
-    """Our decoder alone, into memory; prints seconds, bytes and events."""
+def decode(file: str, format_: str, threads: str, needs: str, kept: str) -> None:
+    """Our decoder alone: columns are `kept` in memory, or filled again when they are full (`streamed`).
+
+    Prints seconds, bytes and events.
+    """
     from stepscope import _core
 
     source = _core.Input.file(file, codec="gzip" if file.endswith(".gz") else "plain")
     start = time.perf_counter()
     asked = [need for need in needs.split(",") if need != "none"]
-    store = _core.decode(format_, source, threads=int(threads), needs=asked)
+    keep = kept == "kept"
+    store = _core.decode(format_, source, threads=int(threads), needs=asked, keep=keep)
     seconds = time.perf_counter() - start
     facts = store.facts
     print(json.dumps({"seconds": seconds, "bytes": facts["bytes_in"], "events": facts["events_seen"]}))

@@ -67,6 +67,10 @@ class Tables(Protocol):
         """Lets go of everything. Idempotent."""
 
 
+_HEAD_START_S = 0.05
+"""How long the decoding may take to get under way; what takes longer is waited for in the end."""
+
+
 class Damaged(Exception):
     """A store of the cache does not hold what was written; it has to be made anew."""
 
@@ -96,6 +100,7 @@ class DecodedTables:
         self._lock = threading.Lock()
         self._done: dict[str, int] = {}
         self._ahead: _Ahead | None = None
+        self._under_way = threading.Event()
 
     def begin(self) -> None:
         """Begins to decode in a thread: what is kept is decoded whole, whatever the question."""
@@ -103,12 +108,18 @@ class DecodedTables:
             return
         self._needs = NEEDS
         self._ahead = _Ahead(self._decode_all)
+        # What follows imports the engine, which holds the interpreter for longer than looking at the first
+        # bytes takes; the native core, once called, needs it no more.
+        self._under_way.wait(_HEAD_START_S)
 
     def _wait(self) -> None:
         """Waits for what was begun."""
         ahead, self._ahead = self._ahead, None
         if ahead is None:
             return
+        # Needed when a decoder ends: imported while it works.
+        from stepscope.instruments import steps  # noqa: F401
+
         try:
             ahead.result()
         except KeyboardInterrupt:
@@ -245,6 +256,7 @@ class DecodedTables:
 
         store = self._cache.find(source)
         if store is not None:
+            self._under_way.set()
             return self._placed(_of_store(source, store)), True
         try:
             with self._cache.making() as stage:
@@ -262,6 +274,7 @@ class DecodedTables:
     def _fresh(self, source: Source, folder: str | None, threads: int) -> Decoded:
         assert self._needs is not None
         self._tell(source, 0)
+        self._under_way.set()
         decoded = decode_source(
             source,
             self._spool,

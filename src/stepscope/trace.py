@@ -185,9 +185,11 @@ def open(
                 path=lakes[0],
             )
         return Trace(LakeTables(Path(lakes[0])), lakes)
-    # Importing the engine takes longer than looking at most folders. No daemon: an interpreter that ends
-    # in the middle of the import aborts.
-    threading.Thread(target=_import_engine).start()
+    if any(Path(name).is_dir() for name in names):
+        # Importing the engine takes longer than looking at most folders. No daemon: an interpreter that ends
+        # in the middle of the import aborts. Files are looked at sooner than that, and then they are decoded
+        # meanwhile.
+        threading.Thread(target=_import_engine).start()
     from stepscope import formats
     from stepscope.sources.find import find
     from stepscope.sources.spool import Spool

@@ -7,14 +7,16 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from stepscope.errors import LimitReached
-from stepscope.sources.archive import Member, members
 from stepscope.sources.head import is_tar, is_zip, kind, peek
 from stepscope.sources.names import packless
 from stepscope.sources.source import Bytes, Skipped
 from stepscope.sources.spool import Spool
+
+if TYPE_CHECKING:
+    from stepscope.sources.archive import Member
 
 
 class Recognised(Protocol):
@@ -115,6 +117,9 @@ def _archive(path: Path, shown: str, packing: str | None, recognise: Recognise, 
     items: list[Item] = []
     skipped: list[Skipped] = []
     packed = path.stat().st_size
+    # Imported where there is one: most recordings are in no archive.
+    from stepscope.sources.archive import members
+
     for found in members(path, shown, packing):
         if isinstance(found, Skipped):
             skipped.append(found)

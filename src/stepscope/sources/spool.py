@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import threading
 import weakref
 import zlib
@@ -18,7 +17,6 @@ from typing import BinaryIO
 
 from stepscope.errors import LimitReached
 from stepscope.sources import limits
-from stepscope.sources.archive import chain, find_member
 from stepscope.sources.head import Peek, peek, unpacked
 from stepscope.sources.source import Bytes, Codec
 
@@ -38,6 +36,8 @@ class Spool:
     def _new(self) -> Path:
         with self._lock:
             if self._folder is None:
+                import tempfile
+
                 self._folder = tempfile.mkdtemp(prefix="stepscope-")
                 # Also when nobody calls close(): at the end of the process at the latest.
                 self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
@@ -50,6 +50,8 @@ class Spool:
         packed: size of the packed bytes it comes from, for the guard against bombs. LimitReached when
         it expands too far or does not fit on the disk.
         """
+        from stepscope.sources.archive import chain
+
         stream = chain(start.taken, rest)
         codec: Codec = "plain"
         if start.packing == "gzip":
@@ -71,6 +73,8 @@ class Spool:
         packed = path.stat().st_size
         outer, *names = place.unpack
         packing = None if outer == "plain" else outer
+        from stepscope.sources.archive import find_member
+
         with path.open("rb") as raw:
             stream = find_member(path, packing, names[0]) if names else raw
             start = peek(stream)
