@@ -60,9 +60,10 @@ def test_every(tf2: tuple[Path, list[str]]) -> None:
 
 def test_own_steps(tf2: tuple[Path, list[str]]) -> None:
     rows = lines(tf2[0] / "own" / "steps.ndjson")
-    assert [(row["step"], row["how"], row["recorded"]) for row in rows][-3:] == [
-        (step, "own", True) for step in (4, 5, 6)
-    ]
+    assert {row["how"] for row in rows} == {"own"}
+    assert [row["step"] for row in rows if row["recorded"]] == [4, 5, 6]
+    # Those behind it tell what tracing cost; there are no more in the loop.
+    assert [row["step"] for row in rows] == list(range(13))
 
 
 def test_keras(tf2: tuple[Path, list[str]]) -> None:

@@ -122,6 +122,24 @@ def steps_of(out: Path, told: dict[str, Any], how: str) -> None:
     assert not recorded
 
 
+@pytest.mark.parametrize(("warmup", "behind"), [("3", 30), ("20", 0)])
+def test_steps_behind_a_short_warm_up(warmup: str, behind: int, tmp_path: Path) -> None:
+    """They tell what tracing cost the pipeline; after a long warm-up those before it do."""
+    pytest.importorskip("tensorflow")
+    program = [sys.executable, PROGRAMS / "tf2_loop.py", "100"]
+    plain = run(*program, cwd=tmp_path)
+    recorded = record("--out", "out", "--steps", "8", "--warmup", warmup, "--", *program, cwd=tmp_path)
+    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    told = facts(tmp_path / "out")
+    flags = [row["recorded"] for row in lines(tmp_path / "out" / "steps.ndjson")]
+    before = flags.index(True)
+    assert before >= int(warmup)
+    assert flags == [False] * before + [True] * 8 + [False] * behind
+    assert told["recorded"] == {"steps": 8, "sessions": 1}
+    assert told["ended_unix_ns"] >= told["sessions"][0]["end_unix_ns"]
+    assert not told["problems"]
+
+
 def session(out: Path, told: dict[str, Any]) -> None:
     """TensorFlow 1: traced runs beside the XPlane, the graph, and why there is no model."""
     traced = [row["step"] for row in lines(out / "steps.ndjson") if row.get("run_metadata")]

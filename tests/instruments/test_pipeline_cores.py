@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -262,22 +263,33 @@ def test_what_tracing_costs(pace: Pace, share: float) -> None:
     assert halved.prediction.high_ps <= 1.05 * 10 * share * MS
 
 
-def test_a_capture_tells_steps_that_were_not_traced(tmp_path: Path) -> None:
-    """Twelve steps of the warm-up, of which the second half takes 4 ms each, and six traced ones of 5 ms."""
+@pytest.mark.parametrize("warmup", [12, 2])
+def test_a_capture_tells_steps_that_were_not_traced(warmup: int, tmp_path: Path) -> None:
+    """Six traced steps of 5 ms, and twelve others, of which the second half takes 4 ms each: before the
+    recording, or after it, where three were traced for RunMetadata in between."""
     folder = write(tmp_path / "capture")
     with trace.open(folder, cache=False) as opened:
         rows = opened.query("SELECT source_id, origin_unix_ns FROM capture ORDER BY 1").rows()
-        begin = opened.query("SELECT min(ts_ps) FROM step").rows()[0][0] // 1000
+        begin, end = opened.query("SELECT min(ts_ps) // 1000, max(ts_ps + dur_ps) // 1000 FROM step").rows()[
+            0
+        ]
     origin = next(int(row[1]) for row in rows if row[0] == 1)
-    at = origin + begin
-    lengths = [9] * 6 + [4] * 6 + [20] + [5] * 6
-    starts = [at - 6 * 9_000_000 - 6 * 4_000_000]
-    for length in lengths:
-        starts.append(starts[-1] + length * 1_000_000)
-    text = b"".join(
-        line(step=i, begin_unix_ns=starts[i], end_unix_ns=starts[i + 1], how="own", recorded=i >= 12)
-        for i in range(len(lengths))
-    )
+    settling = [9] * 6 + [4] * 6
+    written: list[dict[str, Any]] = []
+
+    def add(at: int, lengths: list[int], **more: Any) -> None:
+        for length in lengths:
+            ends = at + length * 1_000_000
+            written.append({"begin_unix_ns": at, "end_unix_ns": ends, "how": "own", **more})
+            at = ends
+
+    before = settling if warmup == 12 else [9, 9]
+    add(origin + begin - sum(before) * 1_000_000, before, recorded=False)
+    add(origin + begin, [20] + [5] * 6, recorded=True)
+    if warmup < 12:
+        add(origin + end + 1_000, [50] * 3, recorded=False, run_metadata=True)
+        add(origin + end + 151_000_000, settling, recorded=False)
+    text = b"".join(line(step=step, **one) for step, one in enumerate(written))
     (folder / "steps.ndjson").write_bytes(text)
     with trace.open(folder, cache=False) as opened:
         (found,) = gather(opened.query)

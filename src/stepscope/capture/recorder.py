@@ -1,6 +1,6 @@
 """The recorder of a process: it is told of every call that may be a step, and records when they have settled.
 
-Past 400 lines because it is one machine of four states, whose changes are best read in one place.
+Past 400 lines because it is one machine of five states, whose changes are best read in one place.
 
 It never raises into the program: what goes wrong in a piece is stated as a problem of the capture.
 """
@@ -21,9 +21,11 @@ from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
 
-WAITING, RECORDING, METADATA, DONE = "waiting", "recording", "metadata", "done"
+WAITING, RECORDING, METADATA, AFTER, DONE = "waiting", "recording", "metadata", "after", "done"
 
 MOST_CALLERS = 10_000
+STEPS_BEFORE, STEPS_AFTER = 10, 30
+"""What a step takes without a profiler is told by so many steps before the recording, or so many after it."""
 
 Settle = Optional[Callable[[], Any]]
 
@@ -65,6 +67,10 @@ class Recorder:
         self._session: dict[str, Any] = {}
         self._steps = 0
         self._metadata = 0.0
+        self._after = 0
+        """Steps since the last recording ended."""
+        self._complete = False
+        """Whether all is written but the steps after the recording."""
         self._before = (0, 0)
         """Steps and nanoseconds of parts of this recording that ended for the program's own tracing."""
         self.metadata_saved = False
@@ -220,6 +226,11 @@ class Recorder:
             most = self._steps if self.plan.steps is not None else METADATA_STEPS
             if self._metadata >= min(most, METADATA_STEPS):
                 self._rest(caller)
+        elif self.state == AFTER:
+            self._after += 1
+            self._write_step(number, caller, (begin_ns, call_ns, end_ns), False)
+            if self._after >= STEPS_AFTER:
+                self.finish()
 
     def _begin(self, caller: Caller, settle: Settle) -> None:
         if not notes.claim(self.plan):
@@ -333,6 +344,11 @@ class Recorder:
         self._before = (0, 0)
         caller.last_end_ns = None
         if self.plan.every is None:
+            # Of a pipeline it is to be told what tracing cost, which a short warm-up does not tell.
+            if self._session["first_step"] < STEPS_BEFORE and self.live_iterators():
+                self._write_rest(caller)
+                self.state = AFTER
+                return
             self.finish()
             return
         self._next_at = self._session["first_step"] + self.plan.every
@@ -381,6 +397,16 @@ class Recorder:
         self.state = DONE
         if self.folder is None:
             return
+        self._write_rest(caller)
+        self._source = None
+        self.folder.save()
+        self.folder.close()
+
+    def _write_rest(self, caller: Caller | None) -> None:
+        """Writes what is written once, when no more is recorded."""
+        if self._complete or self.folder is None:
+            return
+        self._complete = True
         if self._sampler is not None:
             self._sampler.stop()
             self.cost["machine_ns"] = self._sampler.cost_ns
@@ -399,7 +425,6 @@ class Recorder:
         if self.plan.mode == "code" or self.folder.facts["recorded"]["sessions"]:
             self.folder.facts["ended_unix_ns"] = now_ns()
         self.folder.save()
-        self.folder.close()
 
     # --- small pieces --------------------------------------------------------------------------
 

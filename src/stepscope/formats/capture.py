@@ -79,6 +79,11 @@ def step_times(data: bytes) -> list[tuple[int, int, int, bool]]:
     return sorted(found, key=lambda one: one[1])
 
 
+def _traced_alone(data: bytes) -> set[int | None]:
+    """When the steps began that were traced for RunMetadata: neither in the XPlane nor untraced."""
+    return {_whole(line, "begin_unix_ns") for line in _lines(data) if line.get("run_metadata")}
+
+
 class _Capture:
     """A capture while it is read."""
 
@@ -244,10 +249,11 @@ class _Capture:
                 for series, value in shares
                 if ts_ps is not None
             ]
+        traced_alone = _traced_alone(self._data.get(STEPS, b""))
         for _, begin, end, recorded in step_times(self._data.get(STEPS, b"")):
             ts_ps = self._time(begin)
             series = "traced_ns" if recorded else "untraced_ns"
-            if ts_ps is not None:
+            if ts_ps is not None and begin not in traced_alone:
                 rows.append(
                     {"track_id": 0, "name": _STEP, "series": series, "ts_ps": ts_ps, "value": end - begin}
                 )

@@ -113,22 +113,28 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
 
 
 def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -> Pace | None:
-    """What steps took without a profiler, before this recording: of those in the second half of the warm-up,
-    when buffers are filled and autotune has settled."""
+    """What steps took without a profiler, before this recording, or after it where too few were before: of
+    the second half of these, when buffers are as full as they get and autotune has settled."""
     rows = query(
         "SELECT series, ts_ps, value FROM counter "
-        f"WHERE source_id = {capture_id} AND name = 'duration of a step' AND ts_ps <= {end} ORDER BY ts_ps"
+        f"WHERE source_id = {capture_id} AND name = 'duration of a step' ORDER BY ts_ps"
     ).rows()
-    untraced = [value for series, ts_ps, value in rows if series == "untraced_ns" and ts_ps < begin]
-    settled = untraced[-(len(untraced) // 2) :][-_MOST_STEPS:]
     # In the first one the profiler was switched on.
-    traced = [value for series, ts_ps, value in rows if series == "traced_ns" and ts_ps >= begin][1:]
+    traced = [value for series, ts_ps, value in rows if series == "traced_ns" and begin <= ts_ps <= end][1:]
+    untraced = [(ts_ps, value) for series, ts_ps, value in rows if series == "untraced_ns"]
+    settled = _second_half([value for ts_ps, value in untraced if ts_ps < begin])
+    if len(settled) < _FEW_STEPS:
+        settled = _second_half([value for ts_ps, value in untraced if ts_ps > end])
     if len(settled) < _FEW_STEPS or len(traced) < _FEW_STEPS:
         return None
     events = query(f"SELECT count(*) FROM slice WHERE source_id = {source_id}").rows()[0][0]
     return Pace(
         1000 * sum(traced) / len(traced), 1000 * sum(settled) / len(settled), events / (len(traced) + 1)
     )
+
+
+def _second_half(values: list[float]) -> list[float]:
+    return values[(len(values) + 1) // 2 :][-_MOST_STEPS:]
 
 
 _FEW_STEPS, _MOST_STEPS = 5, 100
