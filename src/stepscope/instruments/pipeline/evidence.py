@@ -52,8 +52,8 @@ def write(
         )
     if measured_ps is not None and measured_ps < (1 - _COSTS) * waited.step_ps:
         said.append(
-            f"A step took {_ps(measured_ps)} before anything was traced, and {_ps(waited.step_ps)} then: "
-            "predictions are of steps that are not traced."
+            f"A step took {_ps(measured_ps)} without the profiler and {_ps(waited.step_ps)} with it: "
+            "predictions are of steps without it."
         )
     if verdict == "not_input_bound":
         if waited.ratio >= PARTLY_FROM:
