@@ -105,5 +105,5 @@ def test_imports_nothing(tmp_path: Path) -> None:
         "print([n for n in sys.modules if n.split('.')[0] in ('tensorflow', 'jax', 'keras', 'duckdb', 'rich')"
         " or (n.startswith('stepscope.') and not n.startswith('stepscope.capture'))])"
     )
-    done = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=SOURCE, **dict(os.environ))
+    done = run(sys.executable, "-c", code, cwd=tmp_path, **{**os.environ, "PYTHONPATH": SOURCE})
     assert done.stdout == "[]\n", done.stderr
