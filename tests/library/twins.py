@@ -2,6 +2,8 @@
 
 What a slice is (place, class, wait) is written here from the documentation of the views, as tables of
 names rather than as SQL. Times are multiples of UNIT, so that intervals are sets of cells.
+
+Past 400 lines because it is a list: a twin for each analysis, over one world.
 """
 
 from __future__ import annotations

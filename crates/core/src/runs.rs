@@ -5,6 +5,8 @@
 //! at a time. The merge copies stretches, not rows: where runs do not overlap in time it costs one
 //! comparison per track and run. Args go into the file of the store as soon as their piece is sorted,
 //! unless the stretches of one track are short; the merge then tells only where they are.
+//!
+//! Over 400 lines because a run is one thing: the way from its piece over the disk into the merge.
 
 use crate::blocks::{Held as Columns, decode, encode};
 use crate::columns::SliceColumns;

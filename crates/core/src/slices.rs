@@ -1,5 +1,7 @@
 //! The table of slices: nests what comes in nesting order and writes it batch by batch, in a thread of
 //! its own, so that it runs beside the decoding.
+//!
+//! Over 400 lines because a batch is one thing: filled, nested, patched and written over the same columns.
 
 use crate::bits::{some, texts};
 use crate::columns::{MISSING, NONE, Placed, SliceColumns};

@@ -1,4 +1,7 @@
-"""DuckDB as the engine: an in-memory database of views, closed to the outside before any user's SQL runs."""
+"""DuckDB as the engine: an in-memory database of views, closed to the outside before any user's SQL runs.
+
+Past 400 lines because it is the one place that speaks to DuckDB: views, streams, limits and interruption.
+"""
 
 from __future__ import annotations
 

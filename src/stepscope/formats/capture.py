@@ -4,6 +4,8 @@ Recordings in the folder (XPlane, run metadata, graphs) are sources of their own
 as one source: the models of the input pipeline, the chain of datasets that the user wrote, samples of the
 machine, and the times of steps where no XPlane could take them up. A file that is missing or damaged costs
 its own rows and is noted.
+
+Past 400 lines because each piece of the folder has its own few rows, and all share clock and counts.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 //! This is the loop that the speed of the decoder hangs on: keys are recognised by their first
 //! eight bytes, a complete slice goes straight into columns, and its arguments are checked and
 //! copied in one pass. Everything odd is left to `repair.rs`.
+//!
+//! Over 400 lines because it is one loop: what an element goes through stands in its order.
 
 use super::args::{Arg, Args, NO_ARGS};
 use super::field::{ABSENT, Field, field, known};

@@ -1,4 +1,6 @@
 //! Where each execution goes: devices merged by name, an origin of time, tracks and lanes.
+//!
+//! A little over 400 lines: devices, tracks and lanes are one decision, made in this order.
 
 use super::collect::{Collected, Entry, Run};
 use super::label;
