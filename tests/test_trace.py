@@ -276,3 +276,15 @@ def test_spooled_files_are_gone_in_the_end(tmp_path: Path) -> None:
     done = run(program, path)
     assert (done.stdout, done.stderr) == ("[(20,)]\n", "")
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "loop/trace.json", "a\0b"], ids=["long", "loop", "null"])
+def test_a_path_that_cannot_be_looked_up(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UsageError) as raised:
+        stepscope.open(name, cache=False)
+    assert raised.value.path == name
+    with pytest.raises(UsageError):
+        stepscope.ingest([name], tmp_path / "lake")
+    assert not (tmp_path / "lake").exists()

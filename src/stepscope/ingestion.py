@@ -50,8 +50,9 @@ def ingest_all(
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake. See stepscope.trace.ingest."""
     from stepscope import _core, formats
-    from stepscope.sources.find import find
+    from stepscope.sources.find import find, look_up
 
+    look_up(paths)
     spool = Spool()
     try:
         found = find(paths, formats.recognise, spool, run=run, host=host)

@@ -175,6 +175,9 @@ def open(
                 todo="ingest the paths into the lake, or leave one of them out",
             )
         return Trace(LakeTables(Path(fspath(lake))), [fspath(lake)])
+    from stepscope.sources.find import find, look_up
+
+    look_up(names)
     lakes = [name for name in names if is_lake(Path(name))]
     if lakes:
         if len(names) > 1:
@@ -191,7 +194,6 @@ def open(
         # meanwhile.
         threading.Thread(target=_import_engine).start()
     from stepscope import formats
-    from stepscope.sources.find import find
     from stepscope.sources.spool import Spool
 
     memory = _cache() if cache else None

@@ -128,6 +128,26 @@ def find(
     )
 
 
+def look_up(paths: Sequence[str]) -> None:
+    """UsageError for a path that the system refuses to look up: too long, or in a closed folder.
+
+    A name that is not there may be the prefix of a checkpoint: `find` says so of the others.
+    """
+    for given in paths:
+        try:
+            if given != "-" and not is_url(given):
+                Path(given).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                "A path cannot be looked up.",
+                seen=getattr(error, "strerror", None) or str(error),
+                todo="check the spelling, and that you may read the folders that it names",
+                path=given,
+            ) from error
+
+
 def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str]) -> Iterator[_File]:
     for given in paths:
         if given == "-":
