@@ -111,14 +111,14 @@ def with_files(decoded: Decoded, among: Sequence[Source], spool: Spool) -> Decod
     if store is None:
         return decoded
     of_run = [one for one in among if one.run_id == source.run_id] or [source]
-    is_first = of_run[0] == source
+    own_run = of_run if of_run[0] == source else []
     for table, make in FROM_FILES.items():
-        rows = make([source], spool) if table not in _OF_RUNS else make(of_run, spool) if is_first else []
+        rows = make(own_run if table in _OF_RUNS else [source], spool)
         if rows:
             names = [name for name in rows[0] if name not in _PLACES]
             store.replace(table, {name: [row[name] for row in rows] for name in names})
     told = ("slug", "effect", "events", "first_offset", "detail")
-    notes = [dict(zip(told, row[3:], strict=True)) for row in (code_notes(of_run, spool) if is_first else ())]
+    notes = [dict(zip(told, row[3:], strict=True)) for row in code_notes(own_run, spool)]
     return replace(decoded, facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 

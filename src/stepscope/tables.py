@@ -117,10 +117,10 @@ class DecodedTables:
         ahead, self._ahead = self._ahead, None
         if ahead is None:
             return
-        # Needed when a decoder ends: imported while it works.
-        from stepscope.instruments import steps  # noqa: F401
-
         try:
+            # Needed when a decoder ends: imported while it works.
+            from stepscope.instruments import steps  # noqa: F401
+
             ahead.result()
         except KeyboardInterrupt:
             self._stop.set()

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 pub struct Columns {
     bytes: [Option<Metric>; 4],
     times: [Option<Metric>; 3],
-    params: bool,
+    /// Parameters, and the shape before them.
+    pub params: bool,
     flops: bool,
     occurrence: bool,
     /// Devices of nodes.
@@ -49,11 +50,6 @@ impl Columns {
             tensor_value: selects("tensor_value"),
             ticks: options.ticks,
         }
-    }
-
-    /// Whether lines tell parameters, and the shape before them.
-    pub fn shows_params(&self) -> bool {
-        self.params
     }
 }
 

@@ -60,12 +60,12 @@ impl Metrics {
     }
 }
 
-/// Numbers below this, in hundredths of a unit, are exact enough as floating point that only a tie depends on it.
+/// Below this the double of a quotient is off by less than what lies between that and a tie: [`put_hundredths`].
 const EXACT: i64 = 1 << 46;
 
-/// Writes `value / by` with two digits, as C's `%.2f` does for the quotient of doubles. The double next to a
-/// quotient is off by less than its distance to the next tie, which is at least 1 / (2 × 100 × by): so whole numbers
-/// tell the same, but for ties, of which it depends on the double to which side they fall.
+/// Writes `value / by` with two digits, as C's `%.2f` does for the quotient of doubles; `by` is even. The double next
+/// to a quotient is off by value / by / 2^53 at most, and a quotient that is no tie lies 1 / (100 × by) from one at
+/// least: so whole numbers tell the same, but for ties, of which it depends on the double to which side they fall.
 fn put_hundredths(out: &mut String, value: i64, by: i64) {
     if !(0..EXACT).contains(&value) || value * 100 % by * 2 == by {
         let _ = write!(out, "{:.2}", value as f64 / by as f64);

@@ -145,8 +145,8 @@ impl Session {
             text
         });
         match (text, options.output.as_str()) {
-            (Some(text), "stdout") if answer.text.is_empty() => answer.text = text,
-            (Some(text), "stdout") => answer.text.insert_str(0, &text),
+            // Nothing is told beside a view: what writes files instead gives no text.
+            (Some(text), "stdout") => answer.text = text,
             (Some(text), "file") => {
                 let name = options
                     .output_options

@@ -17,7 +17,7 @@ const SCOPE_BYTES_LIMIT: u64 = 8 << 30;
 struct Place {
     /// The node whose name begins with this place's.
     named_after: u32,
-    /// Id of that name.
+    /// Id of that name: with it a name is had without its node, which is large and elsewhere in memory.
     name: u32,
     /// Bytes of that name that are this place's.
     bytes: u32,
@@ -300,7 +300,7 @@ impl Layout {
         let columns = line.columns;
         let node = self.node(place);
         let known = || node.map(|node| &model.nodes[node as usize]);
-        let dims = match columns.shows_params() {
+        let dims = match columns.params {
             true => known().map_or(&[][..], |node| &node.shape),
             false => &[],
         };

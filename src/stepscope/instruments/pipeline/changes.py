@@ -87,12 +87,7 @@ def propose(
             least = now.changed([load.stage.number], partial(_part_of, share=share))
             low = predict(now, least, measured_ps).low_ps
             prediction = replace(prediction, low_ps=min(low, prediction.low_ps))
-        if (
-            name == "prefetch"
-            and even < 1 - HELPS
-            and prediction.step_ps > even * measured_ps
-            and then == now
-        ):
+        if name == "prefetch" and even < 1 - HELPS and then == now:
             what = "prefetch more (tf.data.AUTOTUNE): the buffer is full in some steps and empty in others"
             likely = round(even * measured_ps)
             prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
