@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import pytest
 
@@ -23,16 +24,14 @@ class FakeTrace:
         self._result = self._connection.execute(sql)
         return self
 
-    def answer(self, entry: library.Entry) -> FakeTrace:
-        return self.query(entry.sql)
-
     def rows(self) -> list[tuple]:
         return self._result.fetchall()
 
-    def keep(self, names: tuple[str, ...]) -> None:
-        for name in names:
+    def answers(self, entries: Sequence[library.Entry], keep: Sequence[str]) -> list[list[tuple]]:
+        for name in keep:
             assert self._connection.execute(f"SELECT count(*) FROM {name}").fetchone()
-        self.kept += names
+        self.kept += keep
+        return [self.query(entry.sql).rows() for entry in entries]
 
 
 def report(tables: Tables, *paths: str, all: bool = False) -> Report:

@@ -137,6 +137,9 @@ def write_parquet(
     or a value does not fit its type: what was begun is left there.
     """
 
+def hash_bytes(data: bytes) -> str:
+    """The content hash of bytes in memory."""
+
 def hash_file(path: str) -> str:
     """The content hash decode() reports, of a whole file as stored."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from stepscope.errors import LakeError, LimitReached, StepscopeError, UnreadableSource
-from stepscope.lake.writer import Decoded
+from stepscope.lake.decoded import Decoded
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import LimitReached
-from stepscope.instruments.xla import programs
 from stepscope.lake.rows import ID_BITS, printable
 from stepscope.lake.schema import schema
-from stepscope.sources import op_logs
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope.engines.duckdb import DuckDB, Selects
-    from stepscope.lake.writer import Decoded
+    from stepscope.lake.decoded import Decoded
 
 DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 """Tables that instruments make from others when a query first reads them."""
@@ -26,6 +23,7 @@ DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
     """Rows of the table op_line. What an op log cannot tell, code_notes() tells of it."""
     from stepscope.formats import _op_log
+    from stepscope.sources import op_logs
 
     rows: list[dict[str, Any]] = []
     for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
@@ -59,6 +57,7 @@ def code_notes(sources: Sequence[Source], spool: Spool) -> list[tuple[Any, ...]]
     """Rows of source_note about op logs that are not read, or not to their end. They stand with the first
     source of the run."""
     from stepscope.formats import _op_log
+    from stepscope.sources import op_logs
 
     rows: list[tuple[Any, ...]] = []
     for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
@@ -91,9 +90,16 @@ def _unread(place: Bytes, path: str, spool: Spool) -> tuple[int | None, str] | N
     return None if entries else (None, "no op in it")
 
 
+def instruction_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
+    """Rows of the table hlo_instruction."""
+    from stepscope.instruments.xla import programs
+
+    return programs.rows(sources, spool)
+
+
 FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]] = {
     "op_line": code_rows,
-    "hlo_instruction": programs.rows,
+    "hlo_instruction": instruction_rows,
 }
 """Tables that are read from sources, or from op logs beside them: when a query first reads them, or when
 their source goes into a lake."""
@@ -119,7 +125,7 @@ def with_files(decoded: Decoded, among: Sequence[Source], spool: Spool) -> Decod
             store.replace(table, {name: [row[name] for row in rows] for name in names})
     told = ("slug", "effect", "events", "first_offset", "detail")
     notes = [dict(zip(told, row[3:], strict=True)) for row in code_notes(own_run, spool)]
-    return replace(decoded, facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
+    return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 
 def judged(stored: Selects) -> Selects:
@@ -137,22 +143,21 @@ def judged(stored: Selects) -> Selects:
 def derive(engine: DuckDB, given: Sequence[str] = ()) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has. given: the paths that
     were opened; none for a lake, whose sources may be gone."""
-    made: set[str] = set()
+    made: dict[str, list[dict[str, Any]]] = {}
 
     def make(name: str, wanted: frozenset[str] | None) -> list[str]:
         if name not in made:
-            for table, rows in _rows_of(name, engine):
-                columns = [(column.name, column.type) for column in schema().table(table).columns]
-                engine.table(f"derived_{table}", columns, [[row[c] for c, _ in columns] for row in rows])
-                made.add(table)
-        return [f"SELECT * FROM derived_{name}"]
+            made.update(_rows_of(name, engine))
+        columns = [(column.name, column.type) for column in schema().table(name).columns]
+        return engine.values(name, columns, [[row[c] for c, _ in columns] for row in made[name]])
 
     for name in DERIVED:
         columns = [(column.name, column.type) for column in schema().table(name).columns]
         if name == "tfprof_node":
-            engine.source(name, columns, _tfprof(engine, given, columns), whole=True, costly=True)
+            tfprof = _tfprof(engine, given, columns)
+            engine.source(name, columns, tfprof, whole=True, costly=True, asks=True)
         else:
-            engine.source(name, columns, partial(make, name))
+            engine.source(name, columns, partial(make, name), whole=True, asks=True)
 
 
 def _tfprof(engine: DuckDB, given: Sequence[str], columns: list[tuple[str, str]]) -> Selects:
@@ -166,13 +171,13 @@ def _tfprof(engine: DuckDB, given: Sequence[str], columns: list[tuple[str, str]]
     return make
 
 
-def _rows_of(name: str, engine: DuckDB) -> list[tuple[str, list[dict[str, Any]]]]:
+def _rows_of(name: str, engine: DuckDB) -> dict[str, list[dict[str, Any]]]:
     """The rows of a derived table, and of those that are made along with it."""
     if name == "buffer":
         from stepscope.instruments.memory import gather as memory
 
-        return [(name, memory.buffer_rows(memory.gather(engine.query)))]
+        return {name: memory.buffer_rows(memory.gather(engine.query))}
     from stepscope.instruments.pipeline import gather
 
     found = gather.gather(engine.query)
-    return [("iterator", gather.iterator_rows(found)), ("iterator_call", gather.call_rows(found))]
+    return {"iterator": gather.iterator_rows(found), "iterator_call": gather.call_rows(found)}

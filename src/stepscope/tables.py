@@ -1,22 +1,20 @@
-"""Where the tables of a Trace come from: sources decoded when they are first asked for, or a lake."""
+"""Where the tables of a Trace come from: sources that are decoded when they are first asked for."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import config
 from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
 from stepscope.derived import DERIVED, FROM_FILES, code_notes, derive, judged
 from stepscope.errors import LakeError, StepscopeError
-from stepscope.lake import reader
 from stepscope.lake.cache import Cache
+from stepscope.lake.decoded import Decoded
 from stepscope.lake.relation import select
 from stepscope.lake.rows import SourceRow, distinct, placed, small_tables
 from stepscope.lake.schema import Table, schema
-from stepscope.lake.writer import Decoded
 from stepscope.sources.find import Found
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
@@ -184,10 +182,8 @@ class DecodedTables:
                 rows += small_tables(one.source, source_id, one.facts, one.error).get(table.name, [])
             if table.name == "source_note":
                 rows += code_notes([one.source for one in self._decoded], self._spool)
-            name = f"small_{table.name}"
             columns = [(column.name, column.type) for column in table.columns]
-            engine.table(name, columns, distinct(table.name, rows))
-            return [f"SELECT * FROM {name}"]
+            return engine.values(table.name, columns, distinct(table.name, rows))
 
         return make
 
@@ -195,9 +191,8 @@ class DecodedTables:
         def make(wanted: frozenset[str] | None) -> list[str]:
             rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
             columns = [(column.name, column.type) for column in table.columns]
-            name = f"small_{table.name}"
-            engine.table(name, columns, [[row[column] for column, _ in columns] for row in rows])
-            return [f"SELECT * FROM {name}"]
+            values = [[row[column] for column, _ in columns] for row in rows]
+            return engine.values(table.name, columns, values)
 
         return make
 
@@ -214,7 +209,7 @@ class DecodedTables:
                     # At least one column, so that the rows can be counted.
                     some = [name for name in stream.columns if name in wanted] or stream.columns[:1]
                     stream = store.stream(table.name, mapped=not engine.writes, columns=some)
-                engine.stream(alias, stream)
+                alias = engine.stream(alias, stream)
                 if cached and not engine.readable(alias):
                     raise Damaged
                 source = one.source
@@ -327,51 +322,3 @@ def _of_store(source: Source, store: Store) -> Decoded:
     from stepscope import _core
 
     return Decoded(source, store, {**store.facts, "decoder_version": _core.DECODER_VERSION}, None)
-
-
-class LakeTables:
-    """The tables of a lake, as they were when it was opened."""
-
-    def __init__(self, folder: Path) -> None:
-        self._lake = reader.open_lake(Path(folder).absolute())
-        self._files = self._lake.files()
-        self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
-        self.skipped: tuple[Skipped, ...] = ()
-        self.paths = [path for paths in self._files.values() for path in paths]
-
-    def begin(self) -> None:
-        """Nothing has to be made."""
-
-    def ready(self, reads: Reads | None) -> bool:
-        """Everything is there already."""
-        return True
-
-    def attach(self, engine: DuckDB) -> None:
-        """Makes the tables known as views over their Parquet files."""
-        for table in schema().tables:
-            columns = [(column.name, column.type) for column in table.columns]
-            if table.name in DERIVED:
-                continue
-            paths = self._files.get(table.name, [])
-            selects = self._selects([reader.select(table, paths)] if paths else [])
-            if table.name == "step":
-                selects = judged(selects)
-            engine.source(table.name, columns, selects, whole=True)
-        derive(engine)
-
-    def _selects(self, statements: list[str]) -> Selects:
-        return lambda wanted: statements
-
-    def doubt(self, error: StepscopeError) -> StepscopeError:
-        """LakeError when a file is not what was written."""
-        try:
-            self._lake.verify(contents=True)
-        except LakeError as damaged:
-            return damaged
-        return error
-
-    def mend(self) -> None:
-        """Nothing is made from anything here."""
-
-    def close(self) -> None:
-        """Nothing is held."""

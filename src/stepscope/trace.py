@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope import config
 from stepscope.errors import UsageError
-from stepscope.lake.reader import is_lake
-from stepscope.lake.rows import SourceRow
-from stepscope.lake.schema import Schema, schema
-from stepscope.tables import Damaged, DecodedTables, LakeTables, Progress, Tables
+from stepscope.tables import Damaged, DecodedTables, Progress, Tables
 
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.engines import Params, Result
     from stepscope.engines.duckdb import DuckDB
     from stepscope.lake.cache import Cache
+    from stepscope.lake.rows import SourceRow
+    from stepscope.lake.schema import Schema
     from stepscope.sources.find import Found
     from stepscope.sources.source import Skipped, Source
 
@@ -55,6 +53,8 @@ class Trace:
     @property
     def schema(self) -> Schema:
         """The tables and columns that query() knows."""
+        from stepscope.lake.schema import schema
+
         return schema()
 
     def query(self, sql: str, params: Params = ()) -> Result:
@@ -71,6 +71,21 @@ class Trace:
 
         tell(entry.sql, entry.reads)
         return self.query(entry.sql)
+
+    def answers(
+        self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
+    ) -> list[list[tuple[Any, ...]]]:
+        """Runs several analyses and findings of the library side by side: the rows of each.
+
+        keep: base views to compute once, because several of them read them; each after those it builds on.
+        Errors are those of query().
+        """
+        from stepscope.engines.reads import tell
+
+        for entry in entries:
+            tell(entry.sql, entry.reads)
+        every = [entry.sql for entry in entries]
+        return self._ask(every, lambda engine: engine.answers(every, keep), locked=True)
 
     def define(self, views: Mapping[str, str]) -> None:
         """Makes SELECT statements usable by name in query()."""
@@ -130,10 +145,10 @@ class Trace:
         engine = self._engines.get(locked)
         if engine is None:
             from stepscope import library
-            from stepscope.engines.duckdb import DuckDB
+            from stepscope.engines import ahead
             from stepscope.engines.reads import tell
 
-            engine = DuckDB()
+            engine = ahead.engine()
             self._engines[locked] = engine
             engine.doubt = self._tables.doubt
             engine.writes = not locked
@@ -174,8 +189,8 @@ def open(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return Trace(LakeTables(Path(fspath(lake))), [fspath(lake)])
-    from stepscope.sources.find import find, look_up
+        return _of_lake(fspath(lake))
+    from stepscope.sources.find import find, is_lake, look_up
 
     look_up(names)
     lakes = [name for name in names if is_lake(Path(name))]
@@ -187,12 +202,13 @@ def open(
                 todo="ingest the other paths into the lake, or leave it out",
                 path=lakes[0],
             )
-        return Trace(LakeTables(Path(lakes[0])), lakes)
+        return _of_lake(lakes[0])
     if any(Path(name).is_dir() for name in names):
-        # Importing the engine takes longer than looking at most folders. No daemon: an interpreter that ends
-        # in the middle of the import aborts. Files are looked at sooner than that, and then they are decoded
-        # meanwhile.
-        threading.Thread(target=_import_engine).start()
+        # Making the engine takes longer than looking at most folders. Files are looked at sooner than that,
+        # and then they are decoded meanwhile.
+        from stepscope.engines import ahead
+
+        ahead.begin()
     from stepscope import formats
     from stepscope.sources.spool import Spool
 
@@ -228,6 +244,12 @@ def ingest(
     return ingest_all([fspath(path) for path in paths], Path(fspath(lake)), run, host, progress, looked)
 
 
+def _of_lake(folder: str) -> Trace:
+    from stepscope.lake_tables import LakeTables
+
+    return Trace(LakeTables(Path(folder)), [folder])
+
+
 def _cache() -> Cache | None:
     """The user's cache; None when its folder cannot be used, which is no reason not to answer."""
     from stepscope import _core
@@ -237,7 +259,3 @@ def _cache() -> Cache | None:
         return Cache(config.cache_dir(), config.cache_bytes(), _core.DECODER_VERSION)
     except OSError:
         return None
-
-
-def _import_engine() -> None:
-    import stepscope.engines.duckdb  # noqa: F401

@@ -20,6 +20,7 @@ from stepscope.engines.duckdb import DuckDB, Selects
 from stepscope.engines.reads import Reads, parse
 from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
 
+NUMBERS = (("a", "BIGINT"),)
 COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"), ("args_json", "VARCHAR"))
 
 
@@ -84,12 +85,12 @@ def test_every_table_exists_and_has_its_types(engine: DuckDB) -> None:
 def test_small_tables_keep_every_value(engine: DuckDB) -> None:
     columns = (("a", "BIGINT"), ("b", "VARCHAR"), ("c", "BOOLEAN"), ("d", "INTEGER"))
     rows = [(2**62, "x", True, None), (-1, None, False, 7), (None, "'; --", None, None)]
-    engine.table("t", columns, rows)
+    engine.source("t", columns, lambda wanted: engine.values("t", columns, rows))
     assert engine.query("SELECT * FROM t").rows() == rows
 
 
 def test_views_are_made_when_named_and_may_build_on_one_another(engine: DuckDB) -> None:
-    engine.table("t", (("a", "BIGINT"),), [(1,), (2,)])
+    engine.source("t", NUMBERS, lambda wanted: engine.values("t", NUMBERS, [(1,), (2,)]))
     engine.define({"twice": "SELECT a * 2 AS a FROM t", "four": "SELECT a * 2 AS a FROM twice"})
     engine.define({"broken": "SELECT nothing FROM nowhere"})
     assert engine.query("SELECT sum(a) FROM four").rows() == [(12,)]
@@ -134,7 +135,7 @@ def test_parameters(engine: DuckDB) -> None:
 )
 def test_refusals_say_what_to_do(engine: DuckDB, sql: str, seen: str, todo: str) -> None:
     engine.source("slice", COLUMNS, lambda columns: [])
-    engine.table("t", (("a", "BIGINT"),), [(1,)])
+    engine.source("t", NUMBERS, lambda wanted: engine.values("t", NUMBERS, [(1,)]))
     engine.lock()
     with pytest.raises(QueryError) as caught:
         engine.query(sql)
@@ -211,13 +212,15 @@ def test_interrupt_from_another_thread(engine: DuckDB) -> None:
     assert engine.query("SELECT 1").rows() == [(1,)]
 
 
-def test_ctrl_c_stops_a_query() -> None:
-    program = textwrap.dedent("""
+@pytest.mark.parametrize("asked", ["query(sql).rows()", "answers([sql, 'SELECT 1', sql + ' LIMIT 1'])"])
+def test_ctrl_c_stops_a_query(asked: str) -> None:
+    program = textwrap.dedent(f"""
         from stepscope.engines.duckdb import DuckDB
         engine = DuckDB()
+        sql = "SELECT count(*) FROM range(100000000) a, range(1000000) b"
         try:
             print("ready", flush=True)
-            engine.query("SELECT count(*) FROM range(100000000) a, range(1000000) b").rows()
+            engine.{asked}
         except KeyboardInterrupt:
             print("stopped", engine.query("SELECT 42").rows()[0][0])
         finally:

@@ -26,7 +26,8 @@ from typing import Any
 from stepscope import _core
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader, writer
-from stepscope.lake.writer import Decoded
+from stepscope.lake.decoded import Decoded
+from stepscope.sources.find import is_lake
 from stepscope.sources.source import Bytes, Source
 
 
@@ -79,7 +80,7 @@ def leftovers(lake: Path) -> list[str]:
 
 def check(lake: Path, done: bool, again: bool) -> None:
     """Raises AssertionError unless the lake is whole, sweeps itself, and (again) takes the source in."""
-    if reader.is_lake(lake):
+    if is_lake(lake):
         found = reader.open_lake(lake)
         found.verify(contents=True)
         runs = {one.source.run_id for one in found.manifests}

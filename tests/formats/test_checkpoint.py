@@ -17,6 +17,7 @@ from stepscope import _core, trace
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.formats import HEAD_BYTES, checkpoint, event_file, recognise
+from stepscope.formats._checkpoint_roles import roles_of
 from tests import corpus
 
 SAMPLES = corpus.SAMPLES / "checkpoint"
@@ -94,12 +95,12 @@ def test_rows_of_the_samples(name: str) -> None:
     ],
 )
 def test_what_tensors_are_for(names: list[str], wanted: list[str]) -> None:
-    roles = checkpoint.roles_of([(name, "float32", [2, 3]) for name in names])
+    roles = roles_of([(name, "float32", [2, 3]) for name in names])
     assert [roles[name][0] for name in names] == wanted
 
 
 def test_scalars_below_scalars_are_no_slots() -> None:
-    roles = checkpoint.roles_of([(name, "float32", []) for name in ("scale", "scale/good")])
+    roles = roles_of([(name, "float32", []) for name in ("scale", "scale/good")])
     assert {role for role, _ in roles.values()} == {"weight"}
 
 

@@ -372,6 +372,16 @@ def run_metadatas(draw: st.DrawFn) -> Any:
     return message
 
 
+def test_a_moment_beyond_64_bits_is_left_out() -> None:
+    """Also where the microseconds, as nanoseconds, would be cut to the origin of all times."""
+    message = reference.RunMetadata()
+    node = message.step_stats.dev_stats.add().node_stats.add()
+    node.scheduled_micros, node.all_start_nanos = 2**62, 2**63 - 1
+    store = reference.decode(message.SerializeToString(), "run_metadata")
+    assert [row["scheduled_ps"] for row in store.rows("op_run")] == [None]
+    assert [note["slug"] for note in store.facts["notes"]] == ["moment-out-of-range"]
+
+
 @settings(max_examples=250, deadline=None)
 @given(run_metadatas())
 def test_any_message(message: Any) -> None:

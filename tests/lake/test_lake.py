@@ -16,6 +16,7 @@ import stepscope
 from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import manifest, reader, writer
 from stepscope.lake.schema import schema
+from stepscope.sources.find import is_lake
 from tests.lake.recordings import chrome
 
 LAKE = "lake"
@@ -255,7 +256,7 @@ def test_two_writers_and_readers_at_once(tmp_path: Path) -> None:
     ]
     seen = [0]
     while any(one.poll() is None for one in writers):
-        if not reader.is_lake(lake):
+        if not is_lake(lake):
             continue
         try:
             with stepscope.open(lake) as trace:

@@ -11,7 +11,6 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +65,7 @@ def found_in(path: Path) -> tuple[Found, dict[str, bytes]]:
         found = find([str(path)], recognise, spool)
         first = {one.member: content(one, spool) for one in found.sources}
         # A remembered source has lost what was spooled, and is unpacked when it is needed.
-        again = {one.member: content(replace(one, spooled=None), spool) for one in found.sources}
+        again = {one.member: content(one._replace(spooled=None), spool) for one in found.sources}
         assert first == again
         return found, first
     finally:

@@ -154,6 +154,11 @@ fn hash_file(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     })
 }
 
+#[pyfunction]
+fn hash_bytes(data: &[u8]) -> String {
+    stepscope_core::hash_bytes(data)
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DECODER_VERSION", stepscope_core::DECODER_VERSION)?;
@@ -171,5 +176,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hlo::hlo_instructions, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(hash_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)
 }

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 _PIPED_WIDTH = 100
 
 
-@dataclass(frozen=True)
-class Console:
+class Console(NamedTuple):
     """stdout and stderr with what a presenter must know of them."""
 
     out: TextIO
@@ -37,7 +34,7 @@ class Console:
                 encoding = stream.encoding if stream.isatty() else "utf-8"
                 stream.reconfigure(encoding=encoding, errors="backslashreplace", newline="")
         is_terminal = out.isatty()
-        size = shutil.get_terminal_size((_PIPED_WIDTH if not is_terminal else 80, 24))
+        width, height = _size(is_terminal)
         return cls(
             out,
             err,
@@ -45,8 +42,8 @@ class Console:
             wants_color(color, err.isatty(), os.environ),
             is_terminal,
             err.isatty(),
-            size.columns,
-            size.lines if is_terminal else None,
+            width,
+            height,
         )
 
     def paint(self, code: str, text: str) -> str:
@@ -56,6 +53,16 @@ class Console:
     def say(self, text: str) -> None:
         """A line of talk, on stderr."""
         self.err.write(text + "\n")
+
+
+def _size(is_terminal: bool) -> tuple[int, int | None]:
+    """Columns, and lines of the screen where there is one. COLUMNS goes before both."""
+    if not is_terminal and not os.environ.get("COLUMNS"):
+        return _PIPED_WIDTH, None
+    import shutil
+
+    size = shutil.get_terminal_size((80 if is_terminal else _PIPED_WIDTH, 24))
+    return size.columns, size.lines if is_terminal else None
 
 
 def wants_color(choice: str, is_terminal: bool, environment: Mapping[str, str]) -> bool:

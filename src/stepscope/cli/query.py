@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from stepscope import units
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
@@ -126,6 +125,8 @@ def answer(
         write_rows(result.columns, rows, console, form, everything=everything)
         return
     values = result.rows()
+    from stepscope import units
+
     scales = units.scales([cast("units.Unit", field.unit) for field in entry.columns], values)
     titles = [f"{f.title} {s.symbol}".strip() for f, s in zip(entry.columns, scales, strict=True)]
     shown = ([scale.cell(value) for scale, value in zip(scales, row, strict=True)] for row in values)

@@ -23,6 +23,9 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the summary."""
     need_paths(options, "summary")
+    from stepscope.engines import ahead
+
+    ahead.begin()
     from stepscope.cli.reading import opened
     from stepscope.report import build
 

@@ -10,12 +10,12 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from stepscope import config
 from stepscope.engines import Params
+from stepscope.engines.beside import Beside, Connection
 from stepscope.engines.native import duckdb
 from stepscope.engines.reads import Reads, parse, told
 from stepscope.engines.refusal import refusal
@@ -30,6 +30,9 @@ Selects = Callable[[frozenset[str] | None], list[str]]
 _PATIENCE_SECONDS = 2.0
 """How long an interrupted query may take to stop; some functions of DuckDB never look."""
 
+_MOST_BESIDE = 4
+"""Statements that run at the same time; each may use all cores itself."""
+
 _MOST_READS = 500
 """Statements of which it is remembered what they read."""
 
@@ -42,13 +45,12 @@ _WHILE_READING = (
 )
 
 
-@dataclass
-class _Lazy:
+class _Lazy(NamedTuple):
     columns: tuple[tuple[str, str], ...]
     selects: Selects
     whole: bool
     costly: bool
-    loaded: frozenset[str] | None = None
+    asks: bool
 
 
 class DuckDB:
@@ -67,8 +69,12 @@ class DuckDB:
             settings["memory_limit"] = f"{most}B"
         self._con = duckdb.connect(":memory:", config=settings)
         self._con.execute("SET enable_progress_bar = false")
-        self._streams: set[str] = set()
+        self._streams: dict[str, object] = {}
+        self._side: list[Connection] = []
+        self._beside: Beside | None = None
         self._sources: dict[str, _Lazy] = {}
+        self._loaded: dict[str, frozenset[str]] = {}
+        """The columns with which sources are attached."""
         self._names: dict[str, tuple[str, ...]] = {}
         self._views: dict[str, str] = {}
         self._made: set[str] = set()
@@ -80,15 +86,16 @@ class DuckDB:
         self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
         """Asked for the error to raise when a query fails while it reads."""
 
-    def stream(self, alias: str, arrow: object) -> None:
-        """Makes an object with __arrow_c_stream__ readable as `alias`. Kept until close()."""
+    def stream(self, alias: str, arrow: object) -> str:
+        """Makes an object with __arrow_c_stream__ readable by the name that is returned: `alias`, with a
+        number behind it when there is one of that name. Kept until close()."""
+        name = alias if alias not in self._streams else f"{alias}_{len(self._streams)}"
         try:
-            if alias in self._streams:
-                self._con.unregister(alias)
-            self._con.register(alias, arrow)
+            self._con.register(name, arrow)
         except duckdb.Error as error:
             raise self.refused(error, alias) from error
-        self._streams.add(alias)
+        self._streams[name] = arrow
+        return name
 
     def readable(self, alias: str) -> bool:
         """Reads a stream to its end; False when it fails."""
@@ -98,28 +105,41 @@ class DuckDB:
             return False
         return True
 
-    def table(self, name: str, columns: Columns, rows: Sequence[Sequence[Any]]) -> None:
-        """A small table of Python values."""
-        self._con.execute(
-            f"CREATE OR REPLACE TABLE {name} ({', '.join(f'{quote(c)} {t}' for c, t in columns)})"
-        )
-        self._names[name] = tuple(column for column, _ in columns)
-        if rows:
-            picks = ", ".join(f"unnest(CAST(${i} AS {t}[]))" for i, (_, t) in enumerate(columns, 1))
-            by_column = [list(column) for column in zip(*rows, strict=True)]
-            self._con.execute(f"INSERT INTO {name} SELECT {picks}", by_column)
+    def values(self, name: str, columns: Columns, rows: Sequence[Sequence[Any]]) -> list[str]:
+        """SELECTs that are Python values as rows of the table `name`: one, or none where there are no rows.
+
+        They go through a store of the core: binding them to an INSERT takes DuckDB twenty times as long.
+        """
+        if not rows:
+            return []
+        from stepscope import _core
+
+        store = _core.build()
+        names = [column for column, _ in columns]
+        store.replace(name, dict(zip(names, zip(*rows, strict=True), strict=True)))
+        alias = self.stream(f"rows_{name}", store.stream(name))
+        picks = ", ".join(f"CAST({quote(c)} AS {t}) AS {quote(c)}" for c, t in columns)
+        return [f"SELECT {picks} FROM {quote(alias)}"]
 
     def source(
-        self, name: str, columns: Columns, selects: Selects, *, whole: bool = False, costly: bool = False
+        self,
+        name: str,
+        columns: Columns,
+        selects: Selects,
+        *,
+        whole: bool = False,
+        costly: bool = False,
+        asks: bool = False,
     ) -> None:
         """A table that is attached when a query first reads it, with no more columns than are read.
 
         `selects` is asked for SELECT statements with exactly `columns`, whose rows together are the table;
         it may put NULLs of the right type for all columns but the wanted ones (None wants all). Without
         any statement the table is empty. whole: it gives all columns whatever is wanted. costly: where it
-        cannot be told what a statement reads, only one that has the table's name in it reads this.
+        cannot be told what a statement reads, only one that has the table's name in it reads this. asks:
+        `selects` runs queries itself.
         """
-        self._sources[name] = _Lazy(tuple(columns), selects, whole, costly)
+        self._sources[name] = _Lazy(tuple(columns), selects, whole, costly, asks)
         self._names[name] = tuple(column for column, _ in columns)
 
     def _attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
@@ -128,10 +148,9 @@ class DuckDB:
             if lazy is None:
                 continue
             every = frozenset(column for column, _ in lazy.columns)
-            loaded = (every if wanted is None or lazy.whole else every & wanted) | (
-                lazy.loaded or frozenset()
-            )
-            if lazy.loaded is not None and loaded == lazy.loaded:
+            before = self._loaded.get(name)
+            loaded = (every if wanted is None or lazy.whole else every & wanted) | (before or frozenset())
+            if loaded == before:
                 continue
             selects = lazy.selects(None if loaded == every else loaded)
             if not selects:
@@ -142,7 +161,7 @@ class DuckDB:
                 self._con.execute(statement)
             except duckdb.Error as error:
                 raise self.refused(error, statement) from error
-            lazy.loaded = loaded
+            self._loaded[name] = loaded
 
     def lock(self, paths: Sequence[str] = ()) -> None:
         """Shuts files, network, extensions and settings for good; only `paths` may still be read."""
@@ -161,6 +180,50 @@ class DuckDB:
         """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
         self._prepare(sql)
         return self._run(sql, params)
+
+    def answers(self, statements: Sequence[str], keep: Sequence[str] = ()) -> list[list[tuple[Any, ...]]]:
+        """All rows of each of several SELECTs, which run side by side. QueryError when one is refused.
+
+        keep: views that are computed once before, each after those it builds on.
+        """
+        self._free()
+        for sql in statements:
+            self._check(sql)
+        if not self._side:
+            count = min(config.threads(), _MOST_BESIDE)
+            self._side = [Connection(self._con) for _ in range(count)]
+        # What asks questions itself is computed while the others are answered.
+        late = [sql for sql in statements if self._asks(sql)]
+        early = [sql for sql in statements if sql not in late]
+        before = frozenset(self._made)
+        beside = self._beside = Beside(self._side, self._streams, _PATIENCE_SECONDS)
+        try:
+            with beside:
+                # All at once: a table that is attached again with more columns is read again.
+                self._bring(*early, *(self._views[name] for name in keep))
+                views = [sql for name in keep for sql in self._keeping(name)]
+                views += [made for sql in early for name in self._needed(sql) for made in self._making(name)]
+                beside.begin(views, frozenset(self._made) - before)
+                for sql in early:
+                    beside.put(sql)
+                self._bring(*late)
+                for sql in late:
+                    self._make_views(sql)
+                    beside.put(sql)
+                found = dict(zip([*early, *late], beside.rows(self.refused), strict=True))
+        except BaseException:
+            self._made = set(before)  # some may be there: they are made anew
+            raise
+        finally:
+            self._beside = None
+            self._stuck = self._stuck or beside.stuck
+        return [found[sql] for sql in statements]
+
+    def _asks(self, sql: str) -> bool:
+        """Whether a statement reads a table that is made by asking others."""
+        reads = self.reads(sql)
+        tables = self._sources if reads is None else reads.tables & self._sources.keys()
+        return any(self._sources[name].asks for name in tables)
 
     def copy(self, sql: str, path: str, options: str) -> int:
         """Writes the rows of one SELECT with COPY; returns their number. Only before lock().
@@ -193,12 +256,22 @@ class DuckDB:
         self._free()
         for name in names:
             self._bring(self._views[name])
-            self._make_view(name)
             try:
-                self._con.execute(f"CREATE OR REPLACE TABLE {quote('kept ' + name)} AS FROM {quote(name)}")
-                self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {quote('kept ' + name)}")
+                for statement in self._keeping(name):
+                    self._con.execute(statement)
             except duckdb.Error as error:
                 raise self.refused(error, name) from error
+
+    def _keeping(self, name: str) -> list[str]:
+        """Statements after which a view has its rows from a table, and is made. What it reads is attached."""
+        inner = [statement for view in self._needed(self._views[name]) for statement in self._making(view)]
+        self._made.add(name)
+        table = quote(f"kept {name}")
+        return [
+            *inner,
+            f"CREATE OR REPLACE TABLE {table} AS {self._views[name]}",
+            f"CREATE OR REPLACE VIEW {quote(name)} AS FROM {table}",
+        ]
 
     def reads(self, *statements: str) -> Reads | None:
         """What SELECTs read, views followed to their tables; None when that cannot be told."""
@@ -214,7 +287,7 @@ class DuckDB:
             done |= parsed.tables
             # A star over nothing but views asks for no more than the views name.
             star = parsed.star and not (parsed.tables and parsed.tables <= self._views.keys())
-            found = found.joined(replace(parsed, star=star))
+            found = found.joined(parsed._replace(star=star))
         if len(self._reads) < _MOST_READS:
             self._reads[statements] = found
         return found
@@ -222,6 +295,8 @@ class DuckDB:
     def interrupt(self) -> None:
         """Stops the query that runs, from another thread."""
         self._con.interrupt()
+        for one in self._side:
+            one.interrupt()
 
     def close(self) -> None:
         """Lets go of streams and memory. Idempotent."""
@@ -230,6 +305,9 @@ class DuckDB:
             self._open = None
         if self._stuck:
             return  # a function that cannot be interrupted still holds the connection; the process ends it
+        for one in self._side:
+            one.close()
+        self._side.clear()
         for alias in self._streams:
             with contextlib.suppress(duckdb.Error):
                 self._con.unregister(alias)
@@ -273,11 +351,11 @@ class DuckDB:
         self._bring(sql)
         self._make_views(sql)
 
-    def _bring(self, sql: str) -> None:
-        """Attaches the tables that a statement reads."""
-        found = self.reads(sql)
+    def _bring(self, *statements: str) -> None:
+        """Attaches the tables that statements read."""
+        found = self.reads(*statements)
         if found is None:
-            text = sql.lower()
+            text = "\n".join(statements).lower()
             likely = [name for name, one in self._sources.items() if not one.costly or name in text]
             self._attach(likely, None)
         else:
@@ -285,23 +363,33 @@ class DuckDB:
 
     def _make_views(self, sql: str) -> None:
         """Creates the views that a statement needs, each after those it builds on."""
+        if self._beside is not None:
+            reads = self.reads(sql)
+            if reads is None or reads.tables & self._beside.coming:
+                self._beside.begun(self.refused)
+        for name in self._needed(sql):
+            for statement in self._making(name):
+                try:
+                    self._con.execute(statement)
+                except duckdb.Error as error:
+                    raise self.refused(error, statement) from error
+
+    def _needed(self, sql: str) -> list[str]:
+        """The views that a statement names and that are not made yet."""
         waiting = self._views.keys() - self._made
         if not waiting:
-            return
+            return []
         parsed = parse(self._con, sql)
-        for name in sorted(waiting if parsed is None else parsed.tables & waiting):
-            self._make_view(name)
+        return sorted(waiting if parsed is None else parsed.tables & waiting)
 
-    def _make_view(self, name: str) -> None:
+    def _making(self, name: str) -> list[str]:
+        """Statements that make a view, after those it builds on."""
         if name in self._made:
-            return
+            return []
         self._made.add(name)
-        inner = self._views[name]
-        self._make_views(inner)
-        try:
-            self._con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS {inner}")
-        except duckdb.Error as error:
-            raise self.refused(error, inner) from error
+        sql = self._views[name]
+        inner = [statement for view in self._needed(sql) for statement in self._making(view)]
+        return [*inner, f"CREATE OR REPLACE VIEW {quote(name)} AS {sql}"]
 
     def _free(self) -> None:
         """Fetches what is left of the query before: its connection can do nothing else until then."""

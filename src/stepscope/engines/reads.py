@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.engines.native import duckdb
 
 
-@dataclass(frozen=True)
-class Reads:
+class Reads(NamedTuple):
     """Tables and columns by name, and whether a star asks for all columns of something."""
 
     tables: frozenset[str]

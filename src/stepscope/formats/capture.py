@@ -10,17 +10,16 @@ Past 400 lines because each piece of the folder has its own few rows, and all sh
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import LimitReached
-from stepscope.formats import _model
 
 if TYPE_CHECKING:
     from stepscope._core import Store
+    from stepscope.formats import _model
 
 NAME = "capture"
 DECODER = "capture"
@@ -90,6 +89,8 @@ class _Capture:
     """A capture while it is read."""
 
     def __init__(self, told: Mapping[str, Any], pieces: Mapping[str, Piece], traced: bool) -> None:
+        import hashlib
+
         self.told = told
         self._traced = traced
         self.tables: dict[str, list[dict[str, Any]]] = {}
@@ -151,6 +152,8 @@ class _Capture:
         }
 
     def _models(self) -> None:
+        from stepscope.formats import _model
+
         samples: dict[str, Mapping[str, Any]] = {}
         for line in self._told_lines("pipeline/models.ndjson"):
             file = line.get("file")

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,22 +27,6 @@ MOST_PACKED_BYTES = 256 << 20
 _MAGIC = bytes.fromhex("57fb808b247547db")
 """The last bytes of a table."""
 _FITS = 2**63 - 1
-
-_SLOT = re.compile(
-    r"(?P<weight>.+)/(Momentum|Adam(_1)?|AdamW(_1)?|Adagrad(DA)?|gradient_(squared_)?accumulator|Adadelta(_1)?"
-    r"|RMSProp(_\d)?|Ftrl(_1)?|adam_[mv]|ExponentialMovingAverage|Lamb(_1)?|vr|vc|m|v)(?P<copy>_\d+)?"
-)
-"""Slots of TensorFlow 1: the name of the weight, and behind it what the optimizer calls the slot."""
-_OBJECT_SLOT = re.compile(r"(?P<weight>.+)/\.OPTIMIZER_SLOT/.+/\.ATTRIBUTES/(?P<key>[^/]+)")
-"""Slots of TensorFlow 2's object-based checkpoints."""
-_OPTIMIZER = re.compile(
-    r"(.*/)?(beta_?[12]_power(_\d+)?|learning_rate(_\d+)?|decay|momentum|rho|beta_[12])(/\.ATTRIBUTES/.+)?"
-    r"|(.*/)?(optimizer|_optimizer|keras_api/optimizer)/.+"
-)
-"""What an optimizer keeps beside its slots, and the variables of Keras' optimizers, which name no weight."""
-_COUNTER = re.compile(
-    r"_CHECKPOINTABLE_OBJECT_GRAPH|(.*/)?(global_step|save_counter|iter|iterations)(/\.ATTRIBUTES/.+)?"
-)
 
 
 def sniff(head: bytes, name: str) -> bool:
@@ -96,6 +78,8 @@ def build(path: str | None, read: Callable[[], bytes], folder: str | None) -> St
             named = is_index(file.read(HEAD_BYTES)) == path.endswith(".index")
         if named and (path.endswith(".index") or not Path(f"{path}.index").exists()):
             return _store(path, folder, has_values=True)
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="stepscope-") as scratch:
         data = read()
         place = Path(scratch, "checkpoint.index" if is_index(data) else "checkpoint")
@@ -110,6 +94,7 @@ def is_index(head: bytes) -> bool:
 
 def _store(path: str, folder: str | None, *, has_values: bool) -> Store:
     from stepscope import _core
+    from stepscope.formats._checkpoint_roles import roles_of
 
     checkpoint = _core.Checkpoint(path)
     tensors = checkpoint.tensors()
@@ -165,37 +150,3 @@ def _store(path: str, folder: str | None, *, has_values: bool) -> Store:
 
 def _fitting(value: int | None) -> int | None:
     return value if value is not None and value <= _FITS else None
-
-
-def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, tuple[str, str | None]]:
-    """What each tensor (name, type, shape) is for, and of a slot its weight, where the names say it.
-
-    weight: learned values, and other state of the model. slot: what an optimizer keeps for each element of a
-    weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record.
-    """
-    shapes = {name: tuple(shape) for name, _, shape in tensors}
-    found: dict[str, tuple[str, str | None]] = {}
-    for name, dtype, _ in tensors:
-        weight: str | None
-        if (slot := _OBJECT_SLOT.fullmatch(name)) is not None:
-            weight = f"{slot['weight']}/.ATTRIBUTES/{slot['key']}"
-            found[name] = ("slot", weight if weight in shapes else None)
-        elif (weight := _weight_of(name, shapes)) is not None:
-            found[name] = ("slot", weight)
-        elif dtype == "string" or _COUNTER.fullmatch(name):
-            found[name] = ("counter", None)
-        elif _OPTIMIZER.fullmatch(name):
-            found[name] = ("optimizer", None)
-        else:
-            found[name] = ("weight", None)
-    return found
-
-
-def _weight_of(name: str, shapes: Mapping[str, tuple[int, ...]]) -> str | None:
-    """The weight of a slot of TensorFlow 1: it is there, too, and has the same shape, or the name behind it
-    is one that optimizers use."""
-    above = name.rpartition("/")[0]
-    if shapes[name] and shapes.get(above) == shapes[name]:
-        return above
-    slot = _SLOT.fullmatch(name)
-    return slot["weight"] if slot is not None and slot["weight"] in shapes else None

@@ -17,9 +17,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from statistics import median_low
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -53,8 +51,7 @@ class Hints(Protocol):
         """Number of the step, when the name of the file tells one."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A slice that may delimit a step, or that compiles."""
 
     track_id: int
@@ -71,8 +68,7 @@ class Mark:
         return self.ts_ps + self.dur_ps
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A row of the table step, without its ids."""
 
     name: str
@@ -99,7 +95,7 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     steps = _exported(facts.get("meta", {})) or find(marks, tracks)
     if source.format in ("run_metadata", "event_file"):
         # The marks are the decoder's own: one for each StepStats, named after its tag.
-        steps = [replace(step, recovered_from="file") for step in steps]
+        steps = [step._replace(recovered_from="file") for step in steps]
     if not steps and start is not None and end is not None:
         steps = _recorded(told, facts.get("origin_unix_ns"), start, end)
     if not steps and start is not None and end is not None:
@@ -179,7 +175,7 @@ def _mark(row: dict[str, Any]) -> Mark:
 
 def _profiler_steps(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
     found = [(mark, _NUMBERED.fullmatch(mark.name)) for mark in marks]
-    return _intervals([replace(mark, step=int(number[1])) for mark, number in found if number], evidence)
+    return _intervals([mark._replace(step=int(number[1])) for mark, number in found if number], evidence)
 
 
 def _numbered_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
@@ -189,7 +185,7 @@ def _numbered_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str
 def _plain_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
     found = [m for m in marks if not m.is_call and not _is_call(m.name)]
     numbers = [_NUMBER_BEHIND.fullmatch(m.name) for m in found]
-    told = [replace(m, step=int(n[1])) if n else m for m, n in zip(found, numbers, strict=True)]
+    told = [m._replace(step=int(n[1])) if n else m for m, n in zip(found, numbers, strict=True)]
     return _intervals(told, evidence) if len(told) > 1 else []
 
 
@@ -289,7 +285,7 @@ def _intervals(marks: Sequence[Mark], evidence: str) -> list[Step]:
             if mark.end_ps <= before.end_ps or (mark.ts_ps - before.ts_ps) * 2 < before.end_ps - before.ts_ps:
                 continue
             # Neighbours that overlap a little, as rounded times do: the later one keeps its start.
-            steps[-1] = replace(before, end_ps=mark.ts_ps)
+            steps[-1] = before._replace(end_ps=mark.ts_ps)
         steps.append(Step(mark.name, mark.step, mark.ts_ps, mark.end_ps, evidence))
     if not steps and len(marks) > 1:
         return _periods(sorted(marks, key=lambda m: m.ts_ps), evidence)
@@ -317,7 +313,7 @@ def _classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
         length = step.end_ps - step.ts_ps
         if compile_ps >= COMPILE_SHARE * length and compile_ps > 0:
             share = round(100 * compile_ps / length)
-            step = replace(step, kind="compile", averaged=False, reason=f"compiling takes {share} % of it")
+            step = step._replace(kind="compile", averaged=False, reason=f"compiling takes {share} % of it")
         done.append(step)
     by_kind: dict[str, list[int]] = defaultdict(list)
     for i, step in enumerate(done):
@@ -326,23 +322,24 @@ def _classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
         lengths = [done[i].end_ps - done[i].ts_ps for i in members]
         if kind == "compile" or len(lengths) <= WARM_UP_OTHERS:
             continue
-        typical = median_low(lengths[1:])
+        others = sorted(lengths[1:])
+        typical = others[(len(others) - 1) // 2]
         if lengths[0] > WARM_UP_FACTOR * typical:
             times = lengths[0] / max(typical, 1)
             why = f"the first step, {times:.1f} times as long as the median of the others"
-            done[members[0]] = replace(done[members[0]], kind="warm_up", averaged=False, reason=why)
+            done[members[0]] = done[members[0]]._replace(kind="warm_up", averaged=False, reason=why)
     return done
 
 
 def _named_kind(step: Step) -> Step:
     if _EVAL.search(step.name):
-        return replace(step, kind="eval", reason=f"its mark is called {step.name}")
+        return step._replace(kind="eval", reason=f"its mark is called {step.name}")
     if _KERAS.match(step.name):
         why = "Keras gives its functions for training and evaluation one name; taken for training"
-        return replace(step, kind="train", reason=why)
+        return step._replace(kind="train", reason=why)
     if _TRAIN.search(step.name):
-        return replace(step, kind="train", reason=f"its mark is called {step.name}")
-    return replace(step, reason="nothing tells training from evaluation")
+        return step._replace(kind="train", reason=f"its mark is called {step.name}")
+    return step._replace(reason="nothing tells training from evaluation")
 
 
 def _covered(steps: Sequence[Step], marks: Sequence[Mark]) -> list[int]:
@@ -370,7 +367,7 @@ def _number(steps: Sequence[Step]) -> list[Step]:
     numbers = [step.number for step in steps]
     if None not in numbers and len(set(numbers)) == len(numbers):
         return list(steps)
-    return [replace(step, number=i) for i, step in enumerate(steps)]
+    return [step._replace(number=i) for i, step in enumerate(steps)]
 
 
 def _one_step(source: Hints, producer: str, start: int, end: int, marks: Sequence[Mark]) -> Step:
@@ -380,7 +377,7 @@ def _one_step(source: Hints, producer: str, start: int, end: int, marks: Sequenc
         name = f"step {source.step}" if source.step is not None else "step"
         step = _classify([Step(name, number, start, end, "file")], compiles)[0]
         told = "its number is told by the file's name" if source.step is not None else "a file of one step"
-        return step if step.kind == "compile" else replace(step, reason=told)
+        return step if step.kind == "compile" else step._replace(reason=told)
     why = "nothing in the recording tells where a step begins"
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)
 

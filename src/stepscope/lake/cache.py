@@ -13,13 +13,11 @@ much as decoding: one that may have been in flight when the machine went down is
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +66,8 @@ class Cache:
 
     def remember(self, identity: Identity, look: Look) -> None:
         """Keeps what was seen in a file."""
-        items = [{**asdict(item), "spooled": None} for item in look.items]
-        skipped = [asdict(one) for one in look.skipped]
+        items = [{**item._asdict(), "bytes": item.bytes._asdict(), "spooled": None} for item in look.items]
+        skipped = [one._asdict() for one in look.skipped]
         self._write_index(
             identity,
             {"key": identity, "version": self._version, "items": items, "skipped": skipped, "hashes": {}},
@@ -253,7 +251,9 @@ def _place(known: dict[str, Any], path: str) -> Bytes:
 
 
 def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    from stepscope import _core
+
+    return _core.hash_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 def _boot() -> str | None:

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -115,6 +114,8 @@ def _is_still(path: Path, descriptor: int) -> bool:
 def remove(path: Path) -> None:
     """Removes a file or a folder with all in it; missing is fine. OSError when it cannot."""
     if path.is_dir() and not path.is_symlink():
+        import shutil
+
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.errors import LakeError
 from stepscope.lake.rows import SourceRow
@@ -19,8 +18,7 @@ SOURCE_BITS = 27
 """Numbers of sources fit in so many bits, so that ids fit in 63 (see rows.ID_BITS)."""
 
 
-@dataclass(frozen=True)
-class File:
+class File(NamedTuple):
     """A Parquet file of a source: its table, its path within the lake, size, rows and hash."""
 
     table: str
@@ -30,8 +28,7 @@ class File:
     hash: str
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     """One source in a lake."""
 
     schema_version: int
@@ -43,7 +40,11 @@ class Manifest:
 
     def to_json(self) -> bytes:
         """The file's bytes."""
-        return (json.dumps(asdict(self), indent=1, sort_keys=True) + "\n").encode()
+        told = self._asdict() | {
+            "source": self.source._asdict(),
+            "files": [file._asdict() for file in self.files],
+        }
+        return (json.dumps(told, indent=1, sort_keys=True) + "\n").encode()
 
 
 def wanted_id(content_hash: str, run_id: str, host_id: str, path: str = "") -> int:

@@ -59,11 +59,6 @@ def content_hash(path: Path) -> str:
     return _core.hash_file(str(path))
 
 
-def is_lake(folder: Path) -> bool:
-    """True for a folder that stepscope made a lake of."""
-    return (folder / LAKE_MARK).is_file()
-
-
 def open_lake(folder: Path) -> Lake:
     """Opens a lake for reading. LakeError when it is none, of another version, or damaged."""
     check_mark(folder)

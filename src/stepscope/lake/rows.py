@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.sources import names
 from stepscope.sources.source import Source
@@ -16,8 +15,7 @@ _NOT_A_LOSS = frozenset({"no-steps", "clock-unaligned", "unfinished-capture"})
 """Notes of what a recording never had: the events it has are all there."""
 
 
-@dataclass(frozen=True)
-class SourceRow:
+class SourceRow(NamedTuple):
     """A row of the table source, column by column."""
 
     source_id: int
@@ -52,7 +50,7 @@ def placed(source: Source, facts: Mapping[str, Any]) -> Source:
     told = facts.get("meta", {}).get("host")
     if source.host_id != "unknown" or not told:
         return source
-    return replace(source, host_name=str(told), host_id=names.slug(str(told), "host"))
+    return source._replace(host_name=str(told), host_id=names.slug(str(told), "host"))
 
 
 def source_row(source: Source, source_id: int, facts: Mapping[str, Any], error: str | None) -> SourceRow:
@@ -93,7 +91,7 @@ def small_tables(
     tables: dict[str, list[tuple[Any, ...]]] = {
         "run": [(run_id, printable(source.run_name), printable(run_path))],
         "host": [(host_id, run_id, printable(source.host_name))],
-        "source": [astuple(source_row(source, source_id, facts, error))],
+        "source": [tuple(source_row(source, source_id, facts, error))],
         "source_note": [
             (source_id, run_id, host_id, slug, "info", 0, None, printable(detail))
             for slug, detail in source.notes

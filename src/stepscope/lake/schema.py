@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column: its SQL type and what it means."""
 
     name: str
@@ -18,8 +17,7 @@ class Column:
     about: str
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table: what one row is, and its columns in order."""
 
     name: str
@@ -39,8 +37,7 @@ class Table:
         raise KeyError(name)
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(NamedTuple):
     """All tables, in the order of the file."""
 
     version: int

@@ -17,39 +17,24 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from stepscope import config
 from stepscope.errors import LakeError
 from stepscope.lake import disk, manifest, reader
+from stepscope.lake.decoded import Decoded
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import plain_columns, stored_columns
 from stepscope.lake.rows import SourceRow, placed, small_tables, source_row
 from stepscope.lake.schema import schema
-from stepscope.sources.find import LAKE_MARK
-from stepscope.sources.source import Source
-
-if TYPE_CHECKING:
-    from stepscope._core import Store
+from stepscope.sources.find import LAKE_MARK, is_lake
 
 STAGE = "_stage"
 _PLAN = "plan.json"
 _OLD_SECONDS = 3600
 """Files that a newer decoder's replaced stay so long for readers that opened the lake before."""
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """What decoding a source gave: a store with its facts, or the error why it cannot be read at all."""
-
-    source: Source
-    store: Store | None
-    facts: Mapping[str, Any]
-    error: str | None
 
 
 def create(folder: Path) -> None:
@@ -59,7 +44,7 @@ def create(folder: Path) -> None:
         for inner in (MANIFESTS, STAGE):
             (folder / inner).mkdir(exist_ok=True)
         disk.sync_folder(folder)
-        if not reader.is_lake(folder):
+        if not is_lake(folder):
             if any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir()):
                 raise LakeError(
                     f"{folder} is no lake, and not empty.",
@@ -146,7 +131,7 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
     """
     with _telling(folder):
         source = placed(decoded.source, decoded.facts)
-        wanted = replace(decoded, source=source)
+        wanted = decoded._replace(source=source)
         while True:
             source_id, known = _claim(folder, wanted)
             if known is not None and not _is_older(known, wanted):

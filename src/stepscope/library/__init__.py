@@ -26,10 +26,9 @@ Files whose name begins with `_` are private: building stones that may change at
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["base", "analysis", "finding"]
 
@@ -53,8 +52,7 @@ class HeaderError(ValueError):
     """A file of the library that does not follow the grammar. Found by the tests, not by users."""
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A column of an entry: SQL name, unit, heading for people, meaning."""
 
     name: str
@@ -63,8 +61,7 @@ class Field:
     about: str
 
 
-@dataclass(frozen=True)
-class ChartHint:
+class ChartHint(NamedTuple):
     """How the rows are better looked at: bar, stacked_bar, line or strip."""
 
     kind: str
@@ -72,8 +69,7 @@ class ChartHint:
     y: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One file of the library. `sql` is the SELECT without header; `reads` are tables and views."""
 
     name: str

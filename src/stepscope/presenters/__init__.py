@@ -7,12 +7,13 @@ value looks and how long a bar is; they compute nothing that a reader could take
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from types import ModuleType
 
 
 def by_extension() -> dict[str, ModuleType]:
     """The presenters that write files, by the extension they write."""
+    import pkgutil
+
     modules = [
         importlib.import_module(f"{__name__}.{found.name}")
         for found in pkgutil.iter_modules(__path__)

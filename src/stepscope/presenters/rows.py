@@ -10,10 +10,9 @@ import datetime
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, islice
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from stepscope.presenters.plain import plain, shorten
 
@@ -116,8 +115,7 @@ def _csv_field(value: Any) -> str:
 # --- table and Markdown --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """What a table shows: its rows, and the columns that found no room."""
 
     rows: int

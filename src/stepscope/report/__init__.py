@@ -79,24 +79,26 @@ def build(trace: Trace, all: bool = False) -> Report:
     from stepscope import library
 
     events = trace.query("SELECT sum(events_stored) FROM source").rows()[0][0] or 0
-    trace.keep([name for name in _KEPT if events <= _FEW_EVENTS or name not in _KEPT_SMALL])
-    answers = {name: ask(trace, library.entry(name)) for name, _, _, always in _SECTIONS if always or all}
-    told = {name: dicts(table) for name, (table, _) in answers.items()}
-    told.setdefault("step_times", dicts(ask(trace, library.entry("step_times"))[0]))
+    keep = [name for name in _KEPT if events <= _FEW_EVENTS or name not in _KEPT_SMALL]
+    shown = [name for name, _, _, always in _SECTIONS if always or all]
+    asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
+    problems = library.entries("finding")
+    answers = ask(trace, [*asked, *problems], keep)
+    told = {entry.name: dicts(answers[entry.name]) for entry in asked}
     notes = notes_of(told["completeness"], library.entries("analysis"))
-    findings = findings_of(trace, library.entries("finding"), notes, several_runs(told))
+    findings = findings_of(answers, problems, notes, several_runs(told))
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
-        del answers["ops"]  # a recording without types: the section before says the same
+        shown.remove("ops")  # a recording without types: the section before says the same
     sections = [
         _section(
             library.entry(name),
             heading,
-            answers[name][0],
+            answers[name],
             answer(name, told),
             _MOST_WITH_ALL if all else most,
         )
         for name, heading, most, always in _SECTIONS
-        if name in answers and (answers[name][0].rows or name == "completeness")
+        if name in shown and (answers[name].rows or name == "completeness")
     ]
     return Report(
         title=title(told),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from stepscope import units
-from stepscope.report.parts import Finding, Note, Rows, ask, dicts
+from stepscope.report.parts import Finding, Note, Rows, Table, dicts
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, 
 
 
 def findings_of(
-    trace: Trace, entries: Sequence[library.Entry], notes: Sequence[Note], several: bool
+    answers: Mapping[str, Table], entries: Sequence[library.Entry], notes: Sequence[Note], several: bool
 ) -> tuple[Finding, ...]:
     found: list[tuple[int, int, Finding]] = []
     for entry in entries:
-        table, sql = ask(trace, entry)
+        table = answers[entry.name]
         if not table.rows:
             continue
         first = dicts(table)[0]
@@ -46,7 +46,7 @@ def findings_of(
             impact=impact,
             action=_fill(entry.action, fields),
             evidence=table,
-            sql=sql,
+            sql=entry.sql,
             weakened_by=tuple(dict.fromkeys(weak)),
             reasoning=entry.reasoning,
             formula=entry.formula,

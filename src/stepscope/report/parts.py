@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -100,11 +101,13 @@ class Report:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def ask(trace: Trace, entry: library.Entry) -> tuple[Table, str]:
-    """What the library answers, and by which SQL."""
-    rows = tuple(trace.answer(entry).rows())
-    columns = tuple(Column(f.name, cast("Unit", f.unit), f.title, f.about) for f in entry.columns)
-    return Table(columns, rows, len(rows)), entry.sql
+def ask(trace: Trace, entries: Sequence[library.Entry], keep: Sequence[str]) -> dict[str, Table]:
+    """What entries of the library answer, by their names. keep: base views to compute once."""
+    found: dict[str, Table] = {}
+    for entry, rows in zip(entries, trace.answers(entries, keep), strict=True):
+        columns = tuple(Column(f.name, cast("Unit", f.unit), f.title, f.about) for f in entry.columns)
+        found[entry.name] = Table(columns, tuple(rows), len(rows))
+    return found
 
 
 def dicts(table: Table) -> Rows:

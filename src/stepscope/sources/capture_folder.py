@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from stepscope.sources.source import Piece, Source
@@ -63,8 +62,7 @@ def joined(
             if home not in hosts:
                 hosts[home] = _told_host(leader)
             host = hosts[home]
-            one = replace(
-                one,
+            one = one._replace(
                 run_name=leader.run_name,
                 run_path=leader.run_path,
                 host_name=host if one.host_name == "unknown" else one.host_name,
@@ -94,7 +92,7 @@ def _told_host(leader: Source) -> str:
 
 def _share(source: Source, pieces: Sequence[Piece], traced: bool) -> tuple[Piece, ...]:
     if source.format == FORMAT:
-        return tuple(replace(piece, told_elsewhere=traced and piece.name == STEPS) for piece in pieces)
+        return tuple(piece._replace(told_elsewhere=traced and piece.name == STEPS) for piece in pieces)
     if source.format == "xplane":
         return tuple(piece for piece in pieces if piece.name == STEPS)
     return ()

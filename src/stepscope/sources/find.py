@@ -7,8 +7,8 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
 from stepscope.sources import capture_folder, names
@@ -26,8 +26,12 @@ LAKE_MARK = "stepscope-lake.json"
 """A folder with this file is a lake; it is opened as one and never searched."""
 
 
-@dataclass(frozen=True)
-class Found:
+def is_lake(folder: Path) -> bool:
+    """True for a folder that stepscope made a lake of."""
+    return (folder / LAKE_MARK).is_file()
+
+
+class Found(NamedTuple):
     """What lies under some paths."""
 
     sources: tuple[Source, ...]
@@ -40,8 +44,7 @@ class Found:
     """The first of these files, with their kind, by path."""
 
 
-@dataclass(frozen=True)
-class _File:
+class _File(NamedTuple):
     """A file on disk to be looked at. `root` is the path that led to it; None when it was itself named."""
 
     path: Path
@@ -349,7 +352,7 @@ def _with_hosts(sources: list[Source]) -> list[Source]:
     for one in sources:
         others = hosts[one.run_name, one.run_path]
         if one.format in _PLACELESS and one.host_name == "unknown" and len(others) == 1:
-            one = replace(one, host_name=next(iter(others)))
+            one = one._replace(host_name=next(iter(others)))
         placed.append(one)
     return placed
 
@@ -361,7 +364,7 @@ def _with_slugs(sources: list[Source]) -> list[Source]:
     for one in sources:
         run_name, run_id = runs[one.run_name, one.run_path]
         host_name, host_id = hosts[one.host_name, ""]
-        result.append(replace(one, run_name=run_name, run_id=run_id, host_name=host_name, host_id=host_id))
+        result.append(one._replace(run_name=run_name, run_id=run_id, host_name=host_name, host_id=host_id))
     return result
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import re
 import zlib
-from dataclasses import dataclass
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, NamedTuple, Protocol, cast
 
 from stepscope.sources.names import packless
 
@@ -18,7 +14,13 @@ _STEP_BYTES = 16384
 _PIECE_BYTES = 256
 
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
-_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    """What readers raise over damaged bytes."""
+    import lzma
+
+    return OSError, EOFError, zlib.error, lzma.LZMAError, ValueError
 
 
 def packing(head: bytes) -> str | None:
@@ -29,14 +31,19 @@ def packing(head: bytes) -> str | None:
 def unpacked(file: BinaryIO, packing: str) -> BinaryIO:
     """A stream of what is packed in `file`."""
     if packing == "gzip":
+        import gzip
+
         return cast("BinaryIO", gzip.GzipFile(fileobj=file))
     if packing == "bz2":
+        import bz2
+
         return cast("BinaryIO", bz2.BZ2File(file))
+    import lzma
+
     return cast("BinaryIO", lzma.LZMAFile(file))
 
 
-@dataclass(frozen=True)
-class Peek:
+class Peek(NamedTuple):
     """The beginning of a stream: the bytes taken from it, how they are packed, and what they unpack to."""
 
     taken: bytes
@@ -70,7 +77,7 @@ def _unpacked_head(taken: bytes, packing: str) -> bytes:
                 if unpacker.eof:
                     piece = unpacker.unused_data
                     unpacker = _unpacker(packing)
-        except _BROKEN:
+        except _broken():
             break
         if len(head) >= HEAD_BYTES:
             break
@@ -88,7 +95,13 @@ class _Unpacker(Protocol):
 def _unpacker(packing: str) -> _Unpacker:
     if packing == "gzip":
         return cast("_Unpacker", zlib.decompressobj(wbits=31))
-    return bz2.BZ2Decompressor() if packing == "bz2" else lzma.LZMADecompressor()
+    if packing == "bz2":
+        import bz2
+
+        return bz2.BZ2Decompressor()
+    import lzma
+
+    return lzma.LZMADecompressor()
 
 
 def _read(stream: BinaryIO, most: int) -> bytes:
@@ -97,7 +110,7 @@ def _read(stream: BinaryIO, most: int) -> bytes:
     while left > 0:
         try:
             piece = stream.read(min(left, _STEP_BYTES))
-        except _BROKEN:
+        except _broken():
             # What can be read before the damage is enough to recognise a file; decoding it will tell more.
             break
         if not piece:
@@ -139,8 +152,7 @@ _SUFFIXES = (
 
 # How a JSON object or array goes on, cut anywhere. Other texts begin with a bracket as well: a TOML table,
 # an INI section.
-_JSON = re.compile(
-    rb"""(?:\xef\xbb\xbf)?\s*(?:
+_JSON = rb"""(?:\xef\xbb\xbf)?\s*(?:
       \{\s*(?:["}]|\Z)
     | \[[\s\[]*(?:
         [{\]] | \Z
@@ -148,9 +160,7 @@ _JSON = re.compile(
       | (?:-?[0-9][0-9.eE+-]*|true|false|null)\s*(?:[,\]]|\Z)
       | (?:-|tr?u?|fa?l?s?|nu?l?)\Z
       )
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
+    )"""
 
 
 def kind(head: bytes, name: str) -> str:
@@ -168,7 +178,7 @@ def kind(head: bytes, name: str) -> str:
             return found
     if ".data-0" in lower or lower == "checkpoint":
         return "checkpoint file"
-    if _JSON.match(head):
+    if re.match(_JSON, head, re.VERBOSE | re.DOTALL):
         return "JSON file without trace events"
     try:
         head[:4096].decode("utf-8")

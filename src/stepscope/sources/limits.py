@@ -5,7 +5,6 @@ Real recordings pack about 13:1; a JSON made to expand reaches 344:1 and zeros 1
 
 from __future__ import annotations
 
-import shutil
 from typing import BinaryIO
 
 from stepscope.errors import LimitReached
@@ -29,6 +28,8 @@ def too_far(unpacked: int, packed: int) -> bool:
 
 def disk_limit(folder: str) -> int:
     """Most bytes that unpacking may write into a folder now."""
+    import shutil
+
     return min(DISK_BYTES, int(shutil.disk_usage(folder).free * 0.8))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stepscope.errors import LimitReached
 from stepscope.sources.head import is_tar, is_zip, kind, peek
@@ -32,8 +31,7 @@ Recognise = Callable[[bytes, str], "Recognised | None"]
 Identity = tuple[str, int, int, int]
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """A file or archive member: a recording when `decoder` is not empty, else something of a `kind`."""
 
     member: str
@@ -45,8 +43,7 @@ class Item:
     spooled: Bytes | None = None
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """What was seen in one file on disk."""
 
     items: tuple[Item, ...]
@@ -135,7 +132,7 @@ def _archive(path: Path, shown: str, packing: str | None, recognise: Recognise, 
             except LimitReached as error:
                 skipped.append(Skipped(inner, "limit-reached", error.seen))
                 continue
-            item = replace(item, spooled=kept)
+            item = item._replace(spooled=kept)
         items.append(item)
     return Look(tuple(items), tuple(skipped))
 

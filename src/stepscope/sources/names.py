@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -123,4 +122,6 @@ def _longer(name: str, path: str, extra: int) -> str:
 
 
 def _digest(text: str) -> str:
+    import hashlib
+
     return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()

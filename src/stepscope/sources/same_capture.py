@@ -12,10 +12,8 @@ import re
 import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from stepscope.sources.made_from import holds, nodes
 from stepscope.sources.source import Skipped, Source
 
 _RECORDS = 200_000
@@ -51,7 +49,7 @@ def _noted(source: Source, others: list[str] | None) -> Source:
         return source
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
     detail = f"{', '.join(sorted(others)[:3])}{more}: the same recording, not read again"
-    return replace(source, notes=(*source.notes, ("same-capture", detail)))
+    return source._replace(notes=(*source.notes, ("same-capture", detail)))
 
 
 def _packed_twins(folder: list[Source]) -> Iterator[Twin]:
@@ -121,6 +119,8 @@ def _timelines(folder: list[Source]) -> Iterator[Twin]:
 
 def _renamed_timelines(folder: list[Source]) -> Iterator[Twin]:
     """tl_4.json, whatever it is called, when a file beside it holds its nodes at its times."""
+    from stepscope.sources.made_from import holds, nodes
+
     stats = [one for one in folder if one.decoder.startswith("run_metadata")]
     stats += [one for one in folder if one.decoder == "event_file" and tagged_steps(one)]
     if not stats:

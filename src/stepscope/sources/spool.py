@@ -7,18 +7,19 @@ and remote files. The files live in one temporary folder until close() or the en
 from __future__ import annotations
 
 import os
-import shutil
 import threading
-import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from stepscope.errors import LimitReached
 from stepscope.sources import limits
 from stepscope.sources.head import Peek, peek, unpacked
 from stepscope.sources.source import Bytes, Codec
+
+if TYPE_CHECKING:
+    import weakref
 
 _CHUNK = 1 << 16
 """Packed bytes that are unpacked at once: 64 MiB at most."""
@@ -36,7 +37,9 @@ class Spool:
     def _new(self) -> Path:
         with self._lock:
             if self._folder is None:
+                import shutil
                 import tempfile
+                import weakref
 
                 self._folder = tempfile.mkdtemp(prefix="stepscope-")
                 # Also when nobody calls close(): at the end of the process at the latest.

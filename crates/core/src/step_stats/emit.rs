@@ -165,7 +165,7 @@ impl Emitter<'_> {
             ns.checked_mul(1000)
                 .and_then(|ps| placed.ts_ps.checked_add(ps))
         };
-        let before = |ns: i64| ns.checked_sub(self.plan.origin_ns)?.checked_mul(1000);
+        let before = |ns: i128| i64::try_from((ns - i128::from(self.plan.origin_ns)) * 1000).ok();
         let scheduled = times.scheduled_ns.map_or(Cell::Null, |ns| cell(before(ns)));
         let op_start = cell(after(times.op_start_ns));
         let op_end = if times.op_end_ns == 0 {

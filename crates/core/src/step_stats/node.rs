@@ -9,8 +9,8 @@ use crate::wire::Field;
 pub struct Times {
     /// Unix time at which the executor took it up; None when not recorded or out of range.
     pub start_ns: Option<i64>,
-    /// Unix time at which it was scheduled.
-    pub scheduled_ns: Option<i64>,
+    /// Unix time at which it was scheduled; may lie beyond 64 bits.
+    pub scheduled_ns: Option<i128>,
     /// Start of the kernel, from `start_ns`.
     pub op_start_ns: i64,
     /// End of the kernel, from `start_ns`; 0 when not recorded.
@@ -66,7 +66,11 @@ pub fn read(bytes: &[u8]) -> Node<'_> {
     node.times.op_start_ns = relative(1);
     node.times.op_end_ns = relative(2);
     node.times.end_ns = relative(3);
-    node.times.scheduled_ns = Some(relative(4)).filter(|scheduled| *scheduled != 0);
+    let scheduled = match nanos[4] {
+        0 => i128::from(micros[4]) * 1000,
+        nanos => i128::from(nanos),
+    };
+    node.times.scheduled_ns = Some(scheduled).filter(|scheduled| *scheduled != 0);
     node
 }
 

@@ -29,7 +29,7 @@ _MOST_PS = 2**63 - 1
 def selects(
     query: Query,
     paths: Sequence[str],
-    stream: Callable[[str, Stream], None],
+    stream: Callable[[str, Stream], str],
     columns: Sequence[tuple[str, str]],
 ) -> list[str]:
     """SELECTs that are the rows of tfprof_node together, one for each view that has rows.
@@ -53,8 +53,7 @@ def selects(
         if not _tabulated(model, view, options, store):
             continue
         rows = store.tables()[view]
-        alias = f"tfprof_{view}"
-        stream(alias, store.stream(view))
+        alias = stream(f"tfprof_{view}", store.stream(view))
         values = _values(view, before, sources[0], of_trace=model.of_trace)
         picks = ", ".join(f"CAST({values[name]} AS {kind}) AS {name}" for name, kind in columns)
         found.append(f"SELECT {picks} FROM {alias}")

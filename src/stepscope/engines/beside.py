@@ -1,0 +1,154 @@
+"""Several statements run side by side, each on a connection of its own to the same database.
+
+Planning one of the library's questions takes longer than answering it, and keeps one core busy; a report asks
+thirty of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, NoReturn
+
+from stepscope.engines.native import duckdb
+
+Rows = list[tuple[Any, ...]]
+Refused = Callable[[duckdb.Error, str], Exception]
+"""The error to raise for one of DuckDB's, which a statement gave."""
+
+_FIRST = -1
+
+
+class Connection:
+    """A connection beside the engine's own, for one thread at a time."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        """con: the engine's own."""
+        self._con = con.cursor()
+        self._known: set[str] = set()
+
+    def rows(self, sql: str, streams: Mapping[str, object]) -> Rows:
+        """All rows of a statement; duckdb.Error when it fails. streams: what it may read, by name; there may
+        be more of them at any time."""
+        while True:
+            self._register(streams)
+            try:
+                return self._con.execute(sql).fetchall()
+            except duckdb.CatalogException:
+                # A table may have been attached anew, from a stream that was not known here yet.
+                if len(self._known) == len(streams):
+                    raise
+
+    def _register(self, streams: Mapping[str, object]) -> None:
+        for alias, arrow in list(streams.items()):
+            if alias not in self._known:
+                self._con.register(alias, arrow)
+                self._known.add(alias)
+
+    def interrupt(self) -> None:
+        """Stops the statement that runs, from another thread."""
+        self._con.interrupt()
+
+    def close(self) -> None:
+        """Lets go of what it knows."""
+        for alias in self._known:
+            self._con.unregister(alias)
+        self._known.clear()
+        self._con.close()
+
+
+class Beside:
+    """Threads that run statements in the order in which they are put. Leaving the `with` block early stops
+    them."""
+
+    def __init__(
+        self, connections: Sequence[Connection], streams: Mapping[str, object], patience_s: float
+    ) -> None:
+        """patience_s: how long statements that were stopped may take to end."""
+        self.stuck = False
+        """True when one of them did not end: its connection can be used no more, nor closed."""
+        self.coming: frozenset[str] = frozenset()
+        """Views that what was begun with makes."""
+        self._connections = connections
+        self._streams = streams
+        self._patience_s = patience_s
+        self._todo: SimpleQueue[tuple[int, tuple[str, ...]] | None] = SimpleQueue()
+        self._ready = threading.Event()
+        self._ready.set()
+        self._rows: dict[int, Rows] = {}
+        self._failed: dict[int, BaseException] = {}
+        self._statements: list[str] = []
+        self._stop = False
+        self._over = [threading.Event() for _ in connections]
+        for one, over in zip(connections, self._over, strict=True):
+            threading.Thread(target=self._work, args=(one, over), daemon=True).start()
+
+    def begin(self, statements: Sequence[str], views: frozenset[str]) -> None:
+        """Has statements run one after the other, which make views; those that are put later wait for their
+        end."""
+        self.coming = views
+        self._ready.clear()
+        self._todo.put((_FIRST, tuple(statements)))
+
+    def begun(self, refused: Refused) -> None:
+        """Waits for the end of what was begun with; raises what it raised."""
+        self._ready.wait()
+        if (error := self._failed.get(_FIRST)) is not None:
+            self._raise(_FIRST, error, refused)
+
+    def put(self, sql: str) -> None:
+        """Has a statement run. Everything that it reads is there, or made by what was begun with."""
+        self._todo.put((len(self._statements), (sql,)))
+        self._statements.append(sql)
+
+    def rows(self, refused: Refused) -> list[Rows]:
+        """The rows of each statement, in the order in which they were put. The first that failed counts."""
+        self._end()
+        self._wait(None)
+        for number, error in sorted(self._failed.items()):
+            self._raise(number, error, refused)
+        return [self._rows[number] for number in range(len(self._statements))]
+
+    def _raise(self, number: int, error: BaseException, refused: Refused) -> NoReturn:
+        if isinstance(error, duckdb.Error):
+            raise refused(error, "" if number == _FIRST else self._statements[number]) from error
+        raise error
+
+    def __enter__(self) -> Beside:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            return
+        self._stop = True
+        self._end()
+        for one in self._connections:
+            one.interrupt()
+        self.stuck = not self._wait(self._patience_s)
+
+    def _end(self) -> None:
+        for _ in self._connections:
+            self._todo.put(None)
+
+    def _wait(self, seconds: float | None) -> bool:
+        return all(over.wait(seconds) for over in self._over)
+
+    def _work(self, connection: Connection, over: threading.Event) -> None:
+        try:
+            while (one := self._todo.get()) is not None and not self._stop:
+                number, statements = one
+                if number != _FIRST:
+                    self._ready.wait()
+                try:
+                    for sql in statements:
+                        self._rows[number] = connection.rows(sql, self._streams)
+                except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+                    self._failed[number] = error
+                if number == _FIRST:
+                    self._ready.set()
+        finally:
+            over.set()

@@ -1,0 +1,56 @@
+"""What each tensor of a checkpoint is for, by its name, type and shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+_SLOT = re.compile(
+    r"(?P<weight>.+)/(Momentum|Adam(_1)?|AdamW(_1)?|Adagrad(DA)?|gradient_(squared_)?accumulator|Adadelta(_1)?"
+    r"|RMSProp(_\d)?|Ftrl(_1)?|adam_[mv]|ExponentialMovingAverage|Lamb(_1)?|vr|vc|m|v)(?P<copy>_\d+)?"
+)
+"""Slots of TensorFlow 1: the name of the weight, and behind it what the optimizer calls the slot."""
+_OBJECT_SLOT = re.compile(r"(?P<weight>.+)/\.OPTIMIZER_SLOT/.+/\.ATTRIBUTES/(?P<key>[^/]+)")
+"""Slots of TensorFlow 2's object-based checkpoints."""
+_OPTIMIZER = re.compile(
+    r"(.*/)?(beta_?[12]_power(_\d+)?|learning_rate(_\d+)?|decay|momentum|rho|beta_[12])(/\.ATTRIBUTES/.+)?"
+    r"|(.*/)?(optimizer|_optimizer|keras_api/optimizer)/.+"
+)
+"""What an optimizer keeps beside its slots, and the variables of Keras' optimizers, which name no weight."""
+_COUNTER = re.compile(
+    r"_CHECKPOINTABLE_OBJECT_GRAPH|(.*/)?(global_step|save_counter|iter|iterations)(/\.ATTRIBUTES/.+)?"
+)
+
+
+def roles_of(tensors: Sequence[tuple[str, str, Sequence[int]]]) -> Mapping[str, tuple[str, str | None]]:
+    """What each tensor (name, type, shape) is for, and of a slot its weight, where the names say it.
+
+    weight: learned values, and other state of the model. slot: what an optimizer keeps for each element of a
+    weight. optimizer: what it keeps besides. counter: steps, and the checkpoint's own record.
+    """
+    shapes = {name: tuple(shape) for name, _, shape in tensors}
+    found: dict[str, tuple[str, str | None]] = {}
+    for name, dtype, _ in tensors:
+        weight: str | None
+        if (slot := _OBJECT_SLOT.fullmatch(name)) is not None:
+            weight = f"{slot['weight']}/.ATTRIBUTES/{slot['key']}"
+            found[name] = ("slot", weight if weight in shapes else None)
+        elif (weight := _weight_of(name, shapes)) is not None:
+            found[name] = ("slot", weight)
+        elif dtype == "string" or _COUNTER.fullmatch(name):
+            found[name] = ("counter", None)
+        elif _OPTIMIZER.fullmatch(name):
+            found[name] = ("optimizer", None)
+        else:
+            found[name] = ("weight", None)
+    return found
+
+
+def _weight_of(name: str, shapes: Mapping[str, tuple[int, ...]]) -> str | None:
+    """The weight of a slot of TensorFlow 1: it is there, too, and has the same shape, or the name behind it
+    is one that optimizers use."""
+    above = name.rpartition("/")[0]
+    if shapes[name] and shapes.get(above) == shapes[name]:
+        return above
+    slot = _SLOT.fullmatch(name)
+    return slot["weight"] if slot is not None and slot["weight"] in shapes else None

@@ -1,0 +1,222 @@
+"""The rows of a Chrome trace: what their names tell of what they really are.
+
+The core gives rows of a timeline as the file numbers them. TF Timeline's rows, for one, are lanes: places
+on a screen that slices were packed into, no threads and no streams, and for an accelerator the slices are
+launches, unless the row is a stream.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from stepscope.formats._exported import restore_devices
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
+TRACKS_LIMIT = 200_000
+"""Files with more rows than a person could ever look at keep them unclassified."""
+
+
+def classify(store: Store) -> None:
+    """Says what the tracks are, and adds the devices that they belong to."""
+    if store.tables().get("track", 0) > TRACKS_LIMIT:
+        return
+    tracks = store.rows("track") if "track" in store.tables() else []
+    facts = store.facts
+    producer = str(facts.get("producer", "unknown"))
+    meta = facts.get("meta", {})
+    if "stepscope" in meta:
+        restore_devices(store, meta, tracks)
+        return  # our own export tells what each track is
+    say = _CLASSIFIERS.get(producer, _unknown)
+    file = _File(_loads(meta.get("processes"), {}), _loads(meta.get("deviceProperties"), []))
+    for track in tracks:
+        if track["kind"] == "unknown":
+            say(track, file)
+    if tracks:
+        columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
+        store.replace("track", {column: [track[column] for track in tracks] for column in columns})
+    if file.devices:
+        devices = list(file.devices.values())
+        store.replace(
+            "device",
+            {column: [getattr(one, column) for one in devices] for column in ("name", "kind", "args_json")},
+        )
+
+
+Track = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Device:
+    name: str
+    kind: str
+    args_json: str | None
+
+
+@dataclass
+class _File:
+    """What the file says beside its events, and the devices found so far."""
+
+    processes: dict[str, dict[str, Any]]
+    properties: list[dict[str, Any]]
+    devices: dict[str, _Device] = field(default_factory=dict)
+
+    def device(self, name: str, kind: str, args_json: str | None = None) -> int:
+        """Number of a device, which is added when it is new."""
+        self.devices.setdefault(name, _Device(name, kind, args_json))
+        return list(self.devices).index(name)
+
+    def about(self, track: Track) -> dict[str, Any]:
+        """What metadata says of the track's process."""
+        match = re.match(r"pid (.*?)(?: tid .*)?$", track["origin"], re.DOTALL)
+        found = self.processes.get(match[1]) if match else None
+        return found if isinstance(found, dict) else {}
+
+
+def _loads(text: str | None, otherwise: Any) -> Any:
+    """A value of meta; `otherwise` when it is not there, not whole or of another type."""
+    try:
+        value = json.loads(text) if text else otherwise
+    except ValueError:
+        return otherwise
+    return value if isinstance(value, type(otherwise)) else otherwise
+
+
+def _set(track: Track, kind: str, records: str, device_id: int | None = None) -> None:
+    track["kind"], track["records"], track["device_id"] = kind, records, device_id
+
+
+def _empty(track: Track) -> bool:
+    """True for a process that metadata names but that has no events."""
+    return track["name"] == "" and " tid " not in track["origin"]
+
+
+def _unknown(track: Track, file: _File) -> None:
+    """A row that nothing is known of stays unknown."""
+
+
+_DEVICE_KIND = re.compile(r"(?:^|[/:])(?:device:)?(cpu|gpu|tpu)\b", re.IGNORECASE)
+_STREAM = re.compile(r"^(.*?)/(stream:[^/]*|memcpy)$")
+
+
+def device_kind(name: str) -> str:
+    """cpu, gpu, tpu or unknown, from a device name such as /job:worker/task:0/device:GPU:0."""
+    found = _DEVICE_KIND.search(name)
+    return found[1].lower() if found else "unknown"
+
+
+def _tf_timeline(track: Track, file: _File) -> None:
+    """Rows of tf.compat.v1's Timeline and of tfprof's timelines."""
+    process = track["process"]
+    if process.startswith("Scope:") or process.startswith("Code:"):
+        # tfprof's flame charts of scopes and code: durations stacked by name, no moments in time.
+        _set(track, "derived", "annotation")
+    elif process.endswith(" Tensors"):
+        _set(track, "lane", "annotation", _tf_device(process[: -len(" Tensors")], file))
+    elif process.endswith(" Compute"):
+        _tf_compute(track, process[: -len(" Compute")], file)
+    elif match := re.match(r"Op (scheduling|execution) threads: (.*)$", process):
+        _tf_compute(track, match[2], file)
+
+
+def _tf_device(name: str, file: _File) -> int:
+    return file.device(name, device_kind(name))
+
+
+def _tf_compute(track: Track, name: str, file: _File) -> None:
+    if stream := _STREAM.match(name):
+        _set(track, "device_stream", "execution", _tf_device(stream[1], file))
+    elif device_kind(name) == "cpu":
+        _set(track, "lane", "execution", _tf_device(name, file))
+    else:
+        # The executor's own rows for an accelerator show when it launched, not when work ran.
+        _set(track, "lane", "dispatch", _tf_device(name, file))
+
+
+def _kineto(track: Track, file: _File) -> None:
+    """Rows of PyTorch's profiler: CPU threads, and GPU streams under the number of the device."""
+    about = file.about(track)
+    gpu = re.match(r"(?:GPU|XPU|MTIA|HPU)\s*(\d+)", str(about.get("labels") or ""))
+    if gpu:
+        label = str(about["labels"]).strip()
+        if _empty(track):
+            return
+        properties = next((one for one in file.properties if str(one.get("id")) == gpu[1]), None)
+        args = json.dumps(properties, separators=(",", ":")) if properties else None
+        track["process"] = f"{track['process']} ({label})"
+        track["name"] = track["name"].strip()
+        device = file.device(label, "gpu", args)
+        if track["name"].startswith("stream") or re.search(r" tid \d+$", track["origin"]):
+            _set(track, "device_stream", "execution", device)
+        else:
+            _set(track, "unknown", "annotation", device)
+    elif track["process"] in ("pid Spans", "pid Traces", "pid "):
+        _set(track, "lane", "annotation")
+    elif not _empty(track):
+        _set(track, "thread", "execution", file.device("CPU", "cpu"))
+
+
+# Rows that TensorFlow's profiler computes from others; a TPU's "XLA Ops" are the work itself.
+_DERIVED = re.compile(
+    r"(Steps?|XLA Modules|XLA TraceMe|XLA Ops|Async XLA Ops|TensorFlow (Name Scope|Ops)|Framework .*"
+    r"|Source [Cc]ode.*|Launch Stats|Host Offload Ops|GPU Power|Counters)$"
+)
+_TPU_WORK = re.compile(r"(XLA Ops|Async XLA Ops|TensorCore|SparseCore|Host Offload Ops)")
+
+
+def _profiler(track: Track, file: _File) -> None:
+    """Rows of TensorFlow's profiler and JAX: planes as processes, lines as threads."""
+    process, name = track["process"], track["name"]
+    if _empty(track):
+        return
+    if process.startswith(("/host:CUPTI", "/host:ROCTRACER")):
+        _set(track, "thread", "dispatch", file.device("/host:CPU", "cpu"))
+    elif process.startswith(("/host:", "/device:CPU")):
+        derived = _DERIVED.match(name) is not None
+        device = file.device("/host:CPU", "cpu")
+        if derived:
+            _set(track, "derived", "annotation", device)
+        else:
+            _set(track, "thread", "execution", device)
+    elif process.startswith("/device:") or "#Chip" in process:
+        # Some writers put more than the device's name into the name of the process.
+        plane = process.split(" ")[0] if process.startswith("/device:") else process
+        is_tpu = any(word in process for word in ("TPU", "SPARSECORE", "#Chip"))
+        kind = "tpu" if is_tpu else device_kind(plane)
+        device = file.device(plane, kind)
+        if kind == "tpu" and _TPU_WORK.match(name):
+            _set(track, "device_stream", "execution", device)
+        elif _DERIVED.match(name):
+            _set(track, "derived", "annotation", device)
+        else:
+            _set(track, "device_stream", "execution", device)
+
+
+def _horovod(track: Track, file: _File) -> None:
+    """Each row is a tensor, shown as a process: neither a thread nor a stream."""
+    if track["process"] in ("", "pid 0"):
+        # Marks of cycles belong to no tensor.
+        _set(track, "lane", "annotation")
+    elif not _empty(track):
+        _set(track, "lane", "execution")
+
+
+def _viztracer(track: Track, file: _File) -> None:
+    """Rows are threads of Python processes."""
+    if not _empty(track):
+        _set(track, "thread", "execution", file.device("CPU", "cpu"))
+
+
+_CLASSIFIERS = {
+    "tf_timeline": _tf_timeline,
+    "kineto": _kineto,
+    "jax": _profiler,
+    "tf_profiler": _profiler,
+    "horovod": _horovod,
+    "viztracer": _viztracer,
+}

@@ -1,0 +1,20 @@
+"""What decoding a source gave, before it is kept anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stepscope.sources.source import Source
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
+
+class Decoded(NamedTuple):
+    """What decoding a source gave: a store with its facts, or the error why it cannot be read at all."""
+
+    source: Source
+    store: Store | None
+    facts: Mapping[str, Any]
+    error: str | None

@@ -1,0 +1,109 @@
+"""Statements run side by side give what they give one after the other, and leave the engine as it was."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from stepscope.engines.duckdb import DuckDB, Selects
+from stepscope.errors import QueryError
+
+COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"))
+VIEWS = {
+    "by_name": "SELECT name, sum(dur_ps) AS total FROM slice GROUP BY name",
+    "most": "SELECT max(total) AS total FROM by_name",
+    "least": "SELECT min(total) AS total FROM by_name",
+}
+
+
+class Arrow:
+    """Rows with some of the columns."""
+
+    def __init__(self, columns: frozenset[str] | None) -> None:
+        table = pa.table({"id": [0, 1, 2], "name": ["a", "b", "a"], "dur_ps": [5, 7, 11]})
+        self.table = table.select([one for one in table.column_names if columns is None or one in columns])
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.fixture
+def engine() -> Iterator[DuckDB]:
+    made = DuckDB()
+    made.source("slice", COLUMNS, slices(made))
+    made.define(VIEWS)
+    made.lock()
+    yield made
+    made.close()
+
+
+def slices(engine: DuckDB) -> Selects:
+    """A table that is attached with the columns that are asked for, and again when there are more of them."""
+
+    def make(wanted: frozenset[str] | None) -> list[str]:
+        alias = engine.stream("store", Arrow(wanted))
+        picks = ", ".join(
+            f"CAST({name if wanted is None or name in wanted else 'NULL'} AS {kind}) AS {name}"
+            for name, kind in COLUMNS
+        )
+        return [f"SELECT {picks} FROM {alias}"]
+
+    return make
+
+
+QUESTIONS = [
+    "SELECT total FROM most",
+    "SELECT total FROM least",
+    "SELECT count(*) FROM slice",
+    *(f"SELECT sum(dur_ps) + {number} FROM slice WHERE name = 'a'" for number in range(20)),
+]
+ANSWERS = [[(16,)], [(7,)], [(3,)], *([(16 + number,)] for number in range(20))]
+
+
+@pytest.mark.parametrize("keep", [(), ("by_name",), ("by_name", "most", "least")])
+def test_answers_come_in_the_order_of_the_questions(engine: DuckDB, keep: tuple[str, ...]) -> None:
+    assert engine.answers(QUESTIONS, keep) == ANSWERS
+    assert engine.answers(list(reversed(QUESTIONS))) == list(reversed(ANSWERS))
+    assert engine.query("SELECT total FROM most").rows() == [(16,)]
+
+
+def test_a_table_may_be_attached_anew_meanwhile(engine: DuckDB) -> None:
+    """What asks questions itself runs while the others are answered, and may want more columns."""
+
+    def asks(wanted: frozenset[str] | None) -> list[str]:
+        # A view that is being computed, and columns that no other question reads.
+        assert engine.query("SELECT total FROM most").rows() == [(16,)]
+        (count,) = engine.query("SELECT count(DISTINCT id) FROM slice").rows()[0]
+        return engine.values("asked", (("a", "BIGINT"),), [(count,)])
+
+    engine.source("asked", (("a", "BIGINT"),), asks, asks=True)
+    for _ in range(5):
+        found = engine.answers(["SELECT a FROM asked", *QUESTIONS], ["by_name", "most"])
+        assert found == [[(3,)], *ANSWERS]
+
+
+def test_the_first_that_fails_is_told_and_the_engine_goes_on(engine: DuckDB) -> None:
+    broken = "SELECT CAST(name AS BIGINT) FROM slice"
+    with pytest.raises(QueryError, match="DuckDB refused"):
+        engine.answers([*QUESTIONS, broken, "SELECT error('later')"], ["by_name"])
+    engine.define({"bad": "SELECT CAST(name AS BIGINT) AS a FROM slice"})
+    with pytest.raises(QueryError):
+        engine.answers(QUESTIONS, ["bad"])
+    assert engine.answers(QUESTIONS, ["by_name"]) == ANSWERS
+    with pytest.raises(QueryError, match="Queries only read"):
+        engine.answers(["DROP TABLE slice"])
+
+
+def test_interrupt_stops_all_of_them(engine: DuckDB) -> None:
+    long = [f"SELECT sum(a.range * b.range + {n}) FROM range(1000000) a, range(1000000) b" for n in range(4)]
+    timer = threading.Timer(0.3, engine.interrupt)
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(QueryError):
+        engine.answers(long[:2])
+    assert time.monotonic() - begin < 20
+    assert engine.answers(QUESTIONS) == ANSWERS
