@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from stepscope.cli.console import screen
 from stepscope.errors import UsageError
 
 FORMATS = ("table", "json", "csv", "md")
 WITH_VALUE = ("--format", "--color", "-o", "--output", "--lake", "-f", "--file", "--run", "--host")
 """Options whose value is the next argument: what follows them is neither verb nor path."""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the screen. argparse makes one for every option, and looks at the screen each time."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=screen()[0] - 2)
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,7 +33,7 @@ class Parser(argparse.ArgumentParser):
             epilog=epilog,
             add_help=False,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
         self.add_argument("-h", "--help", action="help", help="show this and stop")
 

@@ -34,7 +34,7 @@ class Console(NamedTuple):
                 encoding = stream.encoding if stream.isatty() else "utf-8"
                 stream.reconfigure(encoding=encoding, errors="backslashreplace", newline="")
         is_terminal = out.isatty()
-        width, height = _size(is_terminal)
+        width, height = screen()
         return cls(
             out,
             err,
@@ -55,14 +55,19 @@ class Console(NamedTuple):
         self.err.write(text + "\n")
 
 
-def _size(is_terminal: bool) -> tuple[int, int | None]:
-    """Columns, and lines of the screen where there is one. COLUMNS goes before both."""
-    if not is_terminal and not os.environ.get("COLUMNS"):
-        return _PIPED_WIDTH, None
-    import shutil
+def screen() -> tuple[int, int | None]:
+    """Columns for stdout, and lines where it is a terminal. COLUMNS and LINES go before what that says."""
+    columns, lines = _told("COLUMNS"), _told("LINES")
+    try:
+        size = os.get_terminal_size(sys.stdout.fileno())
+    except (OSError, ValueError):  # no terminal, or not even a file
+        return columns or _PIPED_WIDTH, None
+    return columns or size.columns or 80, lines or size.lines or 24
 
-    size = shutil.get_terminal_size((80 if is_terminal else _PIPED_WIDTH, 24))
-    return size.columns, size.lines if is_terminal else None
+
+def _told(variable: str) -> int:
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdecimal() else 0
 
 
 def wants_color(choice: str, is_terminal: bool, environment: Mapping[str, str]) -> bool:
