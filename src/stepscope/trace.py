@@ -117,6 +117,13 @@ class Trace:
         self._drop_engines()
         self._tables.close()
 
+    def leave(self) -> None:
+        """close(), for a process that ends anyway: memory that is about to go as a whole is not taken apart."""
+        self._closed = True
+        for engine in self._engines.values():
+            engine.leave()
+        self._tables.close()
+
     def __enter__(self) -> Trace:
         return self
 

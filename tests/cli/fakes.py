@@ -64,6 +64,9 @@ class FakeTrace:
     def close(self) -> None:
         self._connection.close()
 
+    def leave(self) -> None:
+        self.close()
+
     def __enter__(self) -> FakeTrace:
         return self
 

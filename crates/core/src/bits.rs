@@ -22,6 +22,18 @@ impl Bits {
         self.nulls += usize::from(!valid);
     }
 
+    /// So many more rows.
+    pub fn extend(&mut self, valid: bool, rows: usize) {
+        let begun = rows.min((8 - self.rows % 8) % 8);
+        (0..begun).for_each(|_| self.push(valid));
+        let rest = rows - begun;
+        let byte = if valid { u8::MAX } else { 0 };
+        self.bytes.resize(self.bytes.len() + rest / 8, byte);
+        self.rows += rest / 8 * 8;
+        self.nulls += if valid { 0 } else { rest / 8 * 8 };
+        (0..rest % 8).for_each(|_| self.push(valid));
+    }
+
     /// The bits, eight rows a byte, lowest first.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -112,4 +124,23 @@ fn fill_bits<T>(bits: &mut Vec<u8>, values: &[T], valid: impl Fn(&T) -> bool) ->
         bits.push(byte);
     }
     values.len() - filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn runs_are_what_their_rows_are(runs in proptest::collection::vec((any::<bool>(), 0..40_usize), 0..20)) {
+            let (mut one, mut all) = (Bits::default(), Bits::default());
+            for (valid, rows) in runs {
+                (0..rows).for_each(|_| one.push(valid));
+                all.extend(valid, rows);
+                prop_assert_eq!(one.bytes(), all.bytes());
+                prop_assert_eq!((one.rows, one.nulls), (all.rows, all.nulls));
+            }
+        }
+    }
 }

@@ -17,6 +17,7 @@ pub use crate::writer::Writer;
 use crate::bits::Bits;
 use crate::columns::Cell;
 use crate::error::{Error, Kind, Result};
+use crate::heap::Heap;
 use crate::index;
 use crate::part::{Access, Field, Part, Shape};
 use crate::part_writer::{Column, PartWriter};
@@ -192,25 +193,30 @@ impl Store {
         let file = part.open()?;
         let access = file.as_ref().map_or(Access::Mapped, Access::Read);
         let fields = vec![Field::new("step", Shape::I64)];
-        let mut steps = PartWriter::new(self.folder.as_deref(), &self.file("slice.step"), fields)?;
+        // Packed: the steps of most batches are one number.
+        let name = format!("{}.columns", self.file("slice.step"));
+        let heap = match &self.folder {
+            Some(folder) => Some(Arc::new(Heap::create(folder.join(name))?)),
+            None => None,
+        };
+        let mut steps = PartWriter::in_heap(heap, fields);
         let (mut values, mut valid) = (Vec::new(), Bits::default());
-        let mut at = 0;
+        // Slices of a track rise in time: most lie in the step, or between the steps, of the one before.
+        let mut found = Stretch::default();
         for batch in 0..part.batches.len() {
             let ts_ps = part.array(batch, column, &access)?;
             values.clear();
             valid.clear();
-            for ts_ps in ts_ps.as_primitive::<Int64Type>().values() {
-                let inside =
-                    |at: usize| begin_ps.get(at).is_some_and(|b| b <= ts_ps) && end_ps[at] > *ts_ps;
-                // Slices of a track rise in time, so the step of the last one is the best guess.
-                if !inside(at) {
-                    at = begin_ps
-                        .partition_point(|begin| begin <= ts_ps)
-                        .saturating_sub(1);
+            let mut rest = &ts_ps.as_primitive::<Int64Type>().values()[..];
+            while let Some(first) = rest.first() {
+                if !found.holds(*first) {
+                    found = Stretch::of(*first, begin_ps, end_ps, number);
                 }
-                let inside = inside(at);
-                values.push(if inside { number[at] } else { 0 });
-                valid.push(inside);
+                let run = rest.iter().skip(1).take_while(|ts_ps| found.holds(**ts_ps));
+                let run = 1 + run.count();
+                values.resize(values.len() + run, found.step);
+                valid.extend(found.inside, run);
+                rest = &rest[run..];
             }
             // The parts of a table have the same batches.
             let column = match valid.all_null() {
@@ -233,15 +239,14 @@ impl Store {
         forget(&old)
     }
 
-    /// A file name that no table uses: files are replaced, not overwritten.
+    /// A file name, without its extension, that no table uses: files are replaced, not overwritten.
     fn file(&self, name: &str) -> String {
         let taken = |file: &str| {
-            let file = format!("{file}.arrow");
             let mut parts = self.tables.values().flat_map(|table| &table.parts);
             parts.any(|part| {
                 part.file
                     .as_ref()
-                    .is_some_and(|stored| stored.path.file_name() == Some(file.as_ref()))
+                    .is_some_and(|stored| stored.path.file_stem() == Some(file.as_ref()))
             })
         };
         let mut file = name.to_owned();
@@ -301,6 +306,41 @@ fn assemble(parts: Vec<(String, Vec<Arc<Part>>)>) -> BTreeMap<String, Arc<Table>
 }
 
 /// Removes files of parts that no table uses any more.
+/// A step, or the time between two of them: the moments from its begin to before its end.
+#[derive(Default)]
+struct Stretch {
+    begin_ps: i64,
+    end_ps: i64,
+    step: i64,
+    inside: bool,
+}
+
+impl Stretch {
+    fn holds(&self, ts_ps: i64) -> bool {
+        self.begin_ps <= ts_ps && ts_ps < self.end_ps
+    }
+
+    /// The one that a moment lies in.
+    fn of(ts_ps: i64, begin_ps: &[i64], end_ps: &[i64], number: &[i64]) -> Stretch {
+        let next = begin_ps.partition_point(|begin| *begin <= ts_ps);
+        let last = next.checked_sub(1);
+        match last.filter(|last| ts_ps < end_ps[*last]) {
+            Some(last) => Stretch {
+                begin_ps: begin_ps[last],
+                end_ps: end_ps[last],
+                step: number[last],
+                inside: true,
+            },
+            None => Stretch {
+                begin_ps: last.map_or(i64::MIN, |last| end_ps[last]),
+                end_ps: begin_ps.get(next).copied().unwrap_or(i64::MAX),
+                step: 0,
+                inside: false,
+            },
+        }
+    }
+}
+
 fn forget(parts: &[Arc<Part>]) -> Result<()> {
     for file in parts.iter().filter_map(|part| part.file.as_ref()) {
         std::fs::remove_file(&file.path)?;

@@ -24,14 +24,17 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
     Decoding happens at the first query."""
     from stepscope import trace
 
-    with (
-        bar(console) as shown,
-        trace.open(
+    with bar(console) as shown:
+        found = trace.open(
             *options.paths, cache=not options.no_cache, lake=options.lake, progress=shown.update
-        ) as found,
-    ):
-        tell_skipped(found.skipped, console)
-        yield found, shown
+        )
+        try:
+            tell_skipped(found.skipped, console)
+            yield found, shown
+        except BaseException:
+            found.close()
+            raise
+        found.leave()
 
 
 def tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:

@@ -57,12 +57,12 @@ class DuckDB:
     """An in-memory database. Not for use by several threads at once, except interrupt()."""
 
     def __init__(self) -> None:
-        spill = Path(tempfile.gettempdir(), f"stepscope-spill-{os.urandom(16).hex()}")
+        self._spill = Path(tempfile.gettempdir(), f"stepscope-spill-{os.urandom(16).hex()}")
         settings: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
-            "temp_directory": str(spill),
+            "temp_directory": str(self._spill),
             "threads": config.threads(),
         }
         if (most := config.memory_bytes()) is not None:
@@ -297,6 +297,11 @@ class DuckDB:
         self._con.interrupt()
         for one in self._side:
             one.interrupt()
+
+    def leave(self) -> None:
+        """close() where there are files to be removed; everything else ends with the process."""
+        if self._spill.exists():
+            self.close()
 
     def close(self) -> None:
         """Lets go of streams and memory. Idempotent."""
