@@ -118,7 +118,7 @@ class Trace:
         self._tables.close()
 
     def leave(self) -> None:
-        """close(), for a process that ends anyway: memory that is about to go as a whole is not taken apart."""
+        """close() for a process that ends: memory that goes as a whole anyway is not taken apart."""
         self._closed = True
         for engine in self._engines.values():
             engine.leave()
