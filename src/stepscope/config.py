@@ -64,3 +64,13 @@ def _wrong(name: str, given: str, wanted: str) -> UsageError:
     return UsageError(
         f"The environment variable {name} makes no sense.", seen=repr(given), todo=f"set it to {wanted}"
     )
+
+
+def temporary_folder() -> str:
+    """Where temporary files go, as tempfile has it: that tries the folder, for which it imports a lot."""
+    named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    if found := next((name for name in (*named, "/tmp") if name and Path(name).is_dir()), None):
+        return str(Path(found).absolute())
+    import tempfile
+
+    return tempfile.gettempdir()

@@ -57,6 +57,11 @@ class Trace:
 
         return schema()
 
+    def begin(self) -> None:
+        """Begins with what every query needs, while the caller does something else. The first query does so,
+        too."""
+        self._tables.begin()
+
     def query(self, sql: str, params: Params = ()) -> Result:
         """Runs one SELECT.
 

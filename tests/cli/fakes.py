@@ -64,6 +64,9 @@ class FakeTrace:
     def close(self) -> None:
         self._connection.close()
 
+    def begin(self) -> None:
+        """Nothing has to be decoded."""
+
     def leave(self) -> None:
         self.close()
 

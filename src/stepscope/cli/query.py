@@ -72,6 +72,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.reading import opened
 
     with opened(options, console) as (trace, bar):
+        trace.begin()
+        from stepscope.presenters import rows  # noqa: F401 - needed at the end, imported while files are read
+
         for statement in asked:
             answer(trace, statement, console, options.format, bar, everything=options.all)
     return 0

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from stepscope import config
 from stepscope.engines import Params
-from stepscope.engines.beside import Beside, Connection
 from stepscope.engines.native import duckdb
 from stepscope.engines.reads import Reads, parse, told
 from stepscope.engines.refusal import refusal
 from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.engines.beside import Beside, Connection
 
 T = TypeVar("T")
 Columns = Sequence[tuple[str, str]]
@@ -57,7 +58,7 @@ class DuckDB:
     """An in-memory database. Not for use by several threads at once, except interrupt()."""
 
     def __init__(self) -> None:
-        self._spill = Path(tempfile.gettempdir(), f"stepscope-spill-{os.urandom(16).hex()}")
+        self._spill = Path(config.temporary_folder(), f"stepscope-spill-{os.urandom(16).hex()}")
         settings: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -186,6 +187,8 @@ class DuckDB:
 
         keep: views that are computed once before, each after those it builds on.
         """
+        from stepscope.engines.beside import Beside, Connection
+
         self._free()
         for sql in statements:
             self._check(sql)
