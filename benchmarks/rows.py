@@ -190,7 +190,8 @@ def xspace_rows(millions: int) -> list[Row]:
             Promise("memory", "lake", 3, "xprof"),
         ]
     about = f"XSpace with {millions} M events: cache, lake, decode alone"
-    rows = [Row(f"xspace-{millions}m", about, (file,), tuple(routes), tuple(promises), 3)]
+    rounds = 9 if millions == 1 else 3
+    rows = [Row(f"xspace-{millions}m", about, (file,), tuple(routes), tuple(promises), rounds)]
     return [*rows, again(f"again-xspace-{millions}m", file)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from stepscope import library
-from stepscope.report import Report, build
+from stepscope.report import Report, build, sentences
 from tests.draw import UNIT_PS, Tables, draw
 
 
@@ -223,3 +223,29 @@ def test_advice_fits_what_feeds_the_steps(producer, said):
     tables = draw(WAITING, producer=producer)
     (wait,) = [finding for finding in report(tables).findings if finding.slug == "input-wait"]
     assert said in wait.action
+
+
+MORE = "Map needs more, 3.00 µs, but did less while the program waited."
+
+
+def stage(name: str, service_ps: int, in_waits_ps: int, **others: object) -> dict[str, object]:
+    known = {"pipeline": 0, "verdict": "input_bound", "user_stage": None, "name": f"Iterator::{name}"}
+    return {**known, "service_ps": service_ps, "in_waits_ps": in_waits_ps, **others}
+
+
+@pytest.mark.parametrize(
+    ("second", "more"),
+    [
+        (stage("Map", 1_000_000, 500_000), []),
+        (stage("Map", 3_000_000, 500_000), [MORE]),
+        (stage("Map", 3_000_000, 900_000), []),
+        (stage("Map", 3_000_000, 500_000, pipeline=1), []),
+    ],
+)  # fmt: skip
+def test_a_stage_that_needs_more_and_limits_less_is_explained(
+    second: dict[str, object], more: list[str]
+) -> None:
+    said = sentences.answer(
+        "pipeline_stages", {"pipeline_stages": [stage("Batch", 2_000_000, 800_000), second]}
+    )
+    assert said == ["The input is the bottleneck.", "Batch limits it: it needs 2.00 µs a step.", *more]

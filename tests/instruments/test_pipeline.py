@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepscope import trace
-from stepscope.instruments.pipeline import gather, spans
+from stepscope.instruments.pipeline import evidence, gather, spans
 from stepscope.instruments.pipeline.stages import build, words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from tests import corpus
@@ -313,3 +313,21 @@ def test_of_a_huge_recording_the_first_part_is_read_and_told(monkeypatch: pytest
     assert any("Only the first" in said for said in half.diagnosis.evidence)
     assert half.diagnosis.verdict == whole.diagnosis.verdict == "input_bound"
     assert worst(half.diagnosis) == worst(whole.diagnosis)
+
+
+def test_a_stage_may_need_more_than_the_one_that_limits() -> None:
+    """Rank goes by work in the waits, and need by what the trace or tf.data's model tells."""
+    drawn, times = sequential()
+    told = diagnose(drawn.calls(), times)
+    assert told.waits is not None
+    worst, other = told.ranked[:2]
+    for in_waits_ps, but in (
+        (worst.in_waits_ps - 1, "but did less while the program waited."),
+        (worst.in_waits_ps + 1, "but is on threads that did less while the program waited."),
+    ):
+        more = replace(other, work_ps=2 * worst.service_ps * other.width, in_waits_ps=in_waits_ps)
+        assert more.service_ps > worst.service_ps
+        said = evidence.write(told.waits, [worst, more], told.verdict, 1.0, None, 2, None)
+        assert [
+            one for one in said if one.startswith(f"{other.stage.short} needs more") and one.endswith(but)
+        ]

@@ -191,6 +191,11 @@ def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
         written = f", written as {first['user_stage']}," if first["user_stage"] else ""
         name = first["name"].rpartition("::")[2]
         yield f"{name}{written} limits it: it needs {_ps(first['service_ps'])} a step."
+        others = [row for row in stages if row["pipeline"] == first["pipeline"]]
+        most = max(others, key=lambda row: row["service_ps"] or 0)
+        if (most["service_ps"] or 0) > first["service_ps"] and most["in_waits_ps"] < first["in_waits_ps"]:
+            more = f"{most['name'].rpartition('::')[2]} needs more, {_ps(most['service_ps'])}"
+            yield f"{more}, but did less while the program waited."
 
 
 def _complete(told: Mapping[str, Rows]) -> Iterable[str]:

@@ -88,7 +88,12 @@ def _about(ranked: Sequence[Load], waited: Waits) -> list[str]:
     others = [load for load in ranked[1:] if load.service_ps]
     if others:
         next_one = max(others, key=lambda load: load.service_ps)
-        said.append(f"The next stage, {next_one.stage.short}, needs {_ps(next_one.service_ps)}.")
+        other, needs = next_one.stage.short, _ps(next_one.service_ps)
+        if next_one.service_ps <= worst.service_ps:
+            said.append(f"The next stage, {other}, needs {needs}.")
+        else:
+            less = "" if next_one.in_waits_ps < worst.in_waits_ps else "is on threads that "
+            said.append(f"{other} needs more, {needs}, but {less}did less while the program waited.")
     fed = [load for load in ranked if load.stage.fed_by is not None]
     if fed:
         said.append(
