@@ -107,3 +107,21 @@ def test_interrupt_stops_all_of_them(engine: DuckDB) -> None:
         engine.answers(long[:2])
     assert time.monotonic() - begin < 20
     assert engine.answers(QUESTIONS) == ANSWERS
+
+
+def test_what_stops_before_the_views_are_made_leaves_no_thread(engine: DuckDB) -> None:
+    """The thread that asks fails while one that answers makes views and the other waits for them."""
+
+    def fails(wanted: frozenset[str] | None) -> list[str]:
+        raise ValueError("no")
+
+    engine.source("asked", (("a", "BIGINT"),), fails, asks=True)
+    slow = "SELECT count(*) AS total FROM range(3000000) a, range(100000) b"
+    engine.define({"slow": slow})
+    before = threading.active_count()
+    begin = time.monotonic()
+    with pytest.raises(ValueError, match="no"):
+        engine.answers([*QUESTIONS, "SELECT a FROM asked"], ["slow"])
+    assert time.monotonic() - begin < 20
+    assert threading.active_count() == before
+    assert engine.answers(QUESTIONS, ["by_name"]) == ANSWERS

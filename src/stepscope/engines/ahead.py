@@ -52,6 +52,7 @@ def engine() -> DuckDB:
         begun, _begun = _begun, None
     if begun is not None:
         begun.over.wait()
+        begun.join()
         if begun.failed is not None:
             raise begun.failed
         assert begun.engine is not None

@@ -81,9 +81,14 @@ class Beside:
         self._failed: dict[int, BaseException] = {}
         self._statements: list[str] = []
         self._stop = False
+        # Not Thread.join(): interrupted, it takes a running thread for a finished one (Python 3.11).
         self._over = [threading.Event() for _ in connections]
-        for one, over in zip(connections, self._over, strict=True):
-            threading.Thread(target=self._work, args=(one, over), daemon=True).start()
+        self._threads = [
+            threading.Thread(target=self._work, args=(one, over), daemon=True)
+            for one, over in zip(connections, self._over, strict=True)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def begin(self, statements: Sequence[str], views: frozenset[str]) -> None:
         """Has statements run one after the other, which make views; those that are put later wait for their
@@ -125,6 +130,7 @@ class Beside:
         if error is None:
             return
         self._stop = True
+        self._ready.set()
         self._end()
         for one in self._connections:
             one.interrupt()
@@ -135,7 +141,11 @@ class Beside:
             self._todo.put(None)
 
     def _wait(self, seconds: float | None) -> bool:
-        return all(over.wait(seconds) for over in self._over)
+        if not all(over.wait(seconds) for over in self._over):
+            return False
+        for thread in self._threads:
+            thread.join()  # they have nothing left to do; a process that ends looks whether any are there
+        return True
 
     def _work(self, connection: Connection, over: threading.Event) -> None:
         try:
@@ -143,6 +153,8 @@ class Beside:
                 number, statements = one
                 if number != _FIRST:
                     self._ready.wait()
+                    if self._stop:
+                        return
                 try:
                     for sql in statements:
                         self._rows[number] = connection.rows(sql, self._streams)
