@@ -32,6 +32,9 @@ class Engine(Protocol):
     def query(self, sql: str, params: Params = ()) -> Result:
         """Runs one SELECT. QueryError when the engine refuses it."""
 
+    def answers(self, statements: Sequence[str], keep: Sequence[str] = ()) -> list[list[tuple[Any, ...]]]:
+        """All rows of each of several SELECTs. keep: views that several of them read."""
+
     def define(self, views: Mapping[str, str]) -> None:
         """Makes SELECT statements usable by name. They may build on one another, in any order."""
 

@@ -6,6 +6,7 @@ thirty of them.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
@@ -54,7 +55,8 @@ class Connection:
     def close(self) -> None:
         """Lets go of what it knows."""
         for alias in self._known:
-            self._con.unregister(alias)
+            with contextlib.suppress(duckdb.Error):
+                self._con.unregister(alias)
         self._known.clear()
         self._con.close()
 

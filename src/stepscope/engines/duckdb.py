@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from stepscope.engines import Params
 from stepscope.engines.native import duckdb
 from stepscope.engines.reads import Reads, parse, told
 from stepscope.engines.refusal import refusal
+from stepscope.engines.rows import Rows
 from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
 
 if TYPE_CHECKING:
@@ -455,58 +456,6 @@ class DuckDB:
         if failed:
             raise failed[0]
         return done[0]
-
-
-class Rows:
-    """The rows of a query, fetched as they are asked for. Running another query keeps what is left."""
-
-    def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection, sql: str) -> None:
-        self._engine: DuckDB | None = engine
-        self._con = con
-        self._sql = sql
-        described = con.description or []
-        self.columns: tuple[str, ...] = tuple(column[0] for column in described)
-        self.types: tuple[str, ...] = tuple(str(column[1]) for column in described)
-        self._left: list[tuple[Any, ...]] = []
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """All rows that are left."""
-        left, self._left = self._left, []
-        return left + self._fetch(None)
-
-    def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows that are left, in lists of at most `size`."""
-        while True:
-            if self._left:
-                batch, self._left = self._left[:size], self._left[size:]
-            else:
-                batch = self._fetch(size)
-            if not batch:
-                return
-            yield batch
-
-    def detach(self) -> None:
-        """Fetches what is left, because the connection is wanted for another query."""
-        self._left += self._fetch(None)
-        self._engine = None
-
-    def forget(self) -> None:
-        """Gives up what is left, because the connection is being closed."""
-        self._engine = None
-
-    def _fetch(self, size: int | None) -> list[tuple[Any, ...]]:
-        engine = self._engine
-        if engine is None:
-            return []
-        try:
-            if size is None:
-                rows = engine.patiently(self._con.fetchall)
-                self._engine = None
-            else:
-                rows = engine.patiently(lambda: self._con.fetchmany(size))
-        except duckdb.Error as error:
-            raise engine.refused(error, self._sql) from error
-        return rows
 
 
 def quote(name: str) -> str:
