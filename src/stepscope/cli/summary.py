@@ -25,7 +25,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_paths(options, "summary")
     from stepscope.engines import ahead
 
-    ahead.begin()
+    ahead.begin()  # making the engine takes longer than reading most recordings
     from stepscope.cli.reading import opened
     from stepscope.report import build
 

@@ -5,6 +5,7 @@ Loading DuckDB and opening a database take fifty milliseconds, most of them with
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _lock = threading.Lock()
 _begun: _Making | None = None
+_lost: _Making | None = None
 
 
 class _Making(threading.Thread):
@@ -60,3 +62,14 @@ def engine() -> DuckDB:
     from stepscope.engines.duckdb import DuckDB
 
     return DuckDB()
+
+
+def _forget() -> None:
+    """A forked process has neither the thread nor DuckDB's own."""
+    global _begun, _lock, _lost
+    _lost = _begun  # not let go of: DuckDB would wait for threads that are not there
+    _begun, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,48 @@
+"""An engine that was begun is handed out once, its failure to the one who asks, and never to a fork."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from stepscope.engines import ahead
+from stepscope.errors import UsageError
+
+
+def test_an_engine_that_was_begun_is_handed_out_once() -> None:
+    ahead.begin()
+    ahead.begin()
+    first, second = ahead.engine(), ahead.engine()
+    assert first is not second
+    assert first.query("SELECT 1").rows() == second.query("SELECT 1").rows() == [(1,)]
+    first.close()
+    second.close()
+
+
+def test_a_failure_is_told_to_the_one_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSCOPE_THREADS", "many")
+    ahead.begin()
+    with pytest.raises(UsageError, match="STEPSCOPE_THREADS"):
+        ahead.engine()
+    monkeypatch.delenv("STEPSCOPE_THREADS")
+    ahead.engine().close()
+
+
+def test_a_fork_makes_its_own() -> None:
+    program = """
+import os, threading, time
+from stepscope.engines import ahead
+ahead.begin()
+while threading.active_count() > 1:  # nothing may be forked while it is being imported
+    time.sleep(0.01)
+if os.fork() == 0:
+    os._exit(ahead.engine().query("SELECT 42").rows()[0][0])
+found = os.waitstatus_to_exitcode(os.wait()[1])
+print(found, ahead.engine().query("SELECT 7").rows()[0][0])
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.returncode) == ("42 7\n", 0)
