@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import config
+from stepscope.background import Background
 from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
 from stepscope.derived import DERIVED, FROM_FILES, code_notes, derive, judged
 from stepscope.errors import LakeError, StepscopeError
@@ -97,7 +98,7 @@ class DecodedTables:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._done: dict[str, int] = {}
-        self._ahead: _Ahead | None = None
+        self._ahead: Background[None] | None = None
         self._under_way = threading.Event()
 
     def begin(self) -> None:
@@ -105,7 +106,7 @@ class DecodedTables:
         if self._cache is None or self._needs is not None:
             return
         self._needs = NEEDS
-        self._ahead = _Ahead(self._decode_all)
+        self._ahead = Background("stepscope-decode", self._decode_all)
         # What follows imports the engine, which holds the interpreter for longer than looking at the first
         # bytes takes; the native core, once called, needs it no more.
         self._under_way.wait(_HEAD_START_S)
@@ -292,30 +293,6 @@ class DecodedTables:
                 self._done[source.path] = done
                 total = sum(one.size for one in self.sources)
                 self._progress(source.path, sum(self._done.values()), total)
-
-
-class _Ahead:
-    """Work in a thread of its own."""
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        self.over = threading.Event()
-        """Set when it has ended, well or badly. Unlike Thread.join(), waiting for it may be interrupted."""
-        self._failed: BaseException | None = None
-        threading.Thread(target=self._run, args=(work,), name="stepscope-decode").start()
-
-    def _run(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            self._failed = error
-        finally:
-            self.over.set()
-
-    def result(self) -> None:
-        """Waits for the end; raises what the work raised."""
-        self.over.wait()
-        if self._failed is not None:
-            raise self._failed
 
 
 def _of_store(source: Source, store: Store) -> Decoded:

@@ -31,7 +31,6 @@ class Trace:
         self._tables = tables
         self._given = tuple(given)
         self._views: dict[str, str] = {}
-        self._kept: list[str] = []
         self._engines: dict[bool, DuckDB] = {}
         self._closed = False
 
@@ -100,7 +99,6 @@ class Trace:
 
     def keep(self, names: Sequence[str]) -> None:
         """Computes defined views once, because several queries will read them."""
-        self._kept += [name for name in names if name not in self._kept]
         every = [f"SELECT count(*) FROM {name}" for name in names]
         self._ask(every, lambda engine: engine.keep(names), locked=True)
 

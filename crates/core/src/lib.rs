@@ -79,11 +79,6 @@ const DECODERS: &[(&str, Decoder)] = &[
     ("xplane", xplane::decode),
 ];
 
-/// The content hash of bytes in memory.
-pub fn hash_bytes(data: &[u8]) -> String {
-    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(data))
-}
-
 /// Decodes `input` as `format`.
 pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {
     let Some((_, decoder)) = DECODERS.iter().find(|(name, _)| *name == format) else {

@@ -305,7 +305,6 @@ fn assemble(parts: Vec<(String, Vec<Arc<Part>>)>) -> BTreeMap<String, Arc<Table>
         .collect()
 }
 
-/// Removes files of parts that no table uses any more.
 /// A step, or the time between two of them: the moments from its begin to before its end.
 #[derive(Default)]
 struct Stretch {
@@ -341,6 +340,7 @@ impl Stretch {
     }
 }
 
+/// Removes files of parts that no table uses any more.
 fn forget(parts: &[Arc<Part>]) -> Result<()> {
     for file in parts.iter().filter_map(|part| part.file.as_ref()) {
         std::fs::remove_file(&file.path)?;

@@ -155,8 +155,8 @@ fn hash_file(py: Python<'_>, path: PathBuf) -> PyResult<String> {
 }
 
 #[pyfunction]
-fn hash_bytes(data: &[u8]) -> String {
-    stepscope_core::hash_bytes(data)
+fn hash_bytes(py: Python<'_>, data: Vec<u8>) -> PyResult<String> {
+    free(py, || CoreInput::bytes(data, Codec::Plain).content_hash())
 }
 
 #[pymodule]

@@ -9,33 +9,14 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+from stepscope.background import Background
+
 if TYPE_CHECKING:
     from stepscope.engines.duckdb import DuckDB
 
 _lock = threading.Lock()
-_begun: _Making | None = None
-_lost: _Making | None = None
-
-
-class _Making(threading.Thread):
-    """No daemon: an interpreter that ends in the middle of an import aborts."""
-
-    def __init__(self) -> None:
-        super().__init__(name="stepscope-engine")
-        self.engine: DuckDB | None = None
-        self.failed: BaseException | None = None
-        self.over = threading.Event()
-        """Set when it has ended. Unlike join(), waiting for it may be interrupted."""
-
-    def run(self) -> None:
-        try:
-            from stepscope.engines.duckdb import DuckDB
-
-            self.engine = DuckDB()
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that asks for the engine
-            self.failed = error
-        finally:
-            self.over.set()
+_begun: Background[DuckDB] | None = None
+_lost: Background[DuckDB] | None = None
 
 
 def begin() -> None:
@@ -43,8 +24,7 @@ def begin() -> None:
     global _begun
     with _lock:
         if _begun is None:
-            _begun = _Making()
-            _begun.start()
+            _begun = Background("stepscope-engine", _make)
 
 
 def engine() -> DuckDB:
@@ -52,13 +32,10 @@ def engine() -> DuckDB:
     global _begun
     with _lock:
         begun, _begun = _begun, None
-    if begun is not None:
-        begun.over.wait()
-        begun.join()
-        if begun.failed is not None:
-            raise begun.failed
-        assert begun.engine is not None
-        return begun.engine
+    return _make() if begun is None else begun.result()
+
+
+def _make() -> DuckDB:
     from stepscope.engines.duckdb import DuckDB
 
     return DuckDB()

@@ -91,7 +91,7 @@ def small_tables(
     tables: dict[str, list[tuple[Any, ...]]] = {
         "run": [(run_id, printable(source.run_name), printable(run_path))],
         "host": [(host_id, run_id, printable(source.host_name))],
-        "source": [tuple(source_row(source, source_id, facts, error))],
+        "source": [source_row(source, source_id, facts, error)],
         "source_note": [
             (source_id, run_id, host_id, slug, "info", 0, None, printable(detail))
             for slug, detail in source.notes

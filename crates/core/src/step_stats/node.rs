@@ -52,25 +52,15 @@ pub fn read(bytes: &[u8]) -> Node<'_> {
         }
     }
     let time = |index: usize| match nanos[index] {
-        0 => micros[index].checked_mul(1000),
-        nanos => Some(nanos),
+        0 => i128::from(micros[index]) * 1000,
+        nanos => i128::from(nanos),
     };
-    let relative = |index: usize| {
-        time(index).unwrap_or(if micros[index] < 0 {
-            i64::MIN
-        } else {
-            i64::MAX
-        })
-    };
-    node.times.start_ns = time(0).filter(|start| *start != 0);
+    let relative = |index| time(index).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+    node.times.start_ns = i64::try_from(time(0)).ok().filter(|start| *start != 0);
     node.times.op_start_ns = relative(1);
     node.times.op_end_ns = relative(2);
     node.times.end_ns = relative(3);
-    let scheduled = match nanos[4] {
-        0 => i128::from(micros[4]) * 1000,
-        nanos => i128::from(nanos),
-    };
-    node.times.scheduled_ns = Some(scheduled).filter(|scheduled| *scheduled != 0);
+    node.times.scheduled_ns = Some(time(4)).filter(|scheduled| *scheduled != 0);
     node
 }
 
