@@ -1,4 +1,7 @@
-"""Where the tables of a Trace come from: sources that are decoded when they are first asked for."""
+"""Where the tables of a Trace come from: sources that are decoded when they are first asked for.
+
+What the tables look like is imported where an engine is told of them: decoding begins before that.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from stepscope import config
 from stepscope.background import Background
 from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
-from stepscope.derived import DERIVED, FROM_FILES, code_notes, derive, judged
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded import Decoded
-from stepscope.lake.relation import select
-from stepscope.lake.rows import SourceRow, distinct, placed, small_tables
-from stepscope.lake.schema import Table, schema
 from stepscope.sources.find import Found
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.engines.duckdb import DuckDB, Selects
     from stepscope.engines.reads import Reads
+    from stepscope.lake.rows import SourceRow
+    from stepscope.lake.schema import Table
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being read, packed bytes done and packed bytes in all."""
@@ -132,6 +133,8 @@ class DecodedTables:
         # What is kept is kept whole; what is not need hold no more than is asked for.
         wanted = NEEDS
         if self._cache is None and reads is not None:
+            from stepscope.lake.schema import schema
+
             wanted = needs_of(reads.tables & frozenset(schema().names), reads.columns, reads.star)
         if self._needs is not None and wanted <= self._needs:
             return True
@@ -142,6 +145,9 @@ class DecodedTables:
 
     def attach(self, engine: DuckDB) -> None:
         """Makes the tables known; streams are registered when a query first reads a table."""
+        from stepscope.derived import DERIVED, FROM_FILES, derive, judged
+        from stepscope.lake.schema import schema
+
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
             if table.name in FROM_FILES:
@@ -177,6 +183,9 @@ class DecodedTables:
         self._spool.close()
 
     def _small(self, engine: DuckDB, table: Table) -> Selects:
+        from stepscope.derived import code_notes
+        from stepscope.lake.rows import distinct, small_tables
+
         def make(wanted: frozenset[str] | None) -> list[str]:
             rows: list[tuple[Any, ...]] = []
             for source_id, one in enumerate(self._decoded):
@@ -189,6 +198,8 @@ class DecodedTables:
         return make
 
     def _from_files(self, engine: DuckDB, table: Table) -> Selects:
+        from stepscope.derived import FROM_FILES
+
         def make(wanted: frozenset[str] | None) -> list[str]:
             rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
             columns = [(column.name, column.type) for column in table.columns]
@@ -198,6 +209,8 @@ class DecodedTables:
         return make
 
     def _large(self, engine: DuckDB, table: Table) -> Selects:
+        from stepscope.lake.relation import select
+
         def make(wanted: frozenset[str] | None) -> list[str]:
             selects = []
             for source_id, (one, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
@@ -283,6 +296,8 @@ class DecodedTables:
         return decoded
 
     def _placed(self, decoded: Decoded) -> Decoded:
+        from stepscope.lake.rows import placed
+
         return Decoded(placed(decoded.source, decoded.facts), decoded.store, decoded.facts, decoded.error)
 
     def _tell(self, source: Source, done: int) -> None:

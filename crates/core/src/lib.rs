@@ -89,9 +89,21 @@ pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {
     };
     let mut writer = Writer::new(options)?;
     decoder(input, options, &mut writer)?;
-    if options.keep {
-        writer.facts.content_hash = input.content_hash()?;
-    }
-    writer.facts.bytes_in = input.bytes_in();
-    writer.finish()
+    // What was not hashed in passing is read once more, while the last rows are being written.
+    std::thread::scope(|scope| {
+        let hash = options.keep.then(|| scope.spawn(|| input.content_hash()));
+        writer.finish_with(|facts| {
+            if let Some(hash) = hash {
+                let died = |_| {
+                    Err(Error::new(
+                        Kind::Io,
+                        "the thread that hashes the input died",
+                    ))
+                };
+                facts.content_hash = hash.join().unwrap_or_else(died)?;
+            }
+            facts.bytes_in = input.bytes_in();
+            Ok(())
+        })
+    })
 }

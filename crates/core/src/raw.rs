@@ -1,20 +1,28 @@
-//! A table column by column and batch by batch, as it is held: for writers that keep codes and texts apart.
+//! A table column by column, as it is held: for writers that keep codes and texts apart.
+//!
+//! Batches are as small as decoding likes them. A writer is handed several as one group: what reads its file
+//! wants long ones.
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::lazy_args::Dictionaries;
-use crate::part::Access;
+use crate::part::{Access, BATCH_ROWS, Batch, Part};
 use crate::table::{Origin, Table};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef, StringArray, make_array};
+use arrow_data::transform::MutableArrayData;
 use arrow_schema::DataType;
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// A column of a batch as it is held: codes and their texts apart.
+/// A group does not grow beyond this in memory; a batch may be longer.
+const GROUP_BYTES: u64 = 64 << 20;
+
+/// A column of a group as it is held: codes and their texts apart.
 pub enum Raw {
     /// The numbers of the rows.
-    Counted(std::ops::Range<i64>),
+    Counted(Range<i64>),
     /// Values.
     Values(ArrayRef),
     /// Codes, and the texts they stand for.
@@ -23,7 +31,7 @@ pub enum Raw {
     Stats(Stats),
 }
 
-/// Stats of a batch.
+/// Stats of a group.
 pub struct Stats {
     tracks: ArrayRef,
     kept: ArrayRef,
@@ -37,23 +45,53 @@ impl Stats {
     }
 }
 
-/// The columns of a table, any batch in any order from any thread; each is read and freed after use.
+/// The columns of a table, any group in any order from any thread; each is read and freed after use.
 pub struct Columns {
     table: Arc<Table>,
     origins: Vec<(String, DataType, Origin)>,
     files: Vec<Option<File>>,
-    firsts: Vec<i64>,
+    groups: Vec<Group>,
+}
+
+/// Batches that follow each other.
+struct Group {
+    batches: Range<usize>,
+    rows: usize,
+    /// Number of the first row.
+    first: i64,
+}
+
+/// As many batches at a time as make a row group of DuckDB.
+fn groups(batches: &[Batch]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let (mut first, mut bytes) = (0, 0);
+    for (number, batch) in batches.iter().enumerate() {
+        let places = batch.columns.iter().flat_map(|column| &column.buffers);
+        let own: u64 = places.map(|place| place.bytes()).sum();
+        bytes += own;
+        match groups.last_mut() {
+            Some(group) if group.rows + batch.rows <= BATCH_ROWS && bytes <= GROUP_BYTES => {
+                group.batches.end = number + 1;
+                group.rows += batch.rows;
+            }
+            _ => {
+                bytes = own;
+                groups.push(Group {
+                    batches: number..number + 1,
+                    rows: batch.rows,
+                    first,
+                });
+            }
+        }
+        first += batch.rows as i64;
+    }
+    groups
 }
 
 impl Table {
     /// The table column by column.
     pub fn raw(self: &Arc<Self>) -> Result<Columns> {
-        let mut firsts = Vec::new();
-        let mut first = 0;
-        for batch in self.parts.first().map_or(&[][..], |part| &part.batches) {
-            firsts.push(first);
-            first += batch.rows as i64;
-        }
+        let batches = self.parts.first().map_or(&[][..], |part| &part.batches);
         Ok(Columns {
             table: Arc::clone(self),
             origins: self.origins(),
@@ -62,24 +100,25 @@ impl Table {
                 .iter()
                 .map(|part| part.open())
                 .collect::<Result<_>>()?,
-            firsts,
+            groups: groups(batches),
         })
     }
 }
 
 impl Columns {
-    /// Number of batches.
-    pub fn batches(&self) -> usize {
-        self.firsts.len()
+    /// Number of groups.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
     }
 
-    /// Number of rows of a batch.
-    pub fn rows(&self, batch: usize) -> usize {
-        self.table.parts[0].batches[batch].rows
+    /// Number of rows of a group.
+    pub fn rows(&self, group: usize) -> usize {
+        self.groups[group].rows
     }
 
-    /// A column of a batch; none when the table has no such column.
-    pub fn column(&self, batch: usize, name: &str) -> Result<Option<Raw>> {
+    /// A column of a group; none when the table has no such column.
+    pub fn column(&self, group: usize, name: &str) -> Result<Option<Raw>> {
+        let group = &self.groups[group];
         let Some((_, _, origin)) = self.origins.iter().find(|(there, _, _)| there == name) else {
             return Ok(None);
         };
@@ -87,7 +126,7 @@ impl Columns {
             let access = self.files[part]
                 .as_ref()
                 .map_or(Access::Mapped, Access::Read);
-            self.table.parts[part].array(batch, column, &access)
+            together(&self.table.parts[part], group, column, &access)
         };
         Ok(Some(match origin {
             Origin::Stats {
@@ -100,10 +139,7 @@ impl Columns {
                 kept: stored(*part, *column)?,
                 names: names.stats()?,
             }),
-            Origin::Row => {
-                let first = self.firsts[batch];
-                Raw::Counted(first..first + self.rows(batch) as i64)
-            }
+            Origin::Row => Raw::Counted(group.first..group.first + group.rows as i64),
             Origin::Stored {
                 part,
                 column,
@@ -120,4 +156,23 @@ impl Columns {
             }
         }))
     }
+}
+
+/// A column of all batches of a group.
+fn together(part: &Part, group: &Group, column: usize, access: &Access<'_>) -> Result<ArrayRef> {
+    let batches = group.batches.clone();
+    let arrays: Vec<ArrayRef> = batches
+        .map(|batch| part.array(batch, column, access))
+        .collect::<Result<_>>()?;
+    if let [only] = arrays.as_slice() {
+        return Ok(Arc::clone(only));
+    }
+    let arrays: Vec<_> = arrays.iter().map(|array| array.to_data()).collect();
+    let mut joined = MutableArrayData::new(arrays.iter().collect(), false, group.rows);
+    for (number, array) in arrays.iter().enumerate() {
+        joined
+            .try_extend(number, 0, array.len())
+            .map_err(|error| Error::new(Kind::Limit, error.to_string()))?;
+    }
+    Ok(make_array(joined.freeze()))
 }

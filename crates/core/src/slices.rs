@@ -9,13 +9,16 @@ use crate::error::{Error, Kind, Result};
 use crate::heap::Heap;
 use crate::nesting::Nester;
 use crate::options::Needs;
-use crate::part::{BATCH_ROWS, Field, Part, Shape};
+use crate::part::{self, Field, Part, Shape};
 use crate::part_writer::{Column, PartWriter, Stretch};
 use crate::stage::{Inbox, Stage};
 use arrow_buffer::ToByteSlice;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Rows of a batch: a quarter of a row group. Columns this long stay near the processor while they are filled,
+/// nested and packed, and their memory is used again sooner.
+const BATCH_ROWS: usize = part::BATCH_ROWS / 4;
 /// Args of a batch from which on it is written, however few its rows.
 const BATCH_ARGS_BYTES: usize = 64 << 20;
 /// Used memory that is kept for the args of further pieces.

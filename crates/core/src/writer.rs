@@ -223,7 +223,15 @@ impl Writer {
     }
 
     /// Sorts, nests, ties flows to slices, and closes the tables.
-    pub fn finish(mut self) -> Result<Store> {
+    pub fn finish(self) -> Result<Store> {
+        self.finish_with(|_| Ok(()))
+    }
+
+    /// [`Writer::finish`]; `told` is asked in the end for what is still to be told of the source.
+    pub(crate) fn finish_with(
+        mut self,
+        told: impl FnOnce(&mut Facts) -> Result<()>,
+    ) -> Result<Store> {
         let folder = self.options.folder.clone();
         let folder = folder.as_deref();
         let mut thread = match self.slices.take() {
@@ -286,6 +294,7 @@ impl Writer {
             let names = Arc::new(names.finish()?);
             tables.push((lazy_args::TABLE.to_owned(), vec![names]));
         }
+        told(&mut self.facts)?;
         Store::new(folder, self.facts, tables)
     }
 }

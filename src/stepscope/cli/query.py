@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing,
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import QueryError, UsageError
+from stepscope.patterns import late
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -26,13 +26,13 @@ the library: stepscope query PATH @op_types. Tables and columns: stepscope docs 
 ROWS_ON_SCREEN = 200
 """Rows of a table that a terminal is given; --all gives it all."""
 
-_SQL = re.compile(
-    r"\s*(@\w|(select|with|from|describe|show|summarize|values|table|explain|pivot|unpivot"
-    # Refused, but by an answer that speaks of SQL and not of files.
-    r"|alter|attach|begin|call|copy|create|delete|detach|drop|export|import|insert|install|load|pragma|reset"
-    r"|set|truncate|update|use|vacuum)\b|\()",
-    re.I,
-)
+_BEGIN = late(r"\s*(?:@\w|\(|([A-Za-z]+)\b)")
+_ASKS = {"select", "with", "from", "describe", "show", "summarize", "values", "table", "explain"}
+_ASKS |= {"pivot", "unpivot"}
+_REFUSED = {"alter", "attach", "begin", "call", "copy", "create", "delete", "detach", "drop", "export"}
+_REFUSED |= {"import", "insert", "install", "load", "pragma", "reset", "set", "truncate", "update", "use"}
+_REFUSED |= {"vacuum"}
+"""What a statement begins with. Some are refused, but by an answer that speaks of SQL and not of files."""
 
 
 def parser() -> Parser:
@@ -108,7 +108,9 @@ def _looks_like_sql(word: str) -> bool:
     if word.startswith("@"):
         return True
     bare = without_comments(word)
-    says_so = bool(_SQL.match(bare)) or (not bare.strip() and word.strip() != "")
+    begin = _BEGIN.match(bare)
+    says_so = begin is not None and (begin[1] is None or begin[1].lower() in _ASKS | _REFUSED)
+    says_so |= not bare.strip() and word.strip() != ""
     try:
         return says_so and any(c.isspace() for c in word) and not Path(word).exists()
     except (OSError, ValueError):  # too long or too odd for a path: so it is SQL

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from stepscope.patterns import late
+
 # What may hold a semicolon: strings, E-strings, names, dollar quotes and comments. Unclosed ones run to
 # the end.
-_OPAQUE = re.compile(
+_OPAQUE = late(
     r"[eE]'(?:[^'\\]|\\.|'')*(?:'|$)"
     r"|'(?:[^']|'')*(?:'|$)"
     r'|"(?:[^"]|"")*(?:"|$)'
@@ -34,6 +36,8 @@ def split(text: str) -> tuple[list[str], str]:
 
 def statements(text: str) -> list[str]:
     """All statements of a text; the last one needs no semicolon."""
+    if ";" not in text:
+        return [] if is_blank(text) else [text.strip()]
     done, rest = split(text)
     return done if is_blank(rest) else [*done, rest.strip()]
 
@@ -45,4 +49,6 @@ def is_blank(text: str) -> bool:
 
 def without_comments(text: str) -> str:
     """`text` without its comments. For a look at how it begins, not for running: strings are not spared."""
+    if "--" not in text and "/*" not in text:
+        return text
     return re.sub(r"--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$)", " ", text, flags=re.DOTALL)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from stepscope.engines.native import duckdb
+from stepscope.patterns import late
 
 
 class Reads(NamedTuple):
@@ -30,7 +30,7 @@ _remembered: dict[str, Reads | None] = {}
 _told: dict[str, Reads] = {}
 """What texts name that somebody vouches for: they are taken at their word and not parsed."""
 
-_WORD = re.compile(r"[a-z_][a-z0-9_]*")
+_WORD = late(r"[a-z_][a-z0-9_]*")
 
 
 def tell(sql: str, tables: Iterable[str]) -> None:

@@ -13,16 +13,15 @@ much as decoding: one that may have been in flight when the machine went down is
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
 import time
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.lake import disk
-from stepscope.lake.schema import schema
 from stepscope.sources.look import Identity, Item, Look
 from stepscope.sources.source import Bytes, Skipped, Source
 
@@ -43,10 +42,19 @@ class Cache:
         """version: of the decoders; entries of others are made anew."""
         self.folder = folder
         self._most = most_bytes
-        self._version = f"{version}.{schema().version}.{_LAYOUT}"
+        self._decoders = version
+        self._seen: dict[Identity, dict[str, Any]] = {}
+        """What is to be remembered of files; written once the hash of what they hold is known."""
         self._learning = threading.Lock()
         for inner in ("index", "entries", "stage"):
             (folder / inner).mkdir(parents=True, exist_ok=True)
+
+    @cached_property
+    def _version(self) -> str:
+        # Looked up when it is compared or written, which for a new file is after its decoding began.
+        from stepscope.lake.schema import schema
+
+        return f"{self._decoders}.{schema().version}.{_LAYOUT}"
 
     # What was seen in files: see stepscope.sources.look.Memory.
 
@@ -65,13 +73,10 @@ class Cache:
             return None
 
     def remember(self, identity: Identity, look: Look) -> None:
-        """Keeps what was seen in a file."""
+        """Keeps what was seen in a file, from the moment on when it was decoded, too."""
         items = [{**item._asdict(), "bytes": item.bytes._asdict(), "spooled": None} for item in look.items]
         skipped = [one._asdict() for one in look.skipped]
-        self._write_index(
-            identity,
-            {"key": identity, "version": self._version, "items": items, "skipped": skipped, "hashes": {}},
-        )
+        self._seen[identity] = {"key": list(identity), "items": items, "skipped": skipped, "hashes": {}}
 
     def content_hash(self, source: Source) -> str | None:
         """The hash of the source's bytes, if the file is unchanged since it was last decoded."""
@@ -87,9 +92,14 @@ class Cache:
             found = self._index(source.identity)
             if found is not None and found.get("hashes", {}).get(source.member) != content_hash:
                 found.setdefault("hashes", {})[source.member] = content_hash
-                self._write_index(source.identity, found)
+                self._write_index(source.identity, {**found, "version": self._version})
+            self._seen.pop(source.identity, None)
 
     def _index(self, identity: Identity) -> dict[str, Any] | None:
+        if identity in self._seen:
+            return self._seen[identity]
+        import json
+
         try:
             found = json.loads(self._index_path(identity).read_bytes())
         except (OSError, ValueError):
@@ -101,6 +111,8 @@ class Cache:
         return self.folder / "index" / f"{_digest(identity[0])}.json"
 
     def _write_index(self, identity: Identity, found: dict[str, Any]) -> None:
+        import json
+
         # What is not remembered is looked up again the next time.
         with contextlib.suppress(OSError):
             disk.write_whole(self._index_path(identity), json.dumps(found).encode())
@@ -157,6 +169,8 @@ class Cache:
 
     def put(self, stage: Path, source: Source, content_hash: str) -> Path:
         """Makes a finished folder an entry; returns where it is now. An entry already there stays."""
+        import json
+
         entry = self._entry(source, content_hash)
         size = sum(path.stat().st_size for path in stage.iterdir())
         boot = _boot()
@@ -193,6 +207,8 @@ class Cache:
 
     def _believed(self, entry: Path) -> bool:
         """False for an entry that is missing, unfinished, or may have been cut by a crash of the machine."""
+        import json
+
         try:
             known = json.loads((entry / _ENTRY).read_bytes())
             boot, made = known["boot"], float(known["made"])
@@ -226,6 +242,8 @@ class Cache:
                     lock.unlink(missing_ok=True)
 
     def _evict(self) -> None:
+        import json
+
         found = []
         for entry in (self.folder / "entries").iterdir():
             if entry.name.split("-")[2:3] != [self._version]:
@@ -259,6 +277,6 @@ def _digest(text: str) -> str:
 def _boot() -> str | None:
     """What tells this run of the machine from the others; None where nothing does."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
     except OSError:
         return None

@@ -30,6 +30,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from stepscope.patterns import late
+
 Kind = Literal["base", "analysis", "finding"]
 
 UNITS = ("text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns")
@@ -44,8 +46,8 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
         ("notes", "weakened_by"),
     ),
 }
-_HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
-_PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
+_HEADING = late(r"-- ([a-z_]+):(?: (.*))?")
+_PLACEHOLDER = late(r"\{([a-z0-9_]+)\}")
 
 
 class HeaderError(ValueError):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_HIDDEN = re.compile(
+from stepscope.patterns import late
+
+_HIDDEN = late(
     "[\x00-\x1f\x7f-\x9f"  # C0 and C1: escape sequences, carriage returns, NUL
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"  # zero-width, line separators, bidirectional
     "\ud800-\udfff\ufff9-\ufffb"  # lone surrogates cannot be encoded
@@ -27,7 +29,8 @@ def plain(text: str, most: int | None = None) -> str:
     # Cut before escaping: a name of many megabytes must not be copied twice.
     if most is not None and len(text) > most * 2 + 16:
         text = f"{text[:most]}…{text[-most:]}"
-    return shorten(_HIDDEN.sub(_escape, text), most)
+    # What can be printed hides nothing; nearly every name can.
+    return shorten(text if text.isprintable() else _HIDDEN.sub(_escape, text), most)
 
 
 def shorten(text: str, most: int | None) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
+from stepscope.patterns import late
 from stepscope.sources import capture_folder, names
 from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
 from stepscope.sources.same_capture import choose
@@ -186,18 +187,18 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
             )
 
 
-CHECKPOINT_VALUES = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
+CHECKPOINT_VALUES = late(r"(.+)\.data-\d{5}-of-\d{5}")
 """Names of the files that hold the values of a checkpoint, behind its prefix."""
 
 
 def is_url(given: str) -> bool:
     """True for what is fetched, such as s3://bucket/run."""
-    return re.match(r"[a-z][a-z0-9+.-]+://", given) is not None
+    return "://" in given and re.match(r"[a-z][a-z0-9+.-]+://", given) is not None
 
 
 def checkpoint_index(path: Path) -> Path | None:
     """The index of the checkpoint that a prefix (model.ckpt-14) or a file of values stands for."""
-    values = CHECKPOINT_VALUES.fullmatch(path.name)
+    values = CHECKPOINT_VALUES.fullmatch(path.name) if ".data-" in path.name else None
     index = path.with_name(f"{values[1] if values else path.name}.index")
     return index if (values or not is_regular(path)) and is_regular(index) else None
 

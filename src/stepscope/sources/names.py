@@ -7,18 +7,20 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from stepscope.patterns import late
+
 PACKINGS = (".gz", ".gzip", ".bz2", ".xz")
 ARCHIVES = (".tar", ".tgz", ".tbz2", ".txz", ".zip")
 
 _STEP = (
-    re.compile(r"(?<![a-z])step[-_]?(\d{1,9})(?!\d)", re.IGNORECASE),
-    re.compile(r"(?:timeline|run_?meta(?:data)?)[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
+    late(r"(?<![a-z])step[-_]?(\d{1,9})(?!\d)", re.IGNORECASE),
+    late(r"(?:timeline|run_?meta(?:data)?)[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
 )
-_RANK = re.compile(r"(?<![a-z])(?:rank|worker|replica)[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
-_EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profile-empty)?$")
-_TORCH = re.compile(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
-_HOST_FILE = re.compile(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
-_SLUG = re.compile(r"[^a-z0-9._-]+")
+_RANK = late(r"(?<![a-z])(?:rank|worker|replica)[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_EVENTS = late(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profile-empty)?$")
+_TORCH = late(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
+_HOST_FILE = late(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
+_SLUG = late(r"[^a-z0-9._-]+")
 
 
 def packless(name: str) -> str:
@@ -30,7 +32,7 @@ def packless(name: str) -> str:
 
 def step(name: str) -> int | None:
     """The number of the step: 15 for timeline-15.json, 5 for run_meta_0005.pb."""
-    for pattern in _STEP:
+    for pattern in _STEP if _numbered(name) else ():
         if match := pattern.search(name):
             return int(match[1])
     return None
@@ -38,13 +40,13 @@ def step(name: str) -> int | None:
 
 def rank(name: str) -> int | None:
     """The number of the process: 3 for rank-3.json."""
-    match = _RANK.search(name)
+    match = _RANK.search(name) if _numbered(name) else None
     return int(match[1]) if match else None
 
 
 def host(name: str, in_profile: bool) -> str | None:
     """The host, as event files, TensorBoard's profile folders and torch's handler write it."""
-    if match := _EVENTS.match(name) or _TORCH.match(name):
+    if _numbered(name) and (match := _EVENTS.match(name) or _TORCH.match(name)):
         return match[1]
     if in_profile or name.endswith(".xplane.pb"):
         match = _HOST_FILE.match(name)
@@ -59,12 +61,17 @@ def stem(name: str) -> str:
     for suffix in (".xplane.pb", ".trace.json", ".pt.trace.json", *ARCHIVES):
         name = name.removesuffix(suffix)
     name = re.sub(r"\.(json|pb|pbtxt|txt|trace|ctf|events?)$", "", name, flags=re.IGNORECASE)
-    for pattern in (*_STEP, _RANK):
+    for pattern in (*_STEP, _RANK) if _numbered(name) else ():
         if match := pattern.search(name):
             word = re.sub(r"[-_.]?\d+$", "", match[0])
             keep = "" if pattern in (_STEP[0], _RANK) else word
             name = name[: match.start()] + keep + name[match.end() :]
     return name.strip("-_. ")
+
+
+def _numbered(name: str) -> bool:
+    """Whether there is a digit in it, which spares looking for numbers by pattern."""
+    return any(letter.isdigit() for letter in name)
 
 
 def profile_folder(folder: PurePosixPath) -> tuple[PurePosixPath, str] | None:

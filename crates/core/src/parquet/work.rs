@@ -94,7 +94,7 @@ pub fn write(
     order.sort_by_key(|job| jobs[*job].table.rows());
     let mut serial = 0;
     for job in order {
-        for group in 0..work.tables[job].batches() {
+        for group in 0..work.tables[job].groups() {
             work.tasks
                 .extend((0..jobs[job].columns.len()).map(|column| Task {
                     job,
@@ -198,7 +198,7 @@ impl Work<'_> {
     /// Writes the files without rows.
     fn empty(&self) -> Result<()> {
         for (job, columns) in self.jobs.iter().enumerate() {
-            if self.tables[job].batches() == 0 {
+            if self.tables[job].groups() == 0 {
                 let (file, written) = Parquet::create(&columns.path)?.finish(&columns.columns)?;
                 file.sync_all()?;
                 lock(&self.shared).written[job] = Some(written);
@@ -282,7 +282,7 @@ impl Work<'_> {
             None => Parquet::create(&job.path)?,
         };
         file.chunk(job.columns.len(), chunk)?;
-        let last = self.tables[task.job].batches() - 1;
+        let last = self.tables[task.job].groups() - 1;
         if (task.group, task.column) != (last, job.columns.len() - 1) {
             return Ok((Some(file), None));
         }
