@@ -8,11 +8,31 @@ where that is known. Any other release, and a process that has imported the pack
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
-import _duckdb as duckdb
+
+@contextlib.contextmanager
+def _late_binding() -> Iterator[None]:
+    """Lets what is loaded look up the functions that it calls when it first calls them. The module calls ten
+    thousand functions of its own through tables that the loader else fills at once; a query needs few."""
+    if not hasattr(os, "RTLD_LAZY"):  # where modules are loaded otherwise
+        yield
+        return
+    flags = sys.getdlopenflags()
+    sys.setdlopenflags(flags & ~os.RTLD_NOW | os.RTLD_LAZY)
+    try:
+        yield
+    finally:
+        sys.setdlopenflags(flags)
+
+
+with _late_binding():
+    import _duckdb as duckdb
 
 __all__ = ["duckdb"]
 

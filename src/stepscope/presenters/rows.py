@@ -157,7 +157,8 @@ def to_table(
         out.write("  ".join(parts).rstrip() + "\n")
 
     write(titles, "heading")
-    write(["─" * w for w in widths], "rule")
+    # Not by write(): how wide these are is known without the tables of wide characters.
+    out.write("  ".join(paint("rule", "─" * most_cells) for most_cells in widths) + "\n")
     for row, values in zip(texts, head, strict=True):
         write(row, "cell", values)
     number = len(head)
