@@ -130,6 +130,18 @@ def test_more_names_than_a_batch_has_rows(tmp_path: Path) -> None:
     assert {row["name"] for row in store.rows("slice")} == set(names)
 
 
+def test_names_that_were_met_a_thousand_names_apart() -> None:
+    """Batches in which the codes of all names are multiples of a thousand apart are packed like any other."""
+    met = [f"n{i}" for i in range(1001)]
+    names = met + [("n0", "n1000")[i % 2] for i in range(130_000)]
+    events = ",".join(
+        f'{{"ph":"X","pid":1,"tid":1,"ts":{i},"dur":1,"name":"{name}"}}' for i, name in enumerate(names)
+    )
+    store = decode(data=f"[{events}]".encode())
+    table = pa.table(store.stream("slice", columns=["name", "ts_ps"])).sort_by("ts_ps")
+    assert table["name"].to_pylist() == names
+
+
 def test_steps_are_half_open_and_can_be_given_again(tmp_path: Path) -> None:
     store = decode(tmp_path)
     store.assign_steps([0], [1], [0])

@@ -66,7 +66,7 @@ use options::Options;
 use store::{Store, Writer};
 
 /// Raised whenever the same bytes would give other rows.
-pub const DECODER_VERSION: u32 = 3;
+pub const DECODER_VERSION: u32 = 4;
 
 type Decoder = fn(&Input, &Options, &mut Writer) -> Result<()>;
 

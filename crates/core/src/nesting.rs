@@ -62,6 +62,12 @@ impl Nester {
         Place { parent, depth }
     }
 
+    /// How many of the slices from `row` on are still open.
+    pub fn open_from(&self, row: i64) -> usize {
+        let rows = self.open.iter().rev();
+        rows.take_while(|open| open.row >= row).count()
+    }
+
     /// Ends the track: closes every slice that is still open.
     pub fn finish(&mut self, mut done: impl FnMut(i64, i64)) {
         self.close_until(i64::MAX, &mut done);

@@ -1,5 +1,5 @@
-//! Whole numbers in as few bytes as their batch allows: the difference to the smallest, in units of a
-//! thousand or a million where all differences are (times are picoseconds, clocks are not).
+//! Whole numbers in as few bytes as their batch allows: the difference to the smallest, for int64 in units
+//! of a thousand or a million where all differences are (times are picoseconds, clocks are not).
 //!
 //! Which bytes stand at NULLs does not matter, so they do not count.
 
@@ -9,7 +9,8 @@ use crate::pooled::column;
 use arrow_buffer::Buffer;
 
 /// Units that are tried, the largest first: clocks count microseconds or nanoseconds.
-const STEPS: [u64; 2] = [1_000_000, 1000];
+const MICROSECOND_PS: u64 = 1_000_000;
+const NANOSECOND_PS: u64 = 1000;
 
 /// How the values of a column are written: value = base + step * what is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,11 @@ impl Packing {
     pub fn suits(self, shape: Shape) -> bool {
         self == Packing::PLAIN
             || (matches!(self.width, 0 | 1 | 2 | 4)
-                && matches!(shape, Shape::I32 | Shape::Code | Shape::I64))
+                && match shape {
+                    Shape::I64 => true,
+                    Shape::I32 | Shape::Code => self.step == 1,
+                    _ => false,
+                })
     }
 }
 
@@ -50,12 +55,12 @@ pub fn pack(shape: Shape, valid: Option<&[u8]>, values: &[u8], out: &mut Vec<u8>
     }
 }
 
-fn pack_as<const N: usize>(
+fn pack_as<const N: usize, F: Fn([u8; N]) -> i64 + Copy>(
     values: &[[u8; N]],
     width_in_memory: u8,
     valid: Option<&[u8]>,
     out: &mut Vec<u8>,
-    value: impl Fn([u8; N]) -> i64 + Copy,
+    value: F,
 ) -> Packing {
     let (mut low, mut high) = (i64::MAX, i64::MIN);
     let mut each = |bytes: &[u8; N]| {
@@ -72,19 +77,12 @@ fn pack_as<const N: usize>(
     }
     let range = high.wrapping_sub(low) as u64;
     let mut step = 1;
-    for unit in STEPS {
-        // Only where it saves a byte, and the first difference that is no multiple ends the search.
-        let whole = |bytes: &[u8; N]| (value(*bytes).wrapping_sub(low) as u64).is_multiple_of(unit);
-        if range > 255
-            && width(range / unit) < width(range)
-            && match valid {
-                None => values.iter().all(whole),
-                Some(bits) => told(values, bits).all(whole),
-            }
-        {
-            step = unit;
-            break;
-        }
+    // Codes and numbers of tracks count nothing that has a unit.
+    let saves = |unit| N == 8 && range > 255 && width(range / unit) < width(range);
+    if saves(MICROSECOND_PS) && are_whole::<MICROSECOND_PS, N, F>(values, valid, low, value) {
+        step = MICROSECOND_PS;
+    } else if saves(NANOSECOND_PS) && are_whole::<NANOSECOND_PS, N, F>(values, valid, low, value) {
+        step = NANOSECOND_PS;
     }
     let width = width(range / step);
     if width >= width_in_memory {
@@ -95,14 +93,28 @@ fn pack_as<const N: usize>(
         .map(|bytes| value(*bytes).wrapping_sub(low) as u64);
     match step {
         1 => put(width, differences, out),
-        // Constants, so that no division is needed.
-        1000 => put(width, differences.map(|all| all / 1000), out),
-        _ => put(width, differences.map(|all| all / 1_000_000), out),
+        NANOSECOND_PS => put(width, differences.map(|all| all / NANOSECOND_PS), out),
+        _ => put(width, differences.map(|all| all / MICROSECOND_PS), out),
     }
     Packing {
         width,
         base: low,
         step: step as i64,
+    }
+}
+
+/// Whether all differences to the smallest value are multiples of a unit. The first that is none ends the
+/// search; the unit is a constant, so that no division is needed.
+fn are_whole<const UNIT: u64, const N: usize, F: Fn([u8; N]) -> i64>(
+    values: &[[u8; N]],
+    valid: Option<&[u8]>,
+    low: i64,
+    value: F,
+) -> bool {
+    let mut whole = |bytes: &[u8; N]| (value(*bytes).wrapping_sub(low) as u64).is_multiple_of(UNIT);
+    match valid {
+        None => values.iter().all(&mut whole),
+        Some(bits) => told(values, bits).all(&mut whole),
     }
 }
 
@@ -286,6 +298,22 @@ mod tests {
             Packing::PLAIN
         );
         assert_eq!(there_and_back(&[], None), Packing::PLAIN);
+    }
+
+    #[test]
+    fn codes_that_are_a_thousand_apart_have_no_unit() {
+        let codes = [5_i32, 1005, 2005, 40_005];
+        let bytes: Vec<u8> = codes.iter().flat_map(|code| code.to_le_bytes()).collect();
+        let mut out = Vec::new();
+        let packing = pack(Shape::Code, None, &bytes, &mut out);
+        assert_eq!((packing.width, packing.step), (2, 1));
+        let back = unpack(Shape::Code, packing, codes.len(), &out).unwrap();
+        assert_eq!(back.typed_data::<i32>(), codes);
+        let scaled = Packing {
+            step: 1000,
+            ..packing
+        };
+        assert!(scaled.suits(Shape::I64) && !scaled.suits(Shape::Code));
     }
 
     #[test]

@@ -137,10 +137,30 @@ impl PartWriter {
         Ok(())
     }
 
-    /// Changes values of an int64 column without NULLs: pairs of row within the batch and value.
-    pub fn patch(&mut self, batch: usize, at: usize, values: &[(usize, i64)]) -> Result<()> {
+    /// Writes a column that a batch was written without, with NULL in every row in its stead.
+    pub fn fill(&mut self, batch: usize, at: usize, column: &Column<'_>) -> Result<()> {
         let batch = &mut self.batches[batch];
-        let stored = &mut batch.columns[at];
+        let field = &self.fields[at];
+        batch.columns[at] = match &self.file {
+            Some(PartFile::Heap(heap)) => {
+                store(heap, batch.rows, field.shape, column, &mut self.scratch)?
+            }
+            Some(PartFile::Ipc(_)) => {
+                return Err(Error::new(Kind::Io, "a part that cannot be filled"));
+            }
+            None => {
+                let field = std::slice::from_ref(field);
+                let column = std::slice::from_ref(column);
+                keep(batch.rows, field, column, &mut self.scratch)?.remove(0)
+            }
+        };
+        Ok(())
+    }
+
+    /// Changes values of an int64 column without NULLs: pairs of row within the batch and value.
+    pub fn patch(&mut self, number: usize, at: usize, values: &[(usize, i64)]) -> Result<()> {
+        let batch = &self.batches[number];
+        let stored = &batch.columns[at];
         let written = match (&stored.buffers[0], &self.file) {
             (Place::Memory(buffer), _) => buffer.to_vec(),
             (Place::File { offset, bytes, .. }, Some(PartFile::Heap(heap))) => {
@@ -159,17 +179,7 @@ impl PartWriter {
             values: all.to_byte_slice(),
         };
         // What was written stays as a hole: it is rare, and the new values may need more room.
-        *stored = match &self.file {
-            Some(PartFile::Heap(heap)) => {
-                store(heap, batch.rows, Shape::I64, &column, &mut self.scratch)?
-            }
-            _ => {
-                let field = [self.fields[at].clone()];
-                let mut kept = keep(batch.rows, &field, &[column], &mut self.scratch)?;
-                kept.remove(0)
-            }
-        };
-        Ok(())
+        self.fill(number, at, &column)
     }
 
     /// Ends the file.

@@ -23,8 +23,10 @@ const BATCH_ROWS: usize = part::BATCH_ROWS / 4;
 const BATCH_ARGS_BYTES: usize = 64 << 20;
 /// Used memory that is kept for the args of further pieces.
 const SPARES: usize = 32;
-/// Column of the file that is patched when a slice ends after its batch was written.
+/// Column of the file that is written when all slices of the batch have ended.
 const SELF_PS: usize = 7;
+/// Batches that may wait for a slice to end. Those that wait for longer are patched in the end.
+const WAITING: usize = 64;
 
 fn fields(args: Shape) -> Vec<Field> {
     [
@@ -91,6 +93,31 @@ enum Text {
     There(Placed),
 }
 
+/// A batch that was written without its self times, because slices of it had not ended.
+struct Waiting {
+    batch: usize,
+    /// Number of its first row.
+    first: i64,
+    self_ps: Vec<i64>,
+    /// Slices that have not ended.
+    open: usize,
+}
+
+/// Where the self time of a row before those of the batch belongs that is being filled.
+fn settle(waiting: &mut [Waiting], late: &mut Vec<(i64, i64)>, row: i64, self_ps: i64) {
+    let next = waiting.partition_point(|batch| batch.first <= row);
+    let batch = next.checked_sub(1).map(|last| &mut waiting[last]);
+    let place = batch.and_then(|batch| {
+        let place = batch.self_ps.get_mut((row - batch.first) as usize)?;
+        batch.open -= 1;
+        Some(place)
+    });
+    match place {
+        Some(place) => *place = self_ps,
+        None => late.push((row, self_ps)),
+    }
+}
+
 /// The batch that is being filled, and what reaches beyond it.
 struct Encoder {
     part: PartWriter,
@@ -110,7 +137,11 @@ struct Encoder {
     stretches: Vec<Text>,
     /// Memory for args that was used before: goes back with the columns of other pieces.
     spares: Vec<Vec<u8>>,
-    /// Self times of slices whose batch was written before they ended.
+    /// Batches without their self times, in their order.
+    waiting: Vec<Waiting>,
+    /// Memory of a batch that waited.
+    used: Vec<i64>,
+    /// Self times of slices whose batch was written with them before they ended.
     late: Vec<(i64, i64)>,
     batch_rows: Vec<usize>,
     bounds_ps: Option<(i64, i64)>,
@@ -135,6 +166,8 @@ impl Encoder {
             held: Vec::new(),
             stretches: Vec::new(),
             spares: Vec::new(),
+            waiting: Vec::new(),
+            used: Vec::new(),
             late: Vec::new(),
             batch_rows: Vec::new(),
             bounds_ps: None,
@@ -270,10 +303,10 @@ impl Encoder {
         let (first, mut row) = (self.first, self.first + self.self_ps.len() as i64);
         let rows = self.self_ps.len() + to - at;
         self.self_ps.resize(rows, 0);
-        let (own, late) = (&mut self.self_ps, &mut self.late);
+        let (own, waiting, late) = (&mut self.self_ps, &mut self.waiting, &mut self.late);
         let mut done = |row: i64, self_ps: i64| match own.get_mut((row - first) as usize) {
             Some(place) if row >= first => *place = self_ps,
-            _ => late.push((row, self_ps)),
+            _ => settle(waiting, late, row, self_ps),
         };
         let (mut low, mut high) = self.bounds_ps.unwrap_or((i64::MAX, i64::MIN));
         let nesting = self.needs.nesting;
@@ -317,6 +350,26 @@ impl Encoder {
             self.depth.resize(rows, 0);
         }
         self.bounds_ps = Some((low, high));
+        self.fill()
+    }
+
+    /// Writes the self times of batches whose slices have ended.
+    fn fill(&mut self) -> Result<()> {
+        let too_many = self.waiting.len().saturating_sub(WAITING);
+        for (number, batch) in self.waiting.iter_mut().enumerate() {
+            if batch.open > 0 && number >= too_many {
+                continue;
+            }
+            let mut self_ps = std::mem::take(&mut batch.self_ps);
+            let column = Column::Fixed {
+                valid: None,
+                values: self_ps.to_byte_slice(),
+            };
+            self.part.fill(batch.batch, SELF_PS, &column)?;
+            self_ps.clear();
+            self.used = self_ps;
+        }
+        self.waiting.retain(|batch| !batch.self_ps.is_empty());
         Ok(())
     }
 
@@ -326,6 +379,7 @@ impl Encoder {
         if rows == 0 {
             return Ok(());
         }
+        let open = self.nester.open_from(self.first);
         let columns = &self.columns;
         let [category, op_name, op_type, parent, correlation, args] = &mut self.bits;
         let data: Vec<Stretch<'_>> = self
@@ -363,9 +417,12 @@ impl Encoder {
                 values: self.depth.to_byte_slice(),
             },
             some(&self.parent, -1, parent),
-            Column::Fixed {
-                valid: None,
-                values: self.self_ps.to_byte_slice(),
+            match open {
+                0 => Column::Fixed {
+                    valid: None,
+                    values: self.self_ps.to_byte_slice(),
+                },
+                _ => Column::Nulls,
             },
             Column::Nulls,
             some(&columns.op_name, NONE, op_name),
@@ -374,6 +431,14 @@ impl Encoder {
             texts(&self.offsets, &data, args),
         ];
         self.part.write(rows, &written)?;
+        if open > 0 {
+            self.waiting.push(Waiting {
+                batch: self.batch_rows.len(),
+                first: self.first,
+                self_ps: std::mem::replace(&mut self.self_ps, std::mem::take(&mut self.used)),
+                open,
+            });
+        }
         self.batch_rows.push(rows);
         self.first += rows as i64;
         self.columns.clear();
@@ -406,12 +471,13 @@ impl Encoder {
 
     fn finish(mut self) -> Result<Slices> {
         let first = self.first;
-        let (own, late) = (&mut self.self_ps, &mut self.late);
+        let (own, waiting, late) = (&mut self.self_ps, &mut self.waiting, &mut self.late);
         self.nester
             .finish(|row, self_ps| match own.get_mut((row - first) as usize) {
                 Some(place) if row >= first => *place = self_ps,
-                _ => late.push((row, self_ps)),
+                _ => settle(waiting, late, row, self_ps),
             });
+        self.fill()?;
         self.flush(false)?;
         self.late.sort_unstable();
         let mut late = self.late.as_slice();

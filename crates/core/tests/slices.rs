@@ -1,10 +1,13 @@
 //! Slices through the whole store: nesting against a brute-force twin, and the same table on every way.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use stepscope_core::columns::{Cell, MISSING, NONE, SliceColumns, Table};
+use stepscope_core::raw::Raw;
 use stepscope_core::store::{Needs, Options, Store, Value, Writer};
 
 #[derive(Debug, Clone)]
@@ -378,4 +381,53 @@ fn what_is_not_needed_is_left_out() {
         store.tables().into_keys().collect::<Vec<_>>(),
         ["device", "slice"]
     );
+}
+
+#[test]
+fn slices_that_last_longer_than_their_batch_keep_their_self_time() {
+    // A slice at the begin of each stretch lasts to the end of the table, each a bit shorter than the one
+    // around it; all others are one tick long. More stretches than batches may wait.
+    const STRETCH: i64 = 30_720;
+    for stretches in [3, 70] {
+        let (rows, end_ps) = (stretches * STRETCH, 2 * stretches * STRETCH);
+        let mut writer = Writer::new(&Options::default()).unwrap();
+        let name = writer.names.intern("slice");
+        let mut piece = SliceColumns::default();
+        for row in 0..rows {
+            let long = row % STRETCH == 0;
+            piece.track.push(0);
+            piece.name.push(name);
+            piece.category.push(NONE);
+            piece.ts_ps.push(row);
+            piece.dur_ps.push(if long {
+                end_ps - row / STRETCH - row
+            } else {
+                1
+            });
+            piece.op_name.push(NONE);
+            piece.op_type.push(NONE);
+            piece.correlation.push(MISSING);
+            piece.args_end.push(0);
+        }
+        writer.push_ordered(piece).unwrap();
+        let store = writer.finish().unwrap();
+        let columns = store.table("slice").unwrap().raw().unwrap();
+        let mut row = 0;
+        for group in 0..columns.groups() {
+            let Raw::Values(all) = columns.column(group, "self_ps").unwrap().unwrap() else {
+                panic!("self times are values")
+            };
+            for self_ps in all.as_primitive::<Int64Type>().values() {
+                // Before its first child and after its last; the innermost has what no other lies in.
+                let alone = match (row % STRETCH, row / STRETCH) {
+                    (0, last) if last + 1 == stretches => 1 + end_ps - last - rows,
+                    (0, _) => 2,
+                    _ => 1,
+                };
+                assert_eq!(*self_ps, alone, "row {row} of {rows}");
+                row += 1;
+            }
+        }
+        assert_eq!(row, rows);
+    }
 }
