@@ -39,7 +39,7 @@ def parser() -> Parser:
         epilog="The program keeps its output and its exit code. What was recorded is told on stderr.",
     )
     parser.add_argument("command", nargs="*", metavar="CMD", help="the program and its arguments, after --")
-    parser.add_argument("--out", metavar="DIR", help="where to; new or empty (stepscope-DATE-TIME)")
+    parser.add_argument("-o", "--out", metavar="DIR", help="where to; new or empty (stepscope-DATE-TIME)")
     parser.add_argument(
         "--warmup", type=_whole, default=3, metavar="N", help="settled steps to let go by first (3)"
     )

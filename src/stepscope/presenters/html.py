@@ -18,11 +18,11 @@ from typing import Any
 import stepscope
 from stepscope import units
 from stepscope.presenters.charts import draw
+from stepscope.presenters.lifted import lifted
 from stepscope.presenters.plain import block, plain
 from stepscope.report import Finding, Note, Report, Section, Table
 
 EXTENSION = ".html"
-_PLACES = ("run_id", "host_id", "source_id")
 _CELL, _HOVER, _LONGEST = 160, 2000, 4000
 """Characters of a text in a cell, of what appears when the mouse rests on it, and of a sentence."""
 
@@ -122,7 +122,7 @@ def _section(number: int, section: Section) -> str:
 
 
 def _table(table: Table) -> str:
-    table = _without_constants(table)
+    table, alike = lifted(table)
     scales = units.scales([column.unit for column in table.columns], table.rows)
     right = [column.unit not in ("text", "bool") for column in table.columns]
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
@@ -143,18 +143,8 @@ def _table(table: Table) -> str:
         else ""
     )
     head = f"<thead><tr>{heads}</tr></thead>"
-    return f'<div class="scroll"><table>{head}<tbody>\n{rows}</tbody></table></div>{more}'
-
-
-def _without_constants(table: Table) -> Table:
-    """Leaves out where the rows come from when they all come from there; the SQL has it."""
-    kept = [
-        i
-        for i, column in enumerate(table.columns)
-        if column.name not in _PLACES or len({row[i] for row in table.rows}) > 1 or len(table.rows) == 1
-    ]
-    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
-    return Table(tuple(table.columns[i] for i in kept), rows, table.total)
+    told = f'<p class="quiet">{_text(alike)}</p>' if alike else ""
+    return f'{told}<div class="scroll"><table>{head}<tbody>\n{rows}</tbody></table></div>{more}'
 
 
 def _cell(text: str, value: Any, right: bool) -> str:

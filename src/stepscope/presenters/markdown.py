@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
+from stepscope.presenters.lifted import lifted
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import markdown as _escape
 from stepscope.report import Finding, Note, Report, Section, Table
@@ -58,9 +59,11 @@ def _note(note: Note) -> str:
 
 def table(table: Table) -> str:
     """A table of the report as Markdown: one unit a column, numbers at the right."""
+    table, alike = lifted(table)
     scales = units.scales([column.unit for column in table.columns], table.rows)
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
-    lines = ["| " + " | ".join(map(markdown, titles)) + " |"]
+    lines = [f"{markdown(alike)}\n"] if alike else []
+    lines.append("| " + " | ".join(map(markdown, titles)) + " |")
     lines.append(
         "|" + "|".join(" --- " if c.unit in ("text", "bool") else " ---: " for c in table.columns) + "|"
     )

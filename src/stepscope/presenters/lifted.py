@@ -1,0 +1,39 @@
+"""What a table says alike in every row is said once, above it."""
+
+from __future__ import annotations
+
+from stepscope import units
+from stepscope.presenters.plain import plain
+from stepscope.report import Table
+
+_PLACES = ("run_id", "host_id", "source_id")
+"""Where rows come from. When they all come from there the report tells it anyway, and the SQL has it."""
+_FEWEST_ROWS = 3
+"""In a shorter table a value that stands twice is no noise."""
+_LONGEST = 200
+
+
+def lifted(table: Table) -> tuple[Table, str]:
+    """The table without the columns of text that have one value, and a sentence with these values.
+
+    Numbers stay: that they are equal may be the news. The sentence is empty when nothing is lifted.
+    """
+    rows = table.rows
+    alike = {i for i in range(len(table.columns)) if len(rows) > 1 and len({row[i] for row in rows}) == 1}
+    places = {i for i in alike if table.columns[i].name in _PLACES}
+    words = {i for i in alike - places if table.columns[i].unit in ("text", "bool")}
+    if len(rows) < _FEWEST_ROWS:
+        words = set()
+    kept = [i for i in range(len(table.columns)) if i not in places | words]
+    if not kept:
+        return table, ""
+    scales = units.scales([column.unit for column in table.columns], rows)
+    said = []
+    for i in sorted(words):
+        title, value = table.columns[i].title, rows[0][i]
+        said.append(
+            f"no {title.lower()}" if value is None else f"{title} {plain(scales[i].cell(value), _LONGEST)}"
+        )
+    columns = tuple(table.columns[i] for i in kept)
+    short = Table(columns, tuple(tuple(row[i] for i in kept) for row in rows), table.total)
+    return short, f"In every row: {'; '.join(said)}." if said else ""
