@@ -1,7 +1,7 @@
 -- Idle time of devices
 --
 -- question: When was a device idle, within the window?
--- reads: device_load, observed, track_place
+-- reads: device_load, observed, track_place, work_slice
 -- notes: From the start of a stretch of observed to the first work, between works, and from the last
 --   work to the end of the stretch.
 -- columns:
@@ -15,9 +15,9 @@
 --   idle_ps | ps | Idle | its length
 --   next_slice_id | int | Next slice | slice that ended it; NULL at the end of the stretch
 WITH bounds AS (
-  SELECT d.device_track_id, d.piece_id, MAX(d.to_ps) AS last_ps
-  FROM device_load AS d
-  GROUP BY d.device_track_id, d.piece_id
+  SELECT w.device_track_id, w.piece_id, MAX(w.to_ps) AS last_ps
+  FROM work_slice AS w
+  GROUP BY w.device_track_id, w.piece_id
 ),
 
 devices AS (
@@ -37,15 +37,21 @@ stretches AS (
   LEFT JOIN bounds AS b ON b.device_track_id = d.device_track_id AND b.piece_id = o.piece_id
 ),
 
-gaps AS (
-  SELECT
-    d.device_track_id,
-    d.slice_id AS next_slice_id,
-    COALESCE(d.covered_ps, o.open_ps) AS begin_ps,
-    d.from_ps AS stop_ps
+after_gaps AS (
+  SELECT d.device_track_id, d.piece_id, d.slice_id, d.covered_ps, d.from_ps
   FROM device_load AS d
-  INNER JOIN observed AS o ON o.piece_id = d.piece_id
-  WHERE d.from_ps > COALESCE(d.covered_ps, o.open_ps)
+  WHERE d.covered_ps IS NULL OR d.from_ps > d.covered_ps
+),
+
+gaps AS (
+  SELECT a.device_track_id, a.slice_id AS next_slice_id, a.covered_ps AS begin_ps, a.from_ps AS stop_ps
+  FROM after_gaps AS a
+  WHERE a.covered_ps IS NOT NULL
+  UNION ALL
+  SELECT f.device_track_id, f.slice_id AS next_slice_id, o.open_ps AS begin_ps, f.from_ps AS stop_ps
+  FROM after_gaps AS f
+  INNER JOIN observed AS o ON o.piece_id = f.piece_id
+  WHERE f.covered_ps IS NULL AND f.from_ps > o.open_ps
   UNION ALL
   SELECT s.device_track_id, NULL AS next_slice_id, s.reached_ps AS begin_ps, s.close_ps AS stop_ps
   FROM stretches AS s
