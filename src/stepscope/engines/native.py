@@ -50,7 +50,9 @@ class _Stream:
         self.obj = arrow
 
     def rows(self) -> int | None:
-        return None
+        # Joins are planned by it: without it the many rows of a table may be put where the few belong.
+        rows = getattr(self.obj, "rows", None)
+        return rows if isinstance(rows, int) else None
 
     def accepts(self, predicate: object) -> bool:
         return False
