@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Rows of a batch: a quarter of a row group. Columns this long stay near the processor while they are filled,
 /// nested and packed, and their memory is used again sooner.
-const BATCH_ROWS: usize = part::BATCH_ROWS / 4;
+pub const BATCH_ROWS: usize = part::BATCH_ROWS / 4;
 /// Args of a batch from which on it is written, however few its rows.
 const BATCH_ARGS_BYTES: usize = 64 << 20;
 /// Used memory that is kept for the args of further pieces.

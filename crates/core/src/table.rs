@@ -6,6 +6,7 @@ use crate::error::{Error, Kind, Result};
 use crate::lazy_args::{self, Dictionaries};
 use crate::mapping;
 use crate::part::{Access, BATCH_ROWS, Field, Part, Shape};
+use crate::slices;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -52,7 +53,7 @@ impl Dictionary {
     /// batch; so one that is longer than a batch is not handed out, but the texts row by row.
     fn joined_type(&self) -> DataType {
         match self.value_type() {
-            DataType::Utf8 if self.texts.rows() > BATCH_ROWS as u64 => DataType::Utf8View,
+            DataType::Utf8 if self.texts.rows() > slices::BATCH_ROWS as u64 => DataType::Utf8View,
             values => DataType::Dictionary(Box::new(DataType::Int32), Box::new(values)),
         }
     }
