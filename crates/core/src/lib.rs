@@ -94,12 +94,7 @@ pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {
         let hash = options.keep.then(|| scope.spawn(|| input.content_hash()));
         writer.finish_with(|facts| {
             if let Some(hash) = hash {
-                let died = |_| {
-                    Err(Error::new(
-                        Kind::Io,
-                        "the thread that hashes the input died",
-                    ))
-                };
+                let died = |_| Err(Error::new(Kind::Io, "the thread that hashes died"));
                 facts.content_hash = hash.join().unwrap_or_else(died)?;
             }
             facts.bytes_in = input.bytes_in();

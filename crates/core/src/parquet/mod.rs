@@ -1,8 +1,8 @@
 //! Tables of a store as Parquet files (https://parquet.apache.org/docs/file-format/).
 //!
-//! A group of batches of the store becomes a row group. Its columns are encoded by several threads and written in
-//! order, so the bytes depend on the rows alone. Every file is hashed while it is written and forced to
-//! the disk before it is reported.
+//! A group of batches of the store becomes a row group. Its columns are encoded by several threads and
+//! written in order, so the bytes depend on the rows alone. Every file is hashed while it is written and
+//! forced to the disk before it is reported.
 
 mod distinct;
 mod file;
