@@ -52,3 +52,23 @@ def test_the_package_may_come_later():
 @pytest.mark.parametrize("version", ["2.1.0", "3.0.0-dev"])
 def test_an_unknown_release_gets_the_package(version):
     assert ask(f"import _duckdb; _duckdb.__version__ = {version!r}")[1]
+
+
+@pytest.mark.parametrize("before", ["", "import duckdb"])
+@pytest.mark.parametrize("later", ["", "import duckdb"])
+def test_joins_are_planned_by_the_number_of_rows(before, later):
+    if not duckdb.__version__.startswith("2.0."):
+        pytest.skip("how DuckDB asks for the number of rows is known of 2.0")
+    code = f"""
+{before}
+import stepscope
+from stepscope.engines.duckdb import DuckDB
+DuckDB().close()
+{later}
+with stepscope.open({str(SAMPLE)!r}, cache=False) as trace:
+    (rows,), = trace.query("SELECT count(*) FROM slice").rows()
+    (_, plan), = trace.query("EXPLAIN SELECT id FROM slice").rows()
+    assert f"~{{rows:,}} rows" in plan, plan
+    {later and "assert duckdb.sql('SELECT 42').fetchall() == [(42,)]"}
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

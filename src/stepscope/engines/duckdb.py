@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from stepscope import config
-from stepscope.engines import Params
+from stepscope.engines import Params, native
 from stepscope.engines.native import duckdb
 from stepscope.engines.reads import Reads, parse, told
 from stepscope.engines.refusal import refusal
@@ -69,6 +69,7 @@ class DuckDB:
         }
         if (most := config.memory_bytes()) is not None:
             settings["memory_limit"] = f"{most}B"
+        native.prepare()
         self._con = duckdb.connect(":memory:", config=settings)
         self._con.execute("SET enable_progress_bar = false")
         self._streams: dict[str, object] = {}

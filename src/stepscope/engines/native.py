@@ -2,8 +2,8 @@
 
 `import duckdb` takes longer than DuckDB needs to start: most of it goes into data frames, typed expressions
 and the reading of package metadata, none of which are used here. The native module is the same either way;
-all that the package adds for us is how it reads Arrow streams, which `_Streams` says for the releases
-where that is known. Any other release, and a process that has imported the package already, gets the package.
+all that the package adds for us is how it reads Arrow streams, which `_Streams` says for the releases where
+that is known, and `_Beside` where a process has imported the package. Other releases get the package as it is.
 """
 
 from __future__ import annotations
@@ -73,11 +73,25 @@ class _Streams:
     adapt = _Stream
 
 
-def _prepare() -> None:
-    if "duckdb" not in sys.modules and duckdb.__version__.startswith(_KNOWN):
+class _Beside:
+    """The package's way to read Arrow objects; ours for our own streams, which know how many rows they hold."""
+
+    def __init__(self, sources: Any) -> None:
+        from stepscope._core import Stream
+
+        self.nodes = sources.nodes
+        self._ours, self._adapt = Stream, sources.adapt
+
+    def adapt(self, found: object) -> object:
+        return _Stream(found) if isinstance(found, self._ours) else self._adapt(found)
+
+
+def prepare() -> None:
+    """Lets engines read our streams. To be called for each: the package may have been imported meanwhile."""
+    if not duckdb.__version__.startswith(_KNOWN):
+        importlib.import_module("duckdb")
+    elif "duckdb" not in sys.modules:
         duckdb._set_arrow_sources(_Streams)
     else:
-        importlib.import_module("duckdb")
-
-
-_prepare()
+        # Its import may not be over in another thread.
+        duckdb._set_arrow_sources(_Beside(importlib.import_module("duckdb")._sources))
