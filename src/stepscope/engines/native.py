@@ -3,7 +3,7 @@
 `import duckdb` takes longer than DuckDB needs to start: most of it goes into data frames, typed expressions
 and the reading of package metadata, none of which are used here. The native module is the same either way;
 all that the package adds for us is how it reads Arrow streams, which `_Streams` says for the releases where
-that is known, and `_Beside` where a process has imported the package. Other releases get the package as it is.
+that is known, and `_Beside` where a process has imported the package. Other releases get the package alone.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Streams:
 
 
 class _Beside:
-    """The package's way to read Arrow objects; ours for our own streams, which know how many rows they hold."""
+    """The package's way to read Arrow objects; ours for our own streams, which know their number of rows."""
 
     def __init__(self, sources: Any) -> None:
         from stepscope._core import Stream
