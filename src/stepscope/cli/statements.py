@@ -21,6 +21,8 @@ _OPAQUE = late(
 
 def split(text: str) -> tuple[list[str], str]:
     """The statements that end in a semicolon, without it, and what stands after the last one."""
+    if ";" not in text:
+        return [], text
     done: list[str] = []
     begin = position = 0
     while position < len(text):
@@ -36,8 +38,6 @@ def split(text: str) -> tuple[list[str], str]:
 
 def statements(text: str) -> list[str]:
     """All statements of a text; the last one needs no semicolon."""
-    if ";" not in text:
-        return [] if is_blank(text) else [text.strip()]
     done, rest = split(text)
     return done if is_blank(rest) else [*done, rest.strip()]
 

@@ -13,6 +13,7 @@ much as decoding: one that may have been in flight when the machine went down is
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import threading
 import time
@@ -98,8 +99,6 @@ class Cache:
     def _index(self, identity: Identity) -> dict[str, Any] | None:
         if identity in self._seen:
             return self._seen[identity]
-        import json
-
         try:
             found = json.loads(self._index_path(identity).read_bytes())
         except (OSError, ValueError):
@@ -111,8 +110,6 @@ class Cache:
         return self.folder / "index" / f"{_digest(identity[0])}.json"
 
     def _write_index(self, identity: Identity, found: dict[str, Any]) -> None:
-        import json
-
         # What is not remembered is looked up again the next time.
         with contextlib.suppress(OSError):
             disk.write_whole(self._index_path(identity), json.dumps(found).encode())
@@ -169,8 +166,6 @@ class Cache:
 
     def put(self, stage: Path, source: Source, content_hash: str) -> Path:
         """Makes a finished folder an entry; returns where it is now. An entry already there stays."""
-        import json
-
         entry = self._entry(source, content_hash)
         size = sum(path.stat().st_size for path in stage.iterdir())
         boot = _boot()
@@ -207,8 +202,6 @@ class Cache:
 
     def _believed(self, entry: Path) -> bool:
         """False for an entry that is missing, unfinished, or may have been cut by a crash of the machine."""
-        import json
-
         try:
             known = json.loads((entry / _ENTRY).read_bytes())
             boot, made = known["boot"], float(known["made"])
@@ -242,8 +235,6 @@ class Cache:
                     lock.unlink(missing_ok=True)
 
     def _evict(self) -> None:
-        import json
-
         found = []
         for entry in (self.folder / "entries").iterdir():
             if entry.name.split("-")[2:3] != [self._version]:

@@ -36,4 +36,6 @@ def lifted(table: Table) -> tuple[Table, str]:
         )
     columns = tuple(table.columns[i] for i in kept)
     short = Table(columns, tuple(tuple(row[i] for i in kept) for row in rows), table.total)
-    return short, f"In every row: {'; '.join(said)}." if said else ""
+    # Rows that a limit left out may say something else.
+    where = "In every row" if table.total <= len(rows) else "In every row shown"
+    return short, f"{where}: {'; '.join(said)}." if said else ""
