@@ -103,8 +103,25 @@ struct Waiting {
     open: usize,
 }
 
-/// Where the self time of a row before those of the batch belongs that is being filled.
-fn settle(waiting: &mut [Waiting], late: &mut Vec<(i64, i64)>, row: i64, self_ps: i64) {
+/// Puts the self time of a row where it belongs: into the batch that is being filled, whose rows from `first`
+/// on are `own`, or into one before it.
+#[inline]
+fn settle(
+    (first, own): (i64, &mut [i64]),
+    waiting: &mut [Waiting],
+    late: &mut Vec<(i64, i64)>,
+    row: i64,
+    self_ps: i64,
+) {
+    match own.get_mut((row - first) as usize) {
+        Some(place) if row >= first => *place = self_ps,
+        _ => settle_before(waiting, late, row, self_ps),
+    }
+}
+
+/// The same for a row of a batch that waits, or that did not wait for long enough.
+#[cold]
+fn settle_before(waiting: &mut [Waiting], late: &mut Vec<(i64, i64)>, row: i64, self_ps: i64) {
     let next = waiting.partition_point(|batch| batch.first <= row);
     let batch = next.checked_sub(1).map(|last| &mut waiting[last]);
     let place = batch.and_then(|batch| {
@@ -304,10 +321,7 @@ impl Encoder {
         let rows = self.self_ps.len() + to - at;
         self.self_ps.resize(rows, 0);
         let (own, waiting, late) = (&mut self.self_ps, &mut self.waiting, &mut self.late);
-        let mut done = |row: i64, self_ps: i64| match own.get_mut((row - first) as usize) {
-            Some(place) if row >= first => *place = self_ps,
-            _ => settle(waiting, late, row, self_ps),
-        };
+        let mut done = |row, self_ps| settle((first, own), waiting, late, row, self_ps);
         let (mut low, mut high) = self.bounds_ps.unwrap_or((i64::MAX, i64::MIN));
         let nesting = self.needs.nesting;
         let columns = piece.track[at..to]
@@ -473,10 +487,7 @@ impl Encoder {
         let first = self.first;
         let (own, waiting, late) = (&mut self.self_ps, &mut self.waiting, &mut self.late);
         self.nester
-            .finish(|row, self_ps| match own.get_mut((row - first) as usize) {
-                Some(place) if row >= first => *place = self_ps,
-                _ => settle(waiting, late, row, self_ps),
-            });
+            .finish(|row, self_ps| settle((first, own), waiting, late, row, self_ps));
         self.fill()?;
         self.flush(false)?;
         self.late.sort_unstable();
