@@ -1,11 +1,12 @@
 //! The texts and tracks of one worker, and what the writer calls them.
 
-use super::piece::{Delta, Texts};
+use super::piece::{Delta, Id, Texts};
 use super::tracks::Tracks;
 use crate::columns::{NONE, SliceColumns};
 use crate::error::Result;
 use crate::pool::Pool;
 use crate::store::Writer;
+use std::borrow::Cow;
 
 /// Not translated yet.
 const FRESH: u32 = NONE - 1;
@@ -62,6 +63,15 @@ impl Codes {
     pub fn text(&self, code: u32) -> Option<&str> {
         self.word(code)
             .and_then(|text| std::str::from_utf8(text).ok())
+    }
+
+    /// Text of an id.
+    pub fn id(&self, id: Id) -> Option<Cow<'_, str>> {
+        match id {
+            Id::Missing => None,
+            Id::Number(number) => Some(number.to_string().into()),
+            Id::Word(code) => self.text(code).map(Cow::Borrowed),
+        }
     }
 
     /// Key of a local track.

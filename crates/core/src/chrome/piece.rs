@@ -53,6 +53,33 @@ impl Flaws {
     }
 }
 
+/// What ties events together. Arrows have one each, mostly a whole number: interned, those would be
+/// most of all texts, each met twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Id {
+    /// None was told.
+    Missing,
+    /// The number whose decimal digits, written the shortest way, are the text.
+    Number(u64),
+    /// The code of any other text.
+    Word(u32),
+}
+
+impl Id {
+    /// The number that is written as `text`; none when it could be written another way.
+    #[inline]
+    pub fn number(text: &[u8]) -> Option<Id> {
+        // 18 digits always fit.
+        let whole = match text {
+            [b'0'] => true,
+            [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
+            _ => false,
+        };
+        let add = |sum: u64, digit: &u8| sum * 10 + u64::from(digit - b'0');
+        whole.then(|| Id::Number(text.iter().fold(0, add)))
+    }
+}
+
 /// An event that is no complete slice. Strings are codes of the piece's interner.
 #[derive(Debug, Clone)]
 pub struct Record {
@@ -66,8 +93,8 @@ pub struct Record {
     pub name: u32,
     /// Category, or [`NONE`].
     pub category: u32,
-    /// Id, or [`NONE`].
-    pub id: u32,
+    /// Its id.
+    pub id: Id,
     /// Scope of the id, or [`NONE`].
     pub scope: u32,
     /// Op name, or [`NONE`].

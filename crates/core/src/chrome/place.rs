@@ -2,7 +2,7 @@
 
 use super::event::{Event, Rules, Scanner};
 use super::field::Field;
-use super::piece::{Flaw, Piece, Record};
+use super::piece::{Flaw, Id, Piece, Record};
 use super::recent;
 use super::repair;
 use super::time::Time;
@@ -69,6 +69,21 @@ impl Scanner {
         self.scratch.clear();
         found.push(field, &mut self.scratch);
         self.words.intern(&self.scratch)
+    }
+
+    /// The id that a field tells.
+    #[inline]
+    fn id(&mut self, field: Field, found: &Found<'_>) -> Id {
+        if !field.present() {
+            return Id::Missing;
+        }
+        if let Some(number) = Id::number(found.text(field)) {
+            return number;
+        }
+        self.scratch.clear();
+        found.push(field, &mut self.scratch);
+        // Digits may be written as escapes.
+        Id::number(&self.scratch).unwrap_or_else(|| Id::Word(self.words.intern(&self.scratch)))
     }
 
     /// Puts an event where it belongs.
@@ -267,7 +282,7 @@ impl Scanner {
             (false, true) => (b's', end),
             (false, false) => return,
         };
-        let id = self.word(id, found);
+        let id = self.id(id, found);
         piece.records.push(Record {
             phase,
             id_scope: b'b',
@@ -317,10 +332,10 @@ impl Scanner {
             };
         // Each arrow has an id of its own, which only the table of arrows tells.
         let (id, scope) = if rules.tables || !matches!(event.phase, b's' | b't' | b'f') {
-            let id = self.rare_word(event.id, found);
+            let id = self.id(event.id, found);
             (id, self.rare_word(event.scope, found))
         } else {
-            (NONE, NONE)
+            (Id::Missing, NONE)
         };
         let record = Record {
             phase: event.phase,

@@ -2,7 +2,7 @@
 
 use super::codes::Codes;
 use super::notes;
-use super::piece::{Flaw, Flaws, Interner, Record};
+use super::piece::{Flaw, Flaws, Id, Interner, Record};
 use super::spans::{End, Spans};
 use super::tracks::{Tracks, each_member, thread_ids};
 use crate::columns::{Cell, MISSING, Table};
@@ -110,11 +110,22 @@ impl Rows {
         let record = told.record;
         self.key.clear();
         self.key.push(kind);
-        for code in [record.category, record.scope, record.id] {
-            let text = told.codes.word(code).unwrap_or(b"");
+        let mut push = |text: Option<&[u8]>| {
+            let text = text.unwrap_or(b"");
             self.key
                 .extend_from_slice(&(text.len() as u32).to_le_bytes());
             self.key.extend_from_slice(text);
+        };
+        push(told.codes.word(record.category));
+        push(told.codes.word(record.scope));
+        match record.id {
+            // No text is that long.
+            Id::Number(number) => {
+                self.key.extend_from_slice(&u32::MAX.to_le_bytes());
+                self.key.extend_from_slice(&number.to_le_bytes());
+            }
+            Id::Word(code) => push(told.codes.word(code)),
+            Id::Missing => push(None),
         }
     }
 
@@ -128,15 +139,15 @@ impl Rows {
         {
             return Ok(*track);
         }
-        let mut id = told.codes.word(record.id).unwrap_or(b"").to_vec();
-        if let Some(scope) = told.codes.word(record.scope) {
-            id.extend_from_slice(b" of ");
-            id.extend_from_slice(scope);
+        let mut id = told.codes.id(record.id).unwrap_or_default().into_owned();
+        if let Some(scope) = told.codes.text(record.scope) {
+            id.push_str(" of ");
+            id.push_str(scope);
         }
         let category = told.codes.word(record.category);
-        let track = self
-            .tracks
-            .sequence(told.codes.track(record.track), category, &id)?;
+        let track =
+            self.tracks
+                .sequence(told.codes.track(record.track), category, id.as_bytes())?;
         if record.id_scope != b'l' {
             if begin {
                 self.begun.insert(self.key.clone(), track);
@@ -206,8 +217,9 @@ impl Rows {
         let record = told.record;
         let (name, id) = (
             told.codes.word(record.name).unwrap_or(b""),
-            told.codes.word(record.id),
+            told.codes.id(record.id),
         );
+        let id = id.as_deref().map(str::as_bytes);
         let track = self
             .tracks
             .counter(told.codes.track(record.track), name, id)?;
@@ -277,6 +289,7 @@ impl Rows {
             return Ok(());
         }
         let has_id = matches!(record.phase, b'N' | b'O' | b'D' | b'n' | b'T' | b'p');
+        let id = told.codes.id(record.id).filter(|_| has_id);
         let cells = [
             Cell::I64(i64::from(track)),
             Cell::Text(told.codes.text(record.name).unwrap_or("")),
@@ -284,10 +297,7 @@ impl Rows {
                 .text(record.category)
                 .map_or(Cell::Null, Cell::Text),
             Cell::Text(kind),
-            told.codes
-                .text(record.id)
-                .filter(|_| has_id)
-                .map_or(Cell::Null, Cell::Text),
+            id.as_deref().map_or(Cell::Null, Cell::Text),
             Cell::I64(told.ts_ps),
             notes::args_cell(told.args),
         ];

@@ -179,6 +179,44 @@ fn flows_counters_objects_and_the_rest() {
 }
 
 #[test]
+fn ids_are_told_apart_by_their_text() {
+    let ids = [
+        "7",
+        r#""7""#,
+        r#""\u0037""#,
+        "7.0",
+        r#""07""#,
+        "-7",
+        "0",
+        r#""00""#,
+        "999999999999999999",
+        "9999999999999999999",
+        r#""9999999999999999999""#,
+        r#""7 ""#,
+        r#""""#,
+        "null",
+        "7",
+    ];
+    let events = ids.map(|id| format!(r#"{{"ph":"t","id":{id},"name":"n","pid":1,"ts":1}}"#));
+    let store = read(format!("[{}]", events.join(",")));
+    assert_eq!(
+        lines(&store, "flow", &["flow_id"]),
+        "0 0 0 1 2 3 4 5 6 7 7 8 9 9 0"
+            .split(' ')
+            .collect::<Vec<_>>()
+    );
+    let store = read(
+        r#"[{"ph":"b","cat":"c","id":"7","name":"n","pid":1,"ts":1},{"ph":"e","cat":"c","id":7,"name":"n","pid":1,"ts":3},
+            {"ph":"b","cat":"c","id":7,"scope":"s","name":"n","pid":1,"ts":1},
+            {"ph":"e","cat":"c","id":"\u0037","scope":"s","name":"n","pid":1,"ts":4}]"#,
+    );
+    assert_eq!(
+        lines(&store, "slice", &["track_id", "ts_ps", "dur_ps"]),
+        ["0 | 1000000 | 2000000", "1 | 1000000 | 3000000"]
+    );
+}
+
+#[test]
 fn metadata_after_and_before() {
     let store = read(
         r#"[{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":1},{"ph":"X","name":"a","pid":"Spans","tid":"","ts":1,"dur":1},
