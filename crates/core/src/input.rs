@@ -1,7 +1,7 @@
 //! Bytes to decode, plain or packed, with the guard against bombs.
 //!
-//! The content hash is taken of the bytes as stored while they are read, so that it costs no second
-//! pass. Plain files are read, never mapped: their pages must not count as memory of this process.
+//! The content hash is taken of the bytes as stored, while they are read where it is wanted, so that it costs
+//! no second pass. Plain files are read, never mapped: their pages must not count as memory of this process.
 
 pub use crate::random::{RandomAccess, unnamed_file, unnamed_file_in};
 
@@ -76,6 +76,12 @@ impl Input {
         Arc::clone(&self.tally.packed)
     }
 
+    /// Lets bytes be hashed while they are read, so that [`Input::content_hash`] need not read them once more.
+    /// A stream has no hash without it.
+    pub fn hash_in_passing(&self) {
+        lock(&self.tally.hash).in_passing = true;
+    }
+
     /// Bytes after decompression, of the longest pass so far.
     pub fn bytes_in(&self) -> u64 {
         self.tally.unpacked.load(Ordering::Relaxed)
@@ -121,11 +127,11 @@ impl Input {
             }
             _ => self.spool()?,
         };
-        let hash = self.codec == Codec::Plain && !matches!(self.place, Place::Reader(_));
+        let stored = self.codec == Codec::Plain && !matches!(self.place, Place::Reader(_));
         let access = RandomAccess {
             bytes,
             tally: Arc::clone(&self.tally),
-            hash,
+            stored,
         };
         self.tally
             .unpacked

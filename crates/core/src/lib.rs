@@ -88,6 +88,9 @@ pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {
         ));
     };
     let mut writer = Writer::new(options)?;
+    if options.keep {
+        input.hash_in_passing();
+    }
     decoder(input, options, &mut writer)?;
     // What was not hashed in passing is read once more, while the last rows are being written.
     std::thread::scope(|scope| {

@@ -21,6 +21,8 @@ pub(crate) struct Tally {
 pub(crate) struct Hash {
     pub state: Xxh3,
     pub at: u64,
+    /// Whether it is taken while bytes are read, too, and not only when it is asked for.
+    pub in_passing: bool,
 }
 
 impl Hash {
@@ -97,7 +99,10 @@ impl Read for Packed {
         };
         if let Some(tally) = &self.tally {
             tally.packed.fetch_add(n as u64, Ordering::Relaxed);
-            lock(&tally.hash).take(self.at, &out[..n]);
+            let mut hash = lock(&tally.hash);
+            if hash.in_passing {
+                hash.take(self.at, &out[..n]);
+            }
         }
         self.at += n as u64;
         Ok(n)

@@ -9,11 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// What is left out between two stretches, or comes a little later, is read once more for the hash when it is
+/// no longer than this.
+const BRIDGE_BYTES: u64 = 1 << 20;
+
 /// The unpacked bytes, readable at any place and from several threads.
 pub struct RandomAccess {
     pub(crate) bytes: Bytes,
     pub(crate) tally: Arc<Tally>,
-    pub(crate) hash: bool,
+    /// These are the bytes as they are stored.
+    pub(crate) stored: bool,
 }
 
 pub(crate) enum Bytes {
@@ -35,17 +40,44 @@ impl RandomAccess {
         self.len() == 0
     }
 
-    /// Fills `out` from `offset` on; returns less only at the end. Read in rising order where
-    /// possible: then the content hash is taken in passing.
+    /// Fills `out` from `offset` on; returns less only at the end.
     pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
-        let n = match &self.bytes {
+        let n = self.fill(offset, out)?;
+        if self.stored {
+            self.tally.packed.fetch_add(n as u64, Ordering::Relaxed);
+        }
+        Ok(n)
+    }
+
+    /// The same where the stretches that are read come nearly in rising order, from several threads: the
+    /// content hash is taken in passing.
+    pub fn read_next(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
+        let n = self.read_at(offset, out)?;
+        if !self.stored {
+            return Ok(n);
+        }
+        let mut hash = lock(&self.tally.hash);
+        if hash.in_passing {
+            if (1..=BRIDGE_BYTES).contains(&offset.saturating_sub(hash.at)) {
+                let at = hash.at;
+                let mut between = vec![0; (offset - at) as usize];
+                let found = self.fill(at, &mut between)?;
+                hash.take(at, &between[..found]);
+            }
+            hash.take(offset, &out[..n]);
+        }
+        Ok(n)
+    }
+
+    fn fill(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
+        match &self.bytes {
             Bytes::Memory(data) => {
                 let rest = data
                     .get(offset.min(data.len() as u64) as usize..)
                     .unwrap_or_default();
                 let n = rest.len().min(out.len());
                 out[..n].copy_from_slice(&rest[..n]);
-                n
+                Ok(n)
             }
             Bytes::File {
                 file,
@@ -61,14 +93,9 @@ impl RandomAccess {
                         n => done += n,
                     }
                 }
-                done
+                Ok(done)
             }
-        };
-        if self.hash {
-            self.tally.packed.fetch_add(n as u64, Ordering::Relaxed);
-            lock(&self.tally.hash).take(offset, &out[..n]);
         }
-        Ok(n)
     }
 }
 
@@ -96,4 +123,42 @@ pub fn unnamed_file_in(folder: &Path) -> io::Result<File> {
         }
     }
     unreachable!("the loop ends by returning")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::input::{Codec, Input};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whatever is read in whatever order, also far behind what was hashed.
+        #[test]
+        fn the_hash_is_that_of_all_bytes(
+            size in 0_usize..3_000_000,
+            reads in proptest::collection::vec((0_u64..3_000_000, 0_usize..600_000), 0..12),
+            sorted in any::<bool>(),
+            in_passing in any::<bool>(),
+        ) {
+            let data: Vec<u8> = (0..size).map(|i| (i * 7 + i / 251) as u8).collect();
+            let expected = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&data));
+            let input = Input::bytes(data.clone(), Codec::Plain);
+            if in_passing {
+                input.hash_in_passing();
+            }
+            let random = input.random().unwrap();
+            let mut reads = reads;
+            if sorted {
+                reads.sort_unstable();
+            }
+            let mut buffer = vec![0; 600_000];
+            for (offset, length) in reads {
+                let n = random.read_next(offset, &mut buffer[..length]).unwrap();
+                let from = (offset as usize).min(size);
+                prop_assert_eq!(&buffer[..n], &data[from..size.min(from + length)]);
+            }
+            prop_assert_eq!(input.content_hash().unwrap(), expected);
+        }
+    }
 }

@@ -62,6 +62,10 @@ impl ReadAt for RandomAccess {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         RandomAccess::read_at(self, offset, buffer)
     }
+
+    fn read_next(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        RandomAccess::read_next(self, offset, buffer)
+    }
 }
 
 impl From<Trouble> for Error {

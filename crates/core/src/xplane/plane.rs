@@ -336,7 +336,7 @@ fn piece(
     buffer.resize((end - start) as usize, 0);
     let mut filled = 0;
     while filled < buffer.len() {
-        match source.read_at(start + filled as u64, &mut buffer[filled..])? {
+        match source.read_next(start + filled as u64, &mut buffer[filled..])? {
             0 => break,
             got => filled += got,
         }

@@ -9,6 +9,10 @@ pub trait ReadAt: Sync {
     fn len(&self) -> u64;
     /// Reads at `offset`; fewer bytes than asked for only at the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize>;
+    /// The same for stretches that come nearly in the order of the file and are most of it.
+    fn read_next(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        self.read_at(offset, buffer)
+    }
 }
 
 /// Why a walk stopped: the bytes are wrong here (others may still be good), or nothing can be read.
