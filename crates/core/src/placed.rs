@@ -14,6 +14,8 @@ use std::ops::Range;
 
 /// Mean bytes of blocks below which it is better to keep args with their rows.
 const WORTH_BYTES: usize = 4 << 10;
+/// Rows of a block that is written by [`place_in_order`]: a batch ends where a block does.
+const ORDERED_ROWS: usize = 4 << 10;
 /// Args of a piece above which a single text might be too long for a column.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -85,6 +87,34 @@ pub fn place(
         }
     }
     Ok(texts)
+}
+
+/// Writes the args of a piece whose rows go out as they are, for the thread that decoded them: others have
+/// enough to do, and here the bytes are still near the processor. Their places stay with the piece.
+pub fn place_in_order(heap: &Heap, piece: &mut SliceColumns) -> Result<()> {
+    if piece.args_json.len() < WORTH_BYTES || piece.args_json.len() > MOST_BYTES {
+        return Ok(());
+    }
+    let mut offset = heap.put_all(&piece.args_json)?;
+    let (mut row, mut start) = (0, 0);
+    while row < piece.len() {
+        let rows = ORDERED_ROWS.min(piece.len() - row);
+        let end = piece.args_end[row + rows - 1] as usize;
+        if end > start {
+            piece.placed.push(Placed {
+                row,
+                rows,
+                after: 0,
+                offset,
+                bytes: end - start,
+                hash: heap::hash(&[&piece.args_json[start..end]]),
+            });
+        }
+        offset += (end - start) as u64;
+        (row, start) = (row + rows, end);
+    }
+    piece.args_json.clear();
+    Ok(())
 }
 
 /// The blocks of a run, and the one that was read back.

@@ -195,8 +195,8 @@ impl Writer {
         Ok(self.slices.insert(thread))
     }
 
-    /// The file of the slices.
-    fn heap(&mut self) -> Result<Option<Arc<Heap>>> {
+    /// The file of the slices; none when they stay in memory.
+    pub(crate) fn heap(&mut self) -> Result<Option<Arc<Heap>>> {
         if let (None, Some(folder)) = (&self.heap, &self.options.folder) {
             self.heap = Some(Arc::new(Heap::create(folder.join("slice.columns"))?));
         }

@@ -15,6 +15,7 @@ use super::{PlaneExtent, work};
 use crate::columns::{NONE, SliceColumns};
 use crate::error::Result;
 use crate::packed::lock;
+use crate::placed::place_in_order;
 use crate::store::{Options, Writer};
 use std::sync::Mutex;
 
@@ -120,6 +121,13 @@ struct Job {
     line: usize,
 }
 
+/// What a thread that decodes fills again and again.
+#[derive(Default)]
+struct Memory {
+    bytes: Vec<u8>,
+    args: Vec<u8>,
+}
+
 /// What a batch of lines gives to do.
 #[derive(Default)]
 struct Todo {
@@ -204,15 +212,28 @@ pub fn decode(
         )?;
         // Columns that the writer is done with are filled again: their memory is warm.
         let spares = Mutex::new(Vec::new());
-        let decode = |buffer: &mut Vec<u8>, job: &Job| {
+        let heap = match options.keep {
+            true => writer.heap()?,
+            false => None,
+        };
+        let decode = |memory: &mut Memory, job: &Job| {
             options.check()?;
-            let columns = lock(&spares).pop().unwrap_or_default();
-            piece(source, buffer, &decoder, job, columns)
+            let mut columns = lock(&spares).pop().unwrap_or_default();
+            let Some(heap) = heap.as_deref().filter(|_| job.ordered) else {
+                return piece(source, &mut memory.bytes, &decoder, job, columns);
+            };
+            std::mem::swap(&mut columns.args_json, &mut memory.args);
+            let mut piece = piece(source, &mut memory.bytes, &decoder, job, columns)?;
+            place_in_order(heap, &mut piece.columns)?;
+            if piece.columns.args_json.is_empty() {
+                memory.args = std::mem::take(&mut piece.columns.args_json);
+            }
+            Ok(piece)
         };
         work::in_order(
             options.threads,
             &todo.jobs,
-            Vec::new,
+            Memory::default,
             decode,
             |index, piece| {
                 let job = &todo.jobs[index];
