@@ -319,3 +319,62 @@ fn a_line_longer_than_a_piece_keeps_its_order() {
         .collect();
     assert!(keys.is_sorted());
 }
+
+#[test]
+fn args_are_the_same_in_a_folder_as_in_memory() {
+    // Long args, stretches without any, and events so short that a piece holds more than a batch of them.
+    let event = |index: i64, stats: Vec<(u64, Stat)>| Event {
+        kind: 1,
+        offset_ps: index * 10,
+        dur_ps: 5,
+        stats,
+        backwards: false,
+    };
+    let lines: Vec<Vec<Event>> = vec![
+        (0..30_000)
+            .map(|index| match index / 4096 % 3 {
+                1 => event(index, Vec::new()),
+                0 => event(
+                    index,
+                    vec![(2, Stat::Text("x".repeat(index as usize % 90)))],
+                ),
+                _ => event(
+                    index,
+                    vec![(1, Stat::Unsigned(index as u64)), (3, Stat::Name(4))],
+                ),
+            })
+            .collect(),
+        (0..60_000)
+            .map(|index| {
+                event(
+                    index % 7 + index,
+                    vec![(1, Stat::Unsigned(index as u64 % 100))],
+                )
+            })
+            .collect(),
+        (0..50_000).map(|index| event(index, Vec::new())).collect(),
+    ];
+    let data = space(&lines, false);
+    let expected = read(&data, 1)
+        .expect("a sound space")
+        .rows("slice")
+        .expect("a table");
+    assert_eq!(expected.len(), 150_000);
+    let folder = std::env::temp_dir().join(format!("stepscope-xplane-{}", std::process::id()));
+    for threads in [1, 2, 8] {
+        std::fs::create_dir(&folder).expect("a new folder");
+        let options = Options {
+            threads,
+            folder: Some(folder.clone()),
+            ..Options::default()
+        };
+        let input = Input::bytes(data.clone(), Codec::Plain);
+        decode("xplane", &input, &options).expect("a sound space");
+        let store = Store::open(&folder).expect("what was written");
+        assert!(
+            store.rows("slice").expect("a table") == expected,
+            "{threads} threads"
+        );
+        std::fs::remove_dir_all(&folder).expect("the folder");
+    }
+}
