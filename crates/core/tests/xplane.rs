@@ -345,12 +345,11 @@ fn args_are_the_same_in_a_folder_as_in_memory() {
             })
             .collect(),
         (0..60_000)
-            .map(|index| {
-                event(
-                    index % 7 + index,
-                    vec![(1, Stat::Unsigned(index as u64 % 100))],
-                )
-            })
+            .map(|index| event(index, vec![(1, Stat::Unsigned(index as u64 % 100))]))
+            .collect(),
+        (0..10_000)
+            .map(|index| event(index - index % 7, vec![(1, Stat::Unsigned(7))]))
+            .rev()
             .collect(),
         (0..50_000).map(|index| event(index, Vec::new())).collect(),
     ];
