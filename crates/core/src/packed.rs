@@ -11,6 +11,8 @@ use xxhash_rust::xxh3::Xxh3;
 pub(crate) struct Tally {
     /// Packed bytes read, for progress; a second pass counts again.
     pub packed: Arc<AtomicU64>,
+    /// Packed bytes of the longest pass.
+    pub passed: AtomicU64,
     /// Unpacked bytes of the longest pass.
     pub unpacked: AtomicU64,
     pub hash: Mutex<Hash>,
@@ -99,6 +101,9 @@ impl Read for Packed {
         };
         if let Some(tally) = &self.tally {
             tally.packed.fetch_add(n as u64, Ordering::Relaxed);
+            tally
+                .passed
+                .fetch_max(self.at + n as u64, Ordering::Relaxed);
             let mut hash = lock(&tally.hash);
             if hash.in_passing {
                 hash.take(self.at, &out[..n]);

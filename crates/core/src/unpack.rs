@@ -1,7 +1,7 @@
 //! Unpacking, with the guard against bombs.
 
 use crate::error::{Error, Kind};
-use crate::packed::{Packed, Tally, lock};
+use crate::packed::{Packed, Tally};
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub(crate) struct Guard<R> {
 
 impl<R: Read> Read for Guard<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let packed = lock(&self.tally.hash).at.max(1);
+        let packed = self.tally.passed.load(Ordering::Relaxed).max(1);
         if self.out > RATIO_FROM_BYTES && self.out / packed > RATIO_LIMIT {
             return Err(io::Error::other(Error::at(
                 Kind::Limit,
@@ -114,5 +114,38 @@ impl Read for Count {
         self.out += n as u64;
         self.tally.unpacked.fetch_max(self.out, Ordering::Relaxed);
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RATIO_FROM_BYTES;
+    use crate::input::{Codec, Input};
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::{self, Write};
+
+    fn packed(block: &[u8], times: usize) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        (0..times).for_each(|_| packer.write_all(block).unwrap());
+        packer.finish().unwrap()
+    }
+
+    #[test]
+    fn a_bomb_is_told_from_a_large_file_whether_hashed_or_not() {
+        for in_passing in [false, true] {
+            let read = |data: Vec<u8>| {
+                let input = Input::bytes(data, Codec::Gzip);
+                if in_passing {
+                    input.hash_in_passing();
+                }
+                io::copy(&mut input.open().unwrap(), &mut io::sink())
+            };
+            // As much as no window of deflate sees twice.
+            let numbers = (0..50_000_u32).map(|i| format!("op {}\n", i.wrapping_mul(0x9e37_79b9)));
+            let block: String = numbers.collect();
+            let file = packed(block.as_bytes(), (80 << 20) / block.len());
+            assert!(read(file).is_ok_and(|bytes| bytes > RATIO_FROM_BYTES));
+            assert!(read(packed(&[0; 1 << 20], 100)).is_err());
+        }
     }
 }
