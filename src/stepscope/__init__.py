@@ -9,9 +9,11 @@ with stepscope.open("logs/") as trace:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+# Type checkers take this for true; importing `typing` would take longer than importing the core.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from stepscope.errors import StepscopeError
     from stepscope.instruments.tfprof.tree import tfprof
     from stepscope.trace import Trace, ingest, open
