@@ -10,9 +10,9 @@
 -- notes: Calls are cut at the edges of the window; those that overlap count once.
 -- weakened_by: lost, capped, truncated
 -- reasoning: tf.py_function and tf.numpy_function call back into the program's Python, whose interpreter
---   lock lets one thread compute at a time: num_parallel_calls helps none that computes, and the training
---   loop's own Python waits as well. Python that only waits (a socket, a sleep) lets go of it, which a trace
---   cannot tell apart; stepscope therefore gives wide intervals for parallelising it.
+--   lock lets one thread compute at a time: num_parallel_calls does not help calls that compute, and the
+--   training loop's own Python waits as well. Python that only waits (a socket, a sleep) lets go of the lock,
+--   which a trace cannot tell apart; stepscope therefore gives wide intervals for parallelising it.
 -- formula: impact = length of the union of the calls of one op, cut at the edges of the window; share =
 --   impact / window; told from 0.05 on, high from 0.3 on.
 -- columns:
