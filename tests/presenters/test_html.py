@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from stepscope.presenters import html as presenter
+from stepscope.presenters import markdown
 from stepscope.presenters.plain import plain
 from stepscope.report import Chart, Column, Finding, Note, Report, Section, Table
 from tests.presenters.browser import Browser
@@ -132,6 +133,22 @@ def test_where_all_rows_come_from_is_not_repeated() -> None:
         text = presenter.render(Report("t", (), (section,), (), (), ()))
         assert (">Host</th>" in text) == shown
         assert ">a</td>" in text
+
+
+def test_a_single_wide_row_is_read_downwards() -> None:
+    columns = [Column(f"c{i}", "int", f"Count {i}") for i in range(9)]
+    time = Column("took_ps", "ps", "Took", "how long <it> took")
+    for more, rows, flat in (([time], 1, False), ([], 1, True), ([time], 2, True)):
+        row = (*range(9), *(5_000_000_000 for _ in more))
+        table = Table((*columns, *more), (row,) * rows, rows)
+        report = Report("t", (), (Section("s", "s", "q", (), table, None, ""),), (), (), ())
+        text, lines = presenter.render(report), markdown.render(report).splitlines()
+        assert ("<table" in text) == flat
+        assert ("<dt>Count 3</dt><dd>3</dd>" in text) != flat
+        assert ("| Count 3 | 3 |" in lines) != flat
+        if not flat:
+            assert '<div title="how long &lt;it&gt; took"><dt>Took</dt><dd>5.00 ms</dd>' in text
+            assert "| Took | 5.00 ms |" in lines
 
 
 def test_backticks_are_code_and_nothing_else_becomes_markup() -> None:

@@ -25,6 +25,8 @@ from stepscope.report import Finding, Note, Report, Section, Table
 EXTENSION = ".html"
 _CELL, _HOVER, _LONGEST = 160, 2000, 4000
 """Characters of a text in a cell, of what appears when the mouse rests on it, and of a sentence."""
+_MOST_ACROSS = 9
+"""A single row of more columns is wider than the page."""
 
 
 def render(report: Report) -> str:
@@ -126,6 +128,9 @@ def _table(table: Table) -> str:
     scales = units.scales([column.unit for column in table.columns], table.rows)
     right = [column.unit not in ("text", "bool") for column in table.columns]
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
+    if len(table.rows) == table.total == 1 and len(titles) > _MOST_ACROSS:
+        values = (scale.cell(value) for scale, value in zip(scales, table.rows[0], strict=True))
+        return _facts(table, [f"{v} {s.symbol}".strip() for v, s in zip(values, scales, strict=True)])
     heads = "".join(
         f'<th{_class(n)} title="{_text(c.about or c.title, 400)}">{_text(title, 80)}</th>'
         for c, title, n in zip(table.columns, titles, right, strict=True)
@@ -147,15 +152,30 @@ def _table(table: Table) -> str:
     return f'{told}<div class="scroll"><table>{head}<tbody>\n{rows}</tbody></table></div>{more}'
 
 
+def _facts(table: Table, values: list[str]) -> str:
+    """A single wide row: each value below its name, in as many lines as it takes."""
+    told = zip(table.columns, values, strict=True)
+    pairs = (
+        f'<div title="{_text(column.about or column.title, 400)}"><dt>{_text(column.title, 80)}</dt>'
+        f"<dd{_hover(text)}>{_text(text, _CELL)}</dd></div>"
+        for column, text in told
+    )
+    return f'<dl class="facts">{"".join(pairs)}</dl>'
+
+
+def _hover(text: str) -> str:
+    """What a cell too short for its text shows when the mouse rests on it."""
+    if len(text) <= _CELL:
+        return ""
+    note = "" if len(text) <= _HOVER else f" ({len(text):,} characters)"
+    return f' title="{escape(plain(text[:_HOVER]))}{note}"'
+
+
 def _cell(text: str, value: Any, right: bool) -> str:
     shown = plain(text, _CELL)
-    hover = ""
-    if len(text) > _CELL:
-        note = "" if len(text) <= _HOVER else f" ({len(text):,} characters)"
-        hover = f' title="{escape(plain(text[:_HOVER]))}{note}"'
     raw = "" if value is None else f' data-value="{escape(_sortable(value, shown))}"'
     look = ' class="long"' if len(shown) > 16 and not right else _class(right)
-    return f"<td{look}{raw}{hover}>{escape(shown)}</td>"
+    return f"<td{look}{raw}{_hover(text)}>{escape(shown)}</td>"
 
 
 def _sortable(value: Any, shown: str) -> str:

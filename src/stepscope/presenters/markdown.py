@@ -12,6 +12,9 @@ EXTENSION = ".md"
 _LONGEST_CELL, _LONGEST = 200, 4000  # characters: Markdown has no way to fold what is longer
 
 
+_MOST_ACROSS = 9  # columns: a single row of more is read better downwards
+
+
 def render(report: Report) -> str:
     """The report as Markdown: headline, findings, then each section with its table and its SQL."""
     parts = [f"# {markdown(report.title)}", *map(markdown, report.headline)]
@@ -62,6 +65,11 @@ def table(table: Table) -> str:
     table, alike = lifted(table)
     scales = units.scales([column.unit for column in table.columns], table.rows)
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
+    if len(table.rows) == table.total == 1 and len(titles) > _MOST_ACROSS:
+        texts = (plain(s.cell(v), _LONGEST_CELL) for s, v in zip(scales, table.rows[0], strict=True))
+        told = zip(table.columns, texts, scales, strict=True)
+        pairs = (f"| {markdown(c.title)} | {markdown(f'{text} {s.symbol}'.strip())} |" for c, text, s in told)
+        return "\n".join(["| | |", "| --- | --- |", *pairs])
     lines = [f"{markdown(alike)}\n"] if alike else []
     lines.append("| " + " | ".join(map(markdown, titles)) + " |")
     lines.append(
