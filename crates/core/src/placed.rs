@@ -1,5 +1,5 @@
-//! Args that are written before the slices they belong to: block by block as pieces are sorted, so that
-//! they are not held, spilled and copied until all slices are there.
+//! Args that are written before the slices they belong to: block by block as pieces are decoded or sorted, so
+//! that they are not held, spilled and copied until all slices are there.
 //!
 //! A block holds successive rows of one track. What the merge takes whole it names by its place; of a
 //! block that another run cuts in two the text is read back and copied.
