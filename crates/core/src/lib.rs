@@ -88,13 +88,15 @@ pub fn decode(format: &str, input: &Input, options: &Options) -> Result<Store> {
         ));
     };
     let mut writer = Writer::new(options)?;
-    if options.keep {
+    // The hash stands in the table of sources, which is not asked for where no table is.
+    let hashed = options.keep && options.needs.tables;
+    if hashed {
         input.hash_in_passing();
     }
     decoder(input, options, &mut writer)?;
     // What was not hashed in passing is read once more, while the last rows are being written.
     std::thread::scope(|scope| {
-        let hash = options.keep.then(|| scope.spawn(|| input.content_hash()));
+        let hash = hashed.then(|| scope.spawn(|| input.content_hash()));
         writer.finish_with(|facts| {
             if let Some(hash) = hash {
                 let died = |_| Err(Error::new(Kind::Io, "the thread that hashes died"));
