@@ -151,6 +151,14 @@ def test_a_single_wide_row_is_read_downwards() -> None:
             assert "| Took | 5.00 ms |" in lines
 
 
+def test_what_is_unknown_in_a_wide_row_has_no_unit() -> None:
+    columns = tuple(Column(f"c{i}", "ps", f"Time {i}") for i in range(10))
+    section = Section("s", "s", "q", (), Table(columns, ((None,) * 10,), 1), None, "")
+    report = Report("t", (), (section,), (), (), ())
+    assert "<dt>Time 3</dt><dd>\N{EN DASH}</dd>" in presenter.render(report)
+    assert "| Time 3 | \N{EN DASH} |" in markdown.render(report)
+
+
 def test_backticks_are_code_and_nothing_else_becomes_markup() -> None:
     section = Section("s", "s", "q", ("ask `op_types` of <b>`x<y`</b>",), None, None, "")
     text = presenter.render(Report("t", (), (section,), (), (), ()))

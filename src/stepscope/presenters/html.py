@@ -18,15 +18,14 @@ from typing import Any
 import stepscope
 from stepscope import units
 from stepscope.presenters.charts import draw
+from stepscope.presenters.facts import facts
 from stepscope.presenters.lifted import lifted
 from stepscope.presenters.plain import block, plain
-from stepscope.report import Finding, Note, Report, Section, Table
+from stepscope.report import Column, Finding, Note, Report, Section, Table
 
 EXTENSION = ".html"
 _CELL, _HOVER, _LONGEST = 160, 2000, 4000
 """Characters of a text in a cell, of what appears when the mouse rests on it, and of a sentence."""
-_MOST_ACROSS = 9
-"""A single row of more columns is wider than the page."""
 
 
 def render(report: Report) -> str:
@@ -124,13 +123,12 @@ def _section(number: int, section: Section) -> str:
 
 
 def _table(table: Table) -> str:
+    if single := facts(table):
+        return _facts(single)
     table, alike = lifted(table)
     scales = units.scales([column.unit for column in table.columns], table.rows)
     right = [column.unit not in ("text", "bool") for column in table.columns]
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
-    if len(table.rows) == table.total == 1 and len(titles) > _MOST_ACROSS:
-        values = (scale.cell(value) for scale, value in zip(scales, table.rows[0], strict=True))
-        return _facts(table, [f"{v} {s.symbol}".strip() for v, s in zip(values, scales, strict=True)])
     heads = "".join(
         f'<th{_class(n)} title="{_text(c.about or c.title, 400)}">{_text(title, 80)}</th>'
         for c, title, n in zip(table.columns, titles, right, strict=True)
@@ -152,9 +150,8 @@ def _table(table: Table) -> str:
     return f'{told}<div class="scroll"><table>{head}<tbody>\n{rows}</tbody></table></div>{more}'
 
 
-def _facts(table: Table, values: list[str]) -> str:
-    """A single wide row: each value below its name, in as many lines as it takes."""
-    told = zip(table.columns, values, strict=True)
+def _facts(told: list[tuple[Column, str]]) -> str:
+    """Each value below its name, in as many lines as it takes."""
     pairs = (
         f'<div title="{_text(column.about or column.title, 400)}"><dt>{_text(column.title, 80)}</dt>'
         f"<dd{_hover(text)}>{_text(text, _CELL)}</dd></div>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stepscope import units
+from stepscope.presenters.facts import facts
 from stepscope.presenters.lifted import lifted
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import markdown as _escape
@@ -10,9 +11,6 @@ from stepscope.report import Finding, Note, Report, Section, Table
 
 EXTENSION = ".md"
 _LONGEST_CELL, _LONGEST = 200, 4000  # characters: Markdown has no way to fold what is longer
-
-
-_MOST_ACROSS = 9  # columns: a single row of more is read better downwards
 
 
 def render(report: Report) -> str:
@@ -62,14 +60,12 @@ def _note(note: Note) -> str:
 
 def table(table: Table) -> str:
     """A table of the report as Markdown: one unit a column, numbers at the right."""
+    if told := facts(table):
+        pairs = (f"| {markdown(c.title)} | {markdown(plain(text, _LONGEST_CELL))} |" for c, text in told)
+        return "\n".join(["| | |", "| --- | --- |", *pairs])
     table, alike = lifted(table)
     scales = units.scales([column.unit for column in table.columns], table.rows)
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
-    if len(table.rows) == table.total == 1 and len(titles) > _MOST_ACROSS:
-        texts = (plain(s.cell(v), _LONGEST_CELL) for s, v in zip(scales, table.rows[0], strict=True))
-        told = zip(table.columns, texts, scales, strict=True)
-        pairs = (f"| {markdown(c.title)} | {markdown(f'{text} {s.symbol}'.strip())} |" for c, text, s in told)
-        return "\n".join(["| | |", "| --- | --- |", *pairs])
     lines = [f"{markdown(alike)}\n"] if alike else []
     lines.append("| " + " | ".join(map(markdown, titles)) + " |")
     lines.append(
