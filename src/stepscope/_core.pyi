@@ -79,7 +79,7 @@ def decode(
     folder: where the tables go as Arrow IPC files; None keeps them in memory.
     needs: what the caller will look at, of {"args", "nesting", "ops", "tables"}; None is everything. Columns
     that are not needed may hold NULL (or 0 where NULL is not allowed), which makes one question cheap.
-    "ops" are op_name, op_type and correlation_id.
+    "ops" are op_name, op_type and correlation_id. Without "tables" the file is not hashed.
     progress: called with the number of packed bytes read, about ten times a second; its exceptions
     (KeyboardInterrupt) stop the work.
     keep: False lets slices go as soon as they are decoded, does not nest and does not hash the file: what

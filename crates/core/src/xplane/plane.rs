@@ -355,13 +355,7 @@ fn piece(
     }
     // At most PIECE_LIMIT_BYTES.
     buffer.resize((end - start) as usize, 0);
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match source.read_next(start + filled as u64, &mut buffer[filled..])? {
-            0 => break,
-            got => filled += got,
-        }
-    }
+    let filled = source.read_next(start, buffer)?;
     decoder.piece(
         &buffer[..filled],
         start,

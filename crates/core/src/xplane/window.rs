@@ -107,16 +107,7 @@ impl<'a> Window<'a> {
         let size = left.min(self.chunk.max(want) as u64) as usize;
         self.buffer.resize(size, 0);
         self.start = offset;
-        let mut filled = 0;
-        while filled < size {
-            let got = self
-                .source
-                .read_at(offset + filled as u64, &mut self.buffer[filled..])?;
-            if got == 0 {
-                break;
-            }
-            filled += got;
-        }
+        let filled = self.source.read_at(offset, &mut self.buffer)?;
         self.buffer.truncate(filled);
         Ok(&self.buffer)
     }
