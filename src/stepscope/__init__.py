@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from stepscope.errors import StepscopeError
     from stepscope.instruments.tfprof.tree import tfprof
-    from stepscope.trace import Trace, ingest, open
+    from stepscope.session.trace import Trace, ingest, open
 
 __all__ = ["StepscopeError", "Trace", "__version__", "ingest", "open", "tfprof"]
 
@@ -26,7 +26,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     # The engine and the core are loaded when something is opened, not when the package is imported.
     if name in ("Trace", "ingest", "open"):
-        from stepscope import trace
+        from stepscope.session import trace
 
         return getattr(trace, name)
     if name == "tfprof":

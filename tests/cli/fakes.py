@@ -10,9 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from stepscope import report, trace
+from stepscope import report
 from stepscope.errors import QueryError
 from stepscope.lake.schema import schema
+from stepscope.session import trace
 from tests.presenters.example import REPORT
 
 

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope import exporters, trace
+from stepscope import exporters
 from stepscope.exporters import own_marks
 from stepscope.instruments.exported_steps import exported
+from stepscope.session import trace
 from tests import corpus
 
 STEPS = "s.step, s.name, s.kind, s.recovered_from, s.dur_ps, s.averaged, s.reason"

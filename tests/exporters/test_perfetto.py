@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from stepscope import exporters, trace
+from stepscope import exporters
+from stepscope.session import trace
 from tests import corpus
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "perfetto.mjs"

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope import exporters, trace
+from stepscope import exporters
 from stepscope.exporters.clocks import lay_out
+from stepscope.session import trace
 from tests import corpus
 from tests.exporters.read import load, names, phase
 

@@ -11,9 +11,10 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from stepscope import exporters, library, trace
+from stepscope import exporters, library
 from stepscope.exporters.events import COLUMNS
 from stepscope.lake.schema import schema
+from stepscope.session import trace
 from tests import corpus
 from tests.draw import Tables
 from tests.exporters.drawn import DrawnTrace

@@ -37,7 +37,7 @@ def source(name: str) -> Source:
 
 
 def ingest(lake: Path, name: str) -> None:
-    """What stepscope.ingestion.ingest_one does, from bytes in memory."""
+    """What stepscope.session.ingest.ingest_one does, from bytes in memory."""
     events = [{"ph": "X", "name": f"{name}{i % 7}", "ts": i, "dur": 1, "pid": 1, "tid": 1} for i in range(50)]
     text = json.dumps({"traceEvents": events}).encode()
     writer.create(lake)

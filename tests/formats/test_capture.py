@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stepscope import trace
 from stepscope.formats import _model, capture
+from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import SMALL, STARTED_NS, line, write
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from stepscope import _core, trace
+from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.formats import HEAD_BYTES, checkpoint, event_file, recognise
 from stepscope.formats._checkpoint_roles import roles_of
+from stepscope.session import trace
 from tests import corpus
 
 SAMPLES = corpus.SAMPLES / "checkpoint"

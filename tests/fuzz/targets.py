@@ -101,8 +101,8 @@ def _file(data: bytes, name: str) -> Iterator[Path]:
 
 
 def _read(data: bytes, name: str) -> None:
-    from stepscope import trace
     from stepscope.errors import StepscopeError
+    from stepscope.session import trace
 
     try:
         with _file(data, name) as path, trace.open(path, cache=False) as opened:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from stepscope import library, trace
+from stepscope import library
+from stepscope.session import trace
 from tests.formats import reference_step_stats as reference
 
 HOST, GPU = "/job:w/replica:0/task:0/device:CPU:0", "/job:w/replica:0/task:0/device:GPU:0"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope import trace
 from stepscope.instruments.pipeline import evidence, gather, spans
 from stepscope.instruments.pipeline.stages import build, words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.session import trace
 from tests import corpus
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope import trace
 from stepscope.capture import machine as recorded
 from stepscope.instruments.pipeline.fitting import fit
 from stepscope.instruments.pipeline.gather import gather
@@ -24,6 +23,7 @@ from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.session import trace
 from tests.formats.capture_folder import line, write
 from tests.instruments.pipelines import LOOP, MS, RUNNER, Drawn, sequential, steps
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from stepscope import trace
 from stepscope.instruments.pipeline import memory
 from stepscope.instruments.pipeline.accounting import Account
 from stepscope.instruments.pipeline.machine import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from stepscope.session import trace
 from tests.formats.capture_folder import write
 from tests.instruments.pipelines import sequential
 

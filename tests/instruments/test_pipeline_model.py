@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from stepscope import trace
 from stepscope.formats import _model, capture
 from stepscope.instruments.pipeline import accounting, captures
 from stepscope.instruments.pipeline.accounting import Node
@@ -14,6 +13,7 @@ from stepscope.instruments.pipeline.machine import Machine
 from stepscope.instruments.pipeline.places import Place, code
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.session import trace
 from tests.formats.capture_folder import SMALL, model, node, write
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from stepscope import _core, report, trace
+from stepscope import _core, report
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.instruments import tfprof
+from stepscope.session import trace
 from tests import corpus
 from tests.instruments.test_tfprof import words
 

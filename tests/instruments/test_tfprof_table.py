@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stepscope
-from stepscope import library, trace
+from stepscope import library
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
 from stepscope.instruments.tfprof import VIEWS
+from stepscope.session import trace
 from tests import corpus
 from tests.instruments import test_tfprof_fuzz as drawn
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import stepscope
-from stepscope import trace
 from stepscope.instruments.tfprof import evidence
+from stepscope.session import trace
 from tests import corpus
 
 RECORDINGS = [

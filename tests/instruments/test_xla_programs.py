@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope import _core, trace
+from stepscope import _core
 from stepscope.cli import main
 from stepscope.formats import _hlo
+from stepscope.session import trace
 from tests import corpus
 from tests.formats.xplane_reference import messages
 

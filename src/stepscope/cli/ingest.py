@@ -44,8 +44,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     if not options.paths:
         raise UsageError("There is no path to read", seen="no PATH", todo="stepscope ingest PATH… --lake DIR")
-    from stepscope import trace
     from stepscope.cli.progress import bar
+    from stepscope.session import trace
 
     looked: list[Found] = []
     with bar(console) as shown:

@@ -12,7 +12,7 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 ABOUT = "memory: the peak, who holds it, what would make it lower"
 EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), and from partition

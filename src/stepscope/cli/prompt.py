@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from stepscope.cli.progress import Bar
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 COMMANDS = {
     ".tables": "the tables and views, a line each",

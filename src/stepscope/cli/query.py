@@ -17,7 +17,7 @@ from stepscope.patterns import late
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.cli.progress import Bar
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 ABOUT = "ask with SQL; without SQL a prompt opens"
 EPILOG = """SQL may be an argument, a file (-f), piped in, or typed at the prompt. @NAME runs an analysis of

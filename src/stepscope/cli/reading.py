@@ -12,8 +12,8 @@ from stepscope.cli.progress import Bar, bar
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
     from stepscope.sources.source import Skipped
-    from stepscope.trace import Trace
 
 _SKIPPED_TOLD = 5
 
@@ -22,7 +22,7 @@ _SKIPPED_TOLD = 5
 def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trace, Bar]]:
     """The Trace of the paths or the lake in `options`, and the bar to stop before results are written.
     Decoding happens at the first query."""
-    from stepscope import trace
+    from stepscope.session import trace
 
     with bar(console) as shown:
         found = trace.open(

@@ -302,8 +302,8 @@ def _model(options: argparse.Namespace, files: dict[str, list[File]], *, log_fir
 
 def _evidence(paths: list[str], *, alone: bool) -> Evidence | None:
     """What the traces under the paths tell. UsageError when they tell of no op and there is nothing else."""
-    from stepscope import trace
     from stepscope.instruments.tfprof import evidence
+    from stepscope.session import trace
 
     with trace.open(*paths) as found:
         told = evidence.read(found.query)
@@ -346,7 +346,8 @@ def _say_findings(files: dict[str, list[File]], console: Console) -> None:
     steps = files.get("run_meta_path", [])
     if not steps:
         return
-    from stepscope import report, trace
+    from stepscope import report
+    from stepscope.session import trace
 
     recordings = dict.fromkeys(one if isinstance(one, str) else one.file for one in steps)
     with trace.open(*recordings, cache=False) as found:

@@ -30,7 +30,7 @@ from stepscope.exporters.packing import Gzip
 from stepscope.exporters.staging import Sink, pumped, staged
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 EVENTS = "event"
 """Name of the flat table that exporters of lines write: every slice, instant, counter and flow, one a row."""

@@ -26,7 +26,7 @@ from stepscope.exporters.own_marks import members
 from stepscope.exporters.spots import Spots, count
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 EXTENSIONS = (".json",)
 TEXT = True

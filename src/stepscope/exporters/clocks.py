@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from stepscope.exporters import crossings
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 _LONG_PS = 100 * 86_400 * 10**12
 """Picoseconds count 106 days in an int64; files that span more are hard on every reader, ours included."""

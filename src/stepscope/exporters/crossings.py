@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 _AT_ONCE = 8
 """Depths of one pass over the slices."""

@@ -17,7 +17,7 @@ from stepscope.exporters.parquet import write_folder
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 EXTENSIONS = (".duckdb",)
 TEXT = False

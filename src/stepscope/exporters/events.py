@@ -14,7 +14,7 @@ from stepscope.exporters.fields import quote
 from stepscope.exporters.spots import Spots, count
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 COLUMNS = {
     "index": "number of the event: slices first, by track and time",

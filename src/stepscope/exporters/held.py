@@ -17,7 +17,7 @@ from stepscope.instruments.memory import moves
 
 if TYPE_CHECKING:
     from stepscope.exporters.clocks import Layout
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stepscope.exporters import EVENTS, Written, events
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 
 def write_lines(trace: Trace, out: Path, table: str | None, options: str) -> Written:

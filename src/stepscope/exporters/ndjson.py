@@ -10,7 +10,7 @@ from stepscope.exporters.lines import write_lines
 
 if TYPE_CHECKING:
     from stepscope.exporters import Written
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 EXTENSIONS = (".ndjson", ".jsonl")
 TEXT = True

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stepscope.exporters.clocks import Layout
     from stepscope.exporters.spots import Spots
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 ORIGIN = "stepscopeOriginMicroseconds"
 """Known to the reader of Chrome traces by the same name."""

@@ -9,7 +9,7 @@ from stepscope.exporters import Written
 from stepscope.exporters.lines import rows_of
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 EXTENSIONS = (".parquet",)
 TEXT = False

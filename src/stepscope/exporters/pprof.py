@@ -16,7 +16,7 @@ from stepscope.exporters import Written
 from stepscope.exporters.profile_proto import Sample, profile
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 EXTENSIONS = (".pb", ".pprof")
 TEXT = True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stepscope.errors import OutputError
 
 if TYPE_CHECKING:
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 
 # origin is 'pid P async CATEGORY id ID' or 'pid P counter NAME id ID'. The name of the track is the category

@@ -19,8 +19,8 @@ from stepscope.exporters.staging import staged
 
 if TYPE_CHECKING:
     from stepscope._core import CoreError
+    from stepscope.session.trace import Trace
     from stepscope.sources.source import Source
-    from stepscope.trace import Trace
 
 OpTime = Literal["schedule", "gpu", "all"]
 OP_TIMES: tuple[OpTime, ...] = ("schedule", "gpu", "all")

@@ -26,7 +26,7 @@ from stepscope.report.sentences import answer, headline, several_runs, title
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 __all__ = ["Chart", "Column", "Finding", "Note", "Report", "Section", "Table", "build"]
 

@@ -15,7 +15,7 @@ from stepscope.units import Unit
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 _RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
 _EFFECTS = {"lost": 0, "capped": 1, "missing": 2, "repaired": 3, "recorder": 4, "info": 5}

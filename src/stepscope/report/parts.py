@@ -10,7 +10,7 @@ from stepscope.units import Unit
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.trace import Trace
+    from stepscope.session.trace import Trace
 
 Rows = list[dict[str, Any]]
 """Rows of a result as a sentence reads them: values by column."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope import config
 from stepscope.errors import UsageError
-from stepscope.tables import Damaged, DecodedTables, Progress, Tables
+from stepscope.session.tables import Damaged, DecodedTables, Progress, Tables
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -249,13 +249,13 @@ def ingest(
     Sources that the lake has already are not read again. NothingFound when there is no recording;
     LakeError when the lake cannot be written: what is in it stays whole.
     """
-    from stepscope.ingestion import ingest_all
+    from stepscope.session.ingest import ingest_all
 
     return ingest_all([fspath(path) for path in paths], Path(fspath(lake)), run, host, progress, looked)
 
 
 def _of_lake(folder: str) -> Trace:
-    from stepscope.lake_tables import LakeTables
+    from stepscope.session.lake_tables import LakeTables
 
     return Trace(LakeTables(Path(folder)), [folder])
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import config
 from stepscope.background import Background
-from stepscope.decode import NEEDS, decode_source, needs_of, unreadable
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded import Decoded
+from stepscope.session.decoding import NEEDS, decode_source, needs_of, unreadable
 from stepscope.sources.find import Found
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
@@ -145,8 +145,8 @@ class DecodedTables:
 
     def attach(self, engine: DuckDB) -> None:
         """Makes the tables known; streams are registered when a query first reads a table."""
-        from stepscope.derived import DERIVED, FROM_FILES, derive, judged
         from stepscope.lake.schema import schema
+        from stepscope.session.derived import DERIVED, FROM_FILES, derive, judged
 
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
@@ -183,8 +183,8 @@ class DecodedTables:
         self._spool.close()
 
     def _small(self, engine: DuckDB, table: Table) -> Selects:
-        from stepscope.derived import code_notes
         from stepscope.lake.rows import distinct, small_tables
+        from stepscope.session.derived import code_notes
 
         def make(wanted: frozenset[str] | None) -> list[str]:
             rows: list[tuple[Any, ...]] = []
@@ -198,7 +198,7 @@ class DecodedTables:
         return make
 
     def _from_files(self, engine: DuckDB, table: Table) -> Selects:
-        from stepscope.derived import FROM_FILES
+        from stepscope.session.derived import FROM_FILES
 
         def make(wanted: frozenset[str] | None) -> list[str]:
             rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from stepscope import config
-from stepscope.decode import decode_source
-from stepscope.derived import with_files
 from stepscope.lake import reader, writer
 from stepscope.lake.rows import SourceRow
+from stepscope.session.decoding import decode_source
+from stepscope.session.derived import with_files
 from stepscope.sources.find import Found
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
@@ -48,7 +48,7 @@ def ingest_all(
     progress: Progress | None,
     looked: Callable[[Found], None] | None = None,
 ) -> list[SourceRow]:
-    """Adds what is found under the paths to a lake. See stepscope.trace.ingest."""
+    """Adds what is found under the paths to a lake. See stepscope.session.trace.ingest."""
     from stepscope import _core, formats
     from stepscope.sources.find import find, look_up
 

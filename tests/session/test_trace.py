@@ -16,8 +16,8 @@ import pytest
 
 import stepscope
 from stepscope import _core
-from stepscope.decode import NEEDS, needs_of
 from stepscope.errors import NothingFound, OutputError, QueryError, UnreadableSource, UsageError
+from stepscope.session.decoding import NEEDS, needs_of
 from tests.lake.recordings import chrome
 
 COUNT = "SELECT count(*), sum(dur_ps), sum(self_ps), count(args_json), count(DISTINCT id) FROM slice"
@@ -171,7 +171,7 @@ def test_nothing_but_unreadable_sources_is_an_error(tmp_path: Path, monkeypatch:
 
 def test_a_question_may_be_asked_while_the_rows_of_another_are_read() -> None:
     """The second one attaches a table, which the connection cannot while a result is open."""
-    sample = Path(__file__).parent / "samples" / "tf_data" / "map_py_function.xplane.pb"
+    sample = Path(__file__).parents[1] / "samples" / "tf_data" / "map_py_function.xplane.pb"
     with stepscope.open(sample, cache=False) as trace:
         (count,) = trace.query("SELECT count(*) FROM slice").rows()[0]
         slices = trace.query("SELECT * FROM slice")
@@ -182,7 +182,7 @@ def test_a_question_may_be_asked_while_the_rows_of_another_are_read() -> None:
 
 
 def test_what_was_given_is_remembered_for_commands_to_try_next(tmp_path: Path) -> None:
-    folder = Path(__file__).parent / "samples" / "profiler_hook"
+    folder = Path(__file__).parents[1] / "samples" / "profiler_hook"
     with stepscope.open(folder, cache=False) as trace:
         assert trace.given == (str(folder),)
         assert len(trace.sources) == 4

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.derived import DERIVED, derive, judged
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
+from stepscope.session.derived import DERIVED, derive, judged
 
 if TYPE_CHECKING:
     from stepscope.engines.duckdb import DuckDB, Selects

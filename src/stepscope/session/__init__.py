@@ -1,0 +1,1 @@
+"""Sources in, tables out: what is decoded when, kept where, and asked through which engine."""
