@@ -16,8 +16,8 @@ import stepscope
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.instruments.memory import whatif
+from stepscope.instruments.memory.allocators import Memory, find
 from stepscope.instruments.memory.blocks import Block, pair
-from stepscope.instruments.memory.gather import Memory, gather
 from stepscope.instruments.memory.lifetimes import Edge, Life, Run, Tensor, live
 from stepscope.instruments.memory.moves import Move
 from stepscope.instruments.memory.peak import curve, holders, op_of, peak, scope_of
@@ -212,7 +212,7 @@ def test_drawn_graphs(times: list[tuple[int, int]], data: st.DataObject) -> None
 
 def memory_of(path: Path) -> list[Memory]:
     with stepscope.open(path, cache=False) as trace:
-        return gather(trace.query)
+        return find(trace.query)
 
 
 def timeline_peaks(path: Path) -> dict[str, int]:
@@ -274,7 +274,7 @@ def test_the_peak_of_the_records_is_their_sum(name: str) -> None:
 
 def test_the_table_says_what_the_verb_says() -> None:
     with stepscope.open(TWO_SERVERS, cache=False) as trace:
-        found = gather(trace.query)
+        found = find(trace.query)
         rows = trace.query(
             "SELECT device, allocator, sum(bytes) FROM buffer WHERE at_peak GROUP BY device, allocator"
         ).rows()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import stepscope
+from stepscope.instruments.memory.allocators import find
 from stepscope.instruments.memory.blocks import Block
-from stepscope.instruments.memory.gather import gather
 from stepscope.instruments.memory.moves import Pool
 from stepscope.instruments.memory.pools import Fragmentation, fragmentation, rounded_up
 from stepscope.presenters.memory import sentences
@@ -32,7 +32,7 @@ def told_by_tensorflow(path: Path) -> tuple[list[tuple[int, float, int]], int]:
 def test_free_memory_in_pieces(name: str) -> None:
     path = corpus.path(name)
     with stepscope.open(path, cache=False) as opened:
-        (one,) = gather(opened.query)
+        (one,) = find(opened.query)
     events, least = told_by_tensorflow(path)
     found = fragmentation(one.held.pools, one.peak.ts_ps)
     assert found is not None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.instruments.pipeline import evidence, gather, spans
+from stepscope.instruments.pipeline import diagnoses, evidence, spans
 from stepscope.instruments.pipeline.stages import build, words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.session import trace
@@ -24,7 +24,7 @@ STAGES_RIGHT = 0.95
 def truth_and_diagnosis(case: str) -> tuple[dict[str, object], Diagnosis]:
     truth = json.loads((corpus.path("tfdata") / case / "truth.json").read_text())
     with trace.open(corpus.path("tfdata") / case, cache=False) as recording:
-        (found,) = gather.gather(recording.query)
+        (found,) = diagnoses.find(recording.query)
     return truth, found.diagnosis
 
 
@@ -304,10 +304,10 @@ def test_a_filter_behind_a_slow_map_can_be_moved() -> None:
 def test_of_a_huge_recording_the_first_part_is_read_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"
     with trace.open(sample, cache=False) as recording:
-        (whole,) = gather.gather(recording.query)
+        (whole,) = diagnoses.find(recording.query)
         most = len(whole.calls) // 2
-        monkeypatch.setattr(gather, "MOST_EVENTS", most)
-        (half,) = gather.gather(recording.query)
+        monkeypatch.setattr(diagnoses, "MOST_EVENTS", most)
+        (half,) = diagnoses.find(recording.query)
     assert 0.8 * most < len(half.calls) <= most
     assert half.diagnosis.share_seen == pytest.approx(0.5, abs=0.02)
     assert any("Only the first" in said for said in half.diagnosis.evidence)

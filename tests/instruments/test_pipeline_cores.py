@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.capture import machine as recorded
+from stepscope.instruments.pipeline.diagnoses import find
 from stepscope.instruments.pipeline.fitting import fit
-from stepscope.instruments.pipeline.gather import gather
-from stepscope.instruments.pipeline.machine import Machine, Threads
+from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import CPU, Model, Part, predict
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.tracing import Pace
@@ -292,7 +292,7 @@ def test_a_capture_tells_steps_that_were_not_traced(warmup: int, tmp_path: Path)
     text = b"".join(line(step=step, **one) for step, one in enumerate(written))
     (folder / "steps.ndjson").write_bytes(text)
     with trace.open(folder, cache=False) as opened:
-        (found,) = gather(opened.query)
+        (found,) = find(opened.query)
         own = opened.query("SELECT count(*) FROM step AS s JOIN source AS o USING (source_id) "
                            "WHERE o.format = 'capture'").rows()  # fmt: skip
     assert found.diagnosis.pace is not None

@@ -9,7 +9,7 @@ import pytest
 from stepscope.formats import _model, capture
 from stepscope.instruments.pipeline import accounting, captures
 from stepscope.instruments.pipeline.accounting import Node
-from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place, code
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime

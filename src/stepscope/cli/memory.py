@@ -51,11 +51,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "A batch of one cannot be halved", seen=f"--batch {options.batch}", todo="leave it out"
         )
     from stepscope.cli.reading import opened
-    from stepscope.instruments.memory import gather, whatif
+    from stepscope.instruments.memory import allocators, whatif
     from stepscope.presenters import memory
 
     with opened(options, console) as (trace, bar):
-        found = gather.gather(trace.query)
+        found = allocators.find(trace.query)
         durations = _durations(trace) if found else {}
         unread = trace.query(_UNREAD).rows() if found else []
         bar.stop()

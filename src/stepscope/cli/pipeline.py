@@ -12,7 +12,7 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from stepscope.instruments.pipeline.gather import Found
+    from stepscope.instruments.pipeline.diagnoses import Found
 
 ABOUT = "the tf.data pipeline: is it the bottleneck, which stage, what would help"
 _EPILOG = """With --verify the program is recorded again, and what a change was predicted to gain is held
@@ -65,12 +65,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_paths(options, "pipeline")
     from stepscope.cli.reading import opened
     from stepscope.instruments.pipeline.captures import missing
-    from stepscope.instruments.pipeline.gather import gather
+    from stepscope.instruments.pipeline.diagnoses import find
     from stepscope.presenters import pipeline
     from stepscope.presenters.plain import plain
 
     with opened(options, console) as (trace, _):
-        found = gather(trace.query)
+        found = find(trace.query)
         lost = [] if found else missing(trace.query)
     if options.format == "json":
         console.out.write(pipeline.to_json(found, lost))
@@ -85,10 +85,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _found(options: argparse.Namespace, console: Console) -> list[Found]:
     from stepscope.cli.reading import opened
-    from stepscope.instruments.pipeline.gather import gather
+    from stepscope.instruments.pipeline.diagnoses import find
 
     with opened(options, console) as (trace, _):
-        return gather(trace.query)
+        return find(trace.query)
 
 
 def _verify(options: argparse.Namespace, console: Console) -> int:

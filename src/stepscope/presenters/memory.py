@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stepscope import units
+from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block
-from stepscope.instruments.memory.gather import Memory
 from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
 from stepscope.instruments.memory.whatif import WhatIf

@@ -13,7 +13,7 @@ from typing import Any
 
 from stepscope import units
 from stepscope.instruments.pipeline.changes import Change
-from stepscope.instruments.pipeline.gather import Found
+from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.places import Code
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage

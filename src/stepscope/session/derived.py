@@ -174,10 +174,10 @@ def _tfprof(engine: DuckDB, given: Sequence[str], columns: list[tuple[str, str]]
 def _rows_of(name: str, engine: DuckDB) -> dict[str, list[dict[str, Any]]]:
     """The rows of a derived table, and of those that are made along with it."""
     if name == "buffer":
-        from stepscope.instruments.memory import gather as memory
+        from stepscope.instruments.memory import allocators
 
-        return {name: memory.buffer_rows(memory.gather(engine.query))}
-    from stepscope.instruments.pipeline import gather
+        return {name: allocators.buffer_rows(allocators.find(engine.query))}
+    from stepscope.instruments.pipeline import diagnoses
 
-    found = gather.gather(engine.query)
-    return {"iterator": gather.iterator_rows(found), "iterator_call": gather.call_rows(found)}
+    found = diagnoses.find(engine.query)
+    return {"iterator": diagnoses.iterator_rows(found), "iterator_call": diagnoses.call_rows(found)}

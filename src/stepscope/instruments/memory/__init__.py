@@ -6,5 +6,5 @@
 * lifetimes.py tells from the executed graph how long each tensor has to live.
 * lanes.py packs blocks into rows to be drawn on.
 * whatif.py holds the peak against what it would be after a change.
-* gather.py brings it together for a trace, and makes the table `buffer`.
+* allocators.py brings it together for a trace, and makes the table `buffer`.
 """

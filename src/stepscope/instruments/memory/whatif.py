@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block
-from stepscope.instruments.memory.gather import Memory
 from stepscope.instruments.memory.peak import is_held, peak
 
 WIDE = frozenset(("DT_FLOAT", "DT_DOUBLE", "DT_COMPLEX64", "DT_COMPLEX128"))

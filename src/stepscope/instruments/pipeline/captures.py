@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from stepscope.instruments.pipeline.accounting import Node
-from stepscope.instruments.pipeline.machine import Machine, Threads
+from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside

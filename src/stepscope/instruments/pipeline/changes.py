@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from stepscope import units
-from stepscope.instruments.pipeline import memory
-from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline import footprint
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import Model, Part, Prediction, predict
 from stepscope.instruments.pipeline.places import Code, Place, code
 from stepscope.instruments.pipeline.rates import Load
@@ -93,9 +93,9 @@ def propose(
             prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps
         if name == "cache_here":
-            takes, fits = memory.cache(load, where.get(load.stage, ()), machine)
+            takes, fits = footprint.cache(load, where.get(load.stage, ()), machine)
             what, helps = f"{what}, {takes}", helps and fits is not False
-        elif name == "prefetch" and (bytes_each := memory.batch(loads)) is not None:
+        elif name == "prefetch" and (bytes_each := footprint.batch(loads)) is not None:
             what += f" (a batch that waits takes {units.show(bytes_each, 'bytes')})"
         inside = load.stage.nested_in is not None and name not in ("prefetch", "parallelise_reading")
         written = None if inside or name in _NO_LINE else _meant(name, where.get(load.stage, ()))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stepscope import units
 from stepscope.instruments.pipeline.ceiling import Ceiling
-from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stepscope.instruments.pipeline.machine import Machine, Threads
+from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.model import Model, Part, crowding
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import consumer_lane

@@ -24,7 +24,7 @@ from stepscope.instruments.pipeline.accounting import Accounts, Node
 from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.changes import Change
-from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage

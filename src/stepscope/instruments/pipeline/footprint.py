@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 
 from stepscope import units
-from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 

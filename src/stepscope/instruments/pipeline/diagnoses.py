@@ -41,7 +41,7 @@ class Found:
     """The chains of datasets that the user wrote, where a capture tells them."""
 
 
-def gather(query: Query) -> list[Found]:
+def find(query: Query) -> list[Found]:
     """The diagnosis of each source that has tf.data events, in the order of the sources."""
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
     there = query("SELECT DISTINCT source_id FROM slice WHERE name LIKE 'Iterator%::%'").rows()

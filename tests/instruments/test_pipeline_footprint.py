@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.instruments.pipeline import memory
+from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.accounting import Account
-from stepscope.instruments.pipeline.machine import Machine
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
@@ -50,7 +50,7 @@ def free(available: int | None) -> Machine:
 def test_a_cache_fits_or_does_not(
     written: Place, machine: Machine | None, fits: bool | None, said: str
 ) -> None:
-    sentence, found = memory.cache(load(), [written], machine)
+    sentence, found = footprint.cache(load(), [written], machine)
     assert found is fits
     assert said in sentence
 
@@ -58,11 +58,11 @@ def test_a_cache_fits_or_does_not(
 def test_without_a_model_bytes_are_unknown() -> None:
     drawn, times = sequential()
     bare = diagnose(drawn.calls(), times).loads[2]
-    sentence, fits = memory.cache(bare, [place(cardinality=100)], free(MIB))
+    sentence, fits = footprint.cache(bare, [place(cardinality=100)], free(MIB))
     assert fits is None
     assert "bytes of its elements are not known" in sentence
-    assert memory.batch([bare]) is None
-    assert memory.batch([load()]) == 8 * MIB
+    assert footprint.batch([bare]) is None
+    assert footprint.batch([load()]) == 8 * MIB
 
 
 def test_a_cache_behind_what_never_ends_does_not_help() -> None:

@@ -68,7 +68,7 @@ NEAR_PS = 100_000_000
 """Records of an allocator are in whole microseconds, and freeing takes some: 100 µs is no difference."""
 
 
-def gather(query: Query) -> list[Memory]:
+def find(query: Query) -> list[Memory]:
     """What is known of each allocator, sources in their order, the one that holds most first."""
     found = []
     lines: dict[str, dict[str, CodeLine]] = {}
