@@ -25,7 +25,7 @@ from typing import Any
 
 from stepscope import _core
 from stepscope.errors import LakeError, StepscopeError
-from stepscope.lake import reader, writer
+from stepscope.lake import leftovers, reader, writer
 from stepscope.lake.decoded import Decoded
 from stepscope.sources.find import is_lake
 from stepscope.sources.source import Bytes, Source
@@ -71,9 +71,9 @@ def wait(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def leftovers(lake: Path) -> list[str]:
+def left(lake: Path) -> list[str]:
     """Files that nothing announces."""
-    found = [path.name for path in (lake / writer.STAGE).iterdir() if path.name != "commit.lock"]
+    found = [path.name for path in (lake / leftovers.STAGE).iterdir() if path.name != "commit.lock"]
     listed = {str(path) for paths in reader.open_lake(lake).files().values() for path in paths}
     return found + [str(path) for path in lake.rglob("*.parquet") if str(path) not in listed]
 
@@ -87,14 +87,14 @@ def check(lake: Path, done: bool, again: bool) -> None:
         assert "first" in runs, "what was there before is gone"
         assert not done or "second" in runs, "what was announced is not there"
     writer.create(lake)
-    assert leftovers(lake) == [], f"not swept: {leftovers(lake)}"
+    assert left(lake) == [], f"not swept: {left(lake)}"
     if not again:
         return
     code = wait(in_child(lambda: ingest(lake, "second")))
     assert code == 0, f"the next ingest ended with {code}"
     runs = {one.source.run_id for one in reader.open_lake(lake).manifests}
     assert runs == {"first", "second"}, f"runs {runs}"
-    assert leftovers(lake) == [], f"left by a good ingest: {leftovers(lake)}"
+    assert left(lake) == [], f"left by a good ingest: {left(lake)}"
 
 
 def fail(shim: Any, folder: Path, at: int, errno: int) -> dict[str, Any]:

@@ -52,6 +52,17 @@ static int fails_fd(int fd) {
     return fails(path);
 }
 
+/* As fails(), for a name in an open folder. */
+static int fails_at(int at, const char *name) {
+    char link[64], path[PATH_MAX];
+    if (!armed) return 0;
+    if (at == AT_FDCWD || !name || name[0] == '/') return fails(name);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", at);
+    ssize_t size = readlink(link, path, sizeof path - 1);
+    if (size < 0 || snprintf(path + size, sizeof path - size, "/%s", name) >= (int)(sizeof path - size)) return 0;
+    return fails(path);
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static mode_t mode_of(int flags, va_list more) {
@@ -75,7 +86,7 @@ OPEN(open64)
         va_start(more, flags);                                                                     \
         mode_t mode = mode_of(flags, more);                                                        \
         va_end(more);                                                                              \
-        return fails(path) ? -1 : REAL(name)(at, path, flags, mode);                               \
+        return fails_at(at, path) ? -1 : REAL(name)(at, path, flags, mode);                        \
     }
 OPENAT(openat)
 OPENAT(openat64)
@@ -95,10 +106,16 @@ ssize_t writev(int fd, const struct iovec *data, int count) {
 int fsync(int fd) { return fails_fd(fd) ? -1 : REAL(fsync)(fd); }
 int fdatasync(int fd) { return fails_fd(fd) ? -1 : REAL(fdatasync)(fd); }
 int rename(const char *from, const char *to) { return fails(to) ? -1 : REAL(rename)(from, to); }
+int renameat(int a, const char *from, int b, const char *to) {
+    return fails_at(b, to) ? -1 : REAL(renameat)(a, from, b, to);
+}
 int link(const char *from, const char *to) { return fails(to) ? -1 : REAL(link)(from, to); }
 int linkat(int a, const char *from, int b, const char *to, int flags) {
-    return fails(to) ? -1 : REAL(linkat)(a, from, b, to, flags);
+    return fails_at(b, to) ? -1 : REAL(linkat)(a, from, b, to, flags);
 }
 int mkdir(const char *path, mode_t mode) { return fails(path) ? -1 : REAL(mkdir)(path, mode); }
 int unlink(const char *path) { return fails(path) ? -1 : REAL(unlink)(path); }
 int rmdir(const char *path) { return fails(path) ? -1 : REAL(rmdir)(path); }
+int unlinkat(int at, const char *path, int flags) {
+    return fails_at(at, path) ? -1 : REAL(unlinkat)(at, path, flags);
+}

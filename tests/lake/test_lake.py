@@ -14,7 +14,7 @@ import pytest
 
 import stepscope
 from stepscope.errors import LakeError, StepscopeError, UsageError
-from stepscope.lake import manifest, reader, writer
+from stepscope.lake import leftovers, manifest, reader, writer
 from stepscope.lake.schema import schema
 from stepscope.sources.find import is_lake
 from tests.lake.recordings import chrome
@@ -223,7 +223,7 @@ def test_a_newer_decoder_replaces_what_an_older_one_wrote(
         assert trace.query("SELECT count(*), count(DISTINCT id) FROM slice").rows() == [(20, 20)]
     # Who opened the lake before may still read; an hour later the old files go.
     opened.verify(contents=True)
-    monkeypatch.setattr(writer, "_OLD_SECONDS", -1)
+    monkeypatch.setattr(leftovers, "OLD_SECONDS", -1)
     writer.create(tmp_path / LAKE)
     with pytest.raises(LakeError):
         opened.verify(contents=False)

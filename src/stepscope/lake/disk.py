@@ -6,11 +6,16 @@ import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 SYNCING = 8
 """Folders that are synced at once."""
+_MOST_DEPTH = 16
+"""Folders within each other that are removed; stepscope makes three."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NO_FOLDER = (errno.ENOTDIR, errno.ELOOP, errno.EMLINK)
+"""What systems say when a folder is asked for and there is a file or a link."""
 
 
 def sync_file(path: Path) -> None:
@@ -84,10 +89,11 @@ def put_if_absent(source: Path, target: Path) -> bool:
 def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
     """Holds the lock file `path`; gives False, without the lock, when not `wait` and somebody has it.
 
-    A lock dies with its process, however that ends. The file may be removed by its holder.
+    A lock dies with its process, however that ends. The file may be removed by its holder. A link is not
+    followed: OSError.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -111,11 +117,62 @@ def _is_still(path: Path, descriptor: int) -> bool:
     return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
 
 
-def remove(path: Path) -> None:
-    """Removes a file or a folder with all in it; missing is fine. OSError when it cannot."""
-    if path.is_dir() and not path.is_symlink():
-        import shutil
+@contextlib.contextmanager
+def opened_folder(root: Path, inner: Sequence[str] = ()) -> Iterator[int | None]:
+    """A descriptor of the folder that the names `inner` lead to from `root`; None where one of them is
+    missing, a link or a file. What is done by it happens there, even when somebody exchanges a part of the
+    way meanwhile."""
+    descriptor: int | None = os.open(root, _FOLDER)
+    try:
+        for name in inner:
+            assert descriptor is not None
+            deeper = _enter(descriptor, name)
+            os.close(descriptor)
+            descriptor = deeper
+            if descriptor is None:
+                break
+        yield descriptor
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+
+def _enter(folder: int, name: str) -> int | None:
+    try:
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno not in _NO_FOLDER:
+            raise
+        return None
+
+
+def names(folder: int) -> list[str]:
+    """What is in an open folder, sorted."""
+    return sorted(os.listdir(folder))
+
+
+def remove(path: Path) -> None:
+    """Removes a file or a folder with all in it; missing is fine. OSError when it cannot. Follows no link
+    but those that lead to the folder it lies in."""
+    with contextlib.suppress(FileNotFoundError), opened_folder(path.parent) as above:
+        assert above is not None
+        remove_within(above, path.name)
+
+
+def remove_within(folder: int, name: str, depth: int = 0) -> None:
+    """remove() for a name in a folder that is open."""
+    inner = _enter(folder, name)
+    if inner is None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+        return
+    try:
+        if depth == _MOST_DEPTH:
+            raise OSError(errno.ENOTEMPTY, "too many folders within each other", name)
+        for one in names(inner):
+            remove_within(inner, one, depth + 1)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=folder)

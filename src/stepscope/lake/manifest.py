@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from stepscope import strict_json
 from stepscope.errors import LakeError
 from stepscope.lake.rows import SourceRow
+from stepscope.lake.schema import schema
+from stepscope.patterns import late
 
 SOURCE_BITS = 27
 """Numbers of sources fit in so many bits, so that ids fit in 63 (see rows.ID_BITS)."""
+
+_OWN_PATH = late(
+    r"([a-z_]{1,64})/run=[a-z][a-z0-9._-]{0,150}/host=[a-z][a-z0-9._-]{0,150}/"
+    r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.parquet"
+)
 
 
 class File(NamedTuple):
@@ -58,28 +66,50 @@ def file_name(source_id: int) -> str:
     return f"{source_id:09d}.json"
 
 
+def table_of(path: str) -> str | None:
+    """The table whose file may be called so within a lake; None when stepscope gives no such name.
+
+    Whatever is opened or removed by a path that a file of the lake names has been through this.
+    """
+    match = _OWN_PATH.fullmatch(path)
+    return match[1] if match and match[1] in schema().names else None
+
+
 def read(path: Path) -> Manifest:
     """Reads a manifest. LakeError when it is damaged."""
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
-        manifest = Manifest(
-            schema_version=int(found["schema_version"]),
-            source=SourceRow(**found["source"]),
-            files=tuple(File(**one) for one in found["files"]),
-            identity=tuple(found["identity"]) if found["identity"] else None,
-            member=found["member"],
-        )
-    except (ValueError, TypeError, KeyError, UnicodeDecodeError) as error:
-        raise _damaged(path, f"{type(error).__name__}: {error}") from None
+        found = strict_json.read(path)
+        if not isinstance(found, dict) or not isinstance(found.get("files"), list):
+            raise strict_json.OddJson("it is not a manifest")
+        parts = {
+            "source": strict_json.record(SourceRow, found.get("source")),
+            "files": tuple(strict_json.record(File, one) for one in found["files"]),
+            "identity": _identity(found.get("identity")),
+        }
+        manifest = strict_json.record(Manifest, found, parts)
+    except strict_json.OddJson as error:
+        raise _damaged(path, str(error)) from None
     except OSError as error:
         raise _damaged(path, error.strerror or str(error)) from None
-    if path.name != file_name(manifest.source.source_id):
-        raise _damaged(path, f"it speaks of source {manifest.source.source_id}")
+    source = manifest.source
+    if path.name != file_name(source.source_id):
+        raise _damaged(path, f"it speaks of source {source.source_id}")
     for file in manifest.files:
-        parts = PurePosixPath(file.path)
-        if parts.is_absolute() or ".." in parts.parts or parts.parts[:1] != (file.table,):
+        place = f"{file.table}/run={source.run_id}/host={source.host_id}/"
+        if table_of(file.path) != file.table or not file.path.startswith(place):
             raise _damaged(path, f"it lists {file.path}, which is not a file of table {file.table}")
     return manifest
+
+
+def _identity(found: object) -> tuple[str, int, int, int] | None:
+    if found is None:
+        return None
+    if isinstance(found, list) and len(found) == 4 and isinstance(found[0], str):
+        path, *numbers = found
+        if all(isinstance(one, int) and not isinstance(one, bool) for one in numbers):
+            size, mtime_ns, inode = numbers
+            return path, size, mtime_ns, inode
+    raise strict_json.OddJson("'identity' is not a path and three numbers")
 
 
 def _damaged(path: Path, seen: str) -> LakeError:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from stepscope import strict_json
 from stepscope.errors import LakeError
 from stepscope.lake import manifest as manifests
 from stepscope.lake.manifest import Manifest
@@ -17,6 +18,12 @@ from stepscope.sources.find import LAKE_MARK
 MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20
 """A lake up to this size is hashed when it is opened; of a larger one only the sizes are compared."""
+
+
+class _Mark(NamedTuple):
+    """The file stepscope-lake.json."""
+
+    schema_version: int
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ def check_mark(folder: Path) -> None:
     """LakeError unless the folder is a lake of this version's schema."""
     mark = folder / LAKE_MARK
     try:
-        version = int(json.loads(mark.read_bytes())["schema_version"])
+        version = strict_json.record(_Mark, strict_json.read(mark)).schema_version
     except FileNotFoundError:
         raise LakeError(
             f"{folder} is no lake.",
@@ -80,10 +87,10 @@ def check_mark(folder: Path) -> None:
             todo="stepscope ingest PATH --lake DIR makes one",
             path=str(folder),
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, strict_json.OddJson) as error:
         raise LakeError(
             "The mark of the lake cannot be read.",
-            seen=f"{type(error).__name__}: {error}",
+            seen=str(error),
             todo=f'write {{"schema_version": {schema().version}}} into it if the lake is of this version',
             path=str(mark),
         ) from None

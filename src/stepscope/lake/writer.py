@@ -16,14 +16,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from stepscope import config
 from stepscope.errors import LakeError
-from stepscope.lake import disk, manifest, reader
+from stepscope.lake import disk, leftovers, manifest, reader
 from stepscope.lake.decoded import Decoded
+from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE, Swept
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import plain_columns, stored_columns
@@ -31,18 +31,16 @@ from stepscope.lake.rows import SourceRow, placed, small_tables, source_row
 from stepscope.lake.schema import schema
 from stepscope.sources.find import LAKE_MARK, is_lake
 
-STAGE = "_stage"
-_PLAN = "plan.json"
-_OLD_SECONDS = 3600
-"""Files that a newer decoder's replaced stay so long for readers that opened the lake before."""
 
-
-def create(folder: Path) -> None:
+def create(folder: Path) -> Swept:
     """Makes a lake, or checks that the one there is of this version. Sweeps leftovers."""
     with _telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for inner in (MANIFESTS, STAGE):
             (folder / inner).mkdir(exist_ok=True)
+            with disk.opened_folder(folder, (inner,)) as opened:
+                if opened is None:
+                    raise leftovers.linked(folder / inner)
         disk.sync_folder(folder)
         if not is_lake(folder):
             if any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir()):
@@ -58,52 +56,7 @@ def create(folder: Path) -> None:
                 part.unlink()
             disk.sync_folder(folder)
         reader.check_mark(folder)
-        sweep(folder)
-
-
-def sweep(folder: Path) -> int:
-    """Removes what dead writers left; returns how many. Leaves alone what a living one owns."""
-    swept = 0
-    stage = folder / STAGE
-    for mark in stage.glob("*.mark"):
-        if time.time() - mark.stat().st_mtime > _OLD_SECONDS:
-            mark.unlink(missing_ok=True)
-    for lock in sorted(stage.glob("*.lock")):
-        if lock.name == "commit.lock":
-            continue
-        with disk.locked(lock, wait=False) as ours:
-            if ours:
-                _undo(folder, stage / lock.stem)
-                lock.unlink(missing_ok=True)
-                swept += 1
-    for old in sorted(stage.glob("old-*.json")):
-        if time.time() - old.stat().st_mtime > _OLD_SECONDS:
-            _remove_unlisted(folder, old)
-            old.unlink(missing_ok=True)
-            swept += 1
-    return swept
-
-
-def _undo(folder: Path, stage: Path) -> None:
-    """Takes back a writer's unfinished work: files given names but never announced, and the stage."""
-    plan = stage / _PLAN
-    if plan.exists():
-        _remove_unlisted(folder, plan)
-    disk.remove(stage)
-
-
-def _remove_unlisted(folder: Path, plan: Path) -> None:
-    """Removes the files of a plan, unless a manifest lists them after all."""
-    try:
-        planned = json.loads(plan.read_bytes())
-    except ValueError:
-        return  # cut while it was being written, and so before any file had got its name
-    with disk.locked(folder / STAGE / "commit.lock"):
-        announced = folder / MANIFESTS / planned["manifest"]
-        listed = {file.path for file in manifest.read(announced).files} if announced.exists() else set()
-        for path in planned["files"]:
-            if path not in listed:
-                (folder / path).unlink(missing_ok=True)
+        return leftovers.sweep(folder)
 
 
 @contextlib.contextmanager
@@ -119,7 +72,7 @@ def staged(folder: Path) -> Iterator[Path]:
         finally:
             # What cannot be taken back now (a full or failing disk) is left for the next sweep.
             with contextlib.suppress(OSError, LakeError):
-                _undo(folder, stage)
+                leftovers.undo(folder, name)
                 lock.unlink(missing_ok=True)
 
 
@@ -204,22 +157,25 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
     announced = folder / MANIFESTS / name
     plan = json.dumps({"manifest": name, "files": [file.path for file in made.files]}).encode()
     staged_manifest = stage / name
-    for leftover in (stage / _PLAN, staged_manifest):
+    for leftover in (stage / PLAN, staged_manifest):
         leftover.unlink(missing_ok=True)
-    disk.write_synced(stage / _PLAN, plan)
+    disk.write_synced(stage / PLAN, plan)
     disk.write_synced(staged_manifest, made.to_json())
     disk.sync_folder(stage)
-    with disk.locked(folder / STAGE / "commit.lock"):
+    with disk.locked(folder / STAGE / COMMIT_LOCK):
         there = manifest.read(announced) if announced.exists() else None
         if there != replacing:
-            (stage / _PLAN).unlink()
+            (stage / PLAN).unlink()
             return False
         changed = {folder}
         for file in made.files:
             target = folder / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Without a manifest that lists it, a file of that name is a dead writer's leftover.
-            (stage / f"{file.table}.parquet").replace(target)
+            with disk.opened_folder(folder, file.path.split("/")[:-1]) as parent:
+                if parent is None:
+                    raise leftovers.linked(target.parent)
+                # Without a manifest that lists it, a file of that name is a dead writer's leftover.
+                os.replace(stage / f"{file.table}.parquet", target.name, dst_dir_fd=parent)
             # Also folders that were there: who made them may have died before they were synced.
             changed.update(path for path in target.parents if path.is_relative_to(folder))
         disk.sync_folders(changed)
@@ -240,7 +196,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
             if replacing is None:
                 announced.unlink(missing_ok=True)
             raise
-        (stage / _PLAN).unlink(missing_ok=True)
+        (stage / PLAN).unlink(missing_ok=True)
     return True
 
 

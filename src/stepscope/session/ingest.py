@@ -9,11 +9,12 @@ from pathlib import Path
 
 from stepscope import config
 from stepscope.lake import reader, writer
+from stepscope.lake.leftovers import STAGE
 from stepscope.lake.rows import SourceRow
 from stepscope.session.decoding import decode_source
 from stepscope.session.derived import with_files
 from stepscope.sources.find import Found
-from stepscope.sources.source import Source
+from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
 
 Progress = Callable[[str, int, int], None]
@@ -56,9 +57,11 @@ def ingest_all(
     spool = Spool()
     try:
         found = find(paths, formats.recognise, spool, run=run, host=host)
+        swept = writer.create(lake)
         if looked is not None:
-            looked(found)
-        writer.create(lake)
+            # Names in the lake that are not as dead writers leave them: it may be somebody else's work.
+            odd = (Skipped(f"{lake}/{STAGE}/{name}", "lake", seen) for name, seen in swept.refused)
+            looked(found._replace(skipped=(*found.skipped, *odd)))
         known = {
             (one.identity, one.member): one.source
             for one in reader.read_manifests(lake)

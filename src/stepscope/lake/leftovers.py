@@ -1,0 +1,146 @@
+"""What dead writers left in a lake, and its removal.
+
+A plan (see stepscope.lake.writer) names files to unlink, and a lake may come from anybody. So nothing here
+follows a link, a name is only touched where stepscope gives such names, and no file that a manifest lists
+is removed, whatever a plan says.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from stepscope import strict_json
+from stepscope.errors import LakeError
+from stepscope.lake import disk, manifest, reader
+from stepscope.patterns import late
+
+STAGE = "_stage"
+PLAN = "plan.json"
+COMMIT_LOCK = "commit.lock"
+OLD_SECONDS = 3600
+"""Files that a newer decoder's replaced stay so long for readers that opened the lake before."""
+
+_MOST_PLAN_BYTES = 1 << 20
+_MARK = late(r"[0-9a-f]{32}\.mark")
+_LOCK = late(r"[0-9a-f]{32}\.lock")
+_OLD = late(r"old-[0-9a-f]{32}\.json")
+
+
+class Swept(NamedTuple):
+    """What a sweep did."""
+
+    removed: int
+    """Leftovers that are gone."""
+    refused: tuple[tuple[str, str], ...]
+    """Names under _stage that are not as stepscope leaves them, and why; what they ask for was not done."""
+
+
+def sweep(folder: Path) -> Swept:
+    """Removes what dead writers left. Leaves alone what a living one owns, and what is not stepscope's.
+
+    LakeError when _stage is not a folder; nothing that lies in it is an error.
+    """
+    removed = 0
+    refused: list[tuple[str, str]] = []
+    with disk.opened_folder(folder, (STAGE,)) as stage:
+        if stage is None:
+            raise linked(folder / STAGE)
+        for name in disk.names(stage):
+            try:
+                done, seen = _leftover(folder, stage, name)
+            except (OSError, LakeError) as error:
+                # What cannot be removed now is tried again by the next sweep.
+                done, seen = False, str(error.strerror if isinstance(error, OSError) else error.happened)
+            removed += done
+            if seen:
+                refused.append((name, seen))
+    return Swept(removed, tuple(refused))
+
+
+def _leftover(folder: Path, stage: int, name: str) -> tuple[bool, str]:
+    """Removes one leftover if it is one: whether it is gone, and what is odd about it."""
+    if _LOCK.fullmatch(name):
+        # Its folder goes with it; a lock that is held belongs to a living writer.
+        with disk.locked(folder / STAGE / name, wait=False) as ours:
+            if not ours:
+                return False, ""
+            seen = undo(folder, name.removesuffix(".lock"))
+            os.unlink(name, dir_fd=stage)
+            return True, seen
+    if not (_MARK.fullmatch(name) or _OLD.fullmatch(name)):
+        return False, ""
+    status = os.stat(name, dir_fd=stage, follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode):
+        return False, "it is not a plain file"
+    if time.time() - status.st_mtime <= OLD_SECONDS:
+        return False, ""
+    seen = _remove_unlisted(folder, folder / STAGE / name) if _OLD.fullmatch(name) else ""
+    os.unlink(name, dir_fd=stage)
+    return True, seen
+
+
+def undo(folder: Path, name: str) -> str:
+    """Takes back a writer's unfinished work: files given names but never announced, and its stage.
+
+    Returns what is odd about its plan, or nothing.
+    """
+    seen = ""
+    plan = folder / STAGE / name / PLAN
+    with disk.opened_folder(folder, (STAGE, name)) as stage:
+        if stage is not None and PLAN in disk.names(stage):
+            seen = _remove_unlisted(folder, plan)
+    with disk.opened_folder(folder, (STAGE,)) as above:
+        if above is not None:
+            disk.remove_within(above, name)
+    return seen
+
+
+def _remove_unlisted(folder: Path, plan: Path) -> str:
+    """Removes the files of a plan that no manifest lists; returns what is odd about the plan, or nothing."""
+    try:
+        found = strict_json.read(plan, _MOST_PLAN_BYTES)
+    except strict_json.OddJson as error:
+        # A writer that died while it wrote its plan had not given any file its name.
+        return str(error)
+    paths = found.get("files") if isinstance(found, dict) else None
+    if not isinstance(paths, list):
+        return "it is not a plan"
+    own = [path for path in paths if isinstance(path, str) and manifest.table_of(path) is not None]
+    there = [path for path in own if os.path.lexists(folder / path)]
+    seen = "" if len(own) == len(paths) else "it names files that are not a table's"
+    if there:
+        with disk.locked(folder / STAGE / COMMIT_LOCK):
+            listed = {file.path for one in reader.read_manifests(folder) for file in one.files}
+            for path in there:
+                if path not in listed and not _unlink(folder, path):
+                    seen = f"{path} lies behind a link or is not a plain file"
+    return seen
+
+
+def _unlink(folder: Path, path: str) -> bool:
+    """Unlinks a plain file of the lake; False when it is none, or a link leads to it."""
+    *above, name = path.split("/")
+    with disk.opened_folder(folder, above) as parent:
+        if parent is None:
+            return False
+        try:
+            if not stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
+                return False
+            os.unlink(name, dir_fd=parent)
+        except FileNotFoundError:
+            pass
+        return True
+
+
+def linked(path: Path) -> LakeError:
+    """The error for a folder of a lake that is none."""
+    return LakeError(
+        "A folder of the lake is a link, or not a folder.",
+        seen=f"{path.name} leads elsewhere",
+        todo="move the folder itself into the lake; stepscope writes and removes nothing behind links",
+        path=str(path),
+    )

@@ -1,0 +1,168 @@
+"""The one reader of JSON that stepscope wrote itself: manifests, plans, marks, the cache, captures.
+
+Such files lie where others can change them, so they are read as strangers. Python's reader takes what is
+not JSON (NaN, two equal keys), makes infinity of 1e400, reads UTF-16, and raises four kinds of errors; here
+every oddity is OddJson, which the caller turns into an error of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NoReturn, TypeVar
+
+MOST_BYTES = 64 << 20
+"""Size of the largest file that is read; ours have a few KB."""
+MOST_DEPTH = 64
+"""Arrays and objects within each other; ours have five."""
+
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+class OddJson(ValueError):
+    """Bytes that are not JSON as stepscope writes it; the message says why."""
+
+
+def read(path: Path, most_bytes: int = MOST_BYTES) -> Any:
+    """The value in a file. OddJson; OSError when it cannot be read. Never waits for a pipe to be filled."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OddJson("it is not a plain file")
+        if status.st_size > most_bytes:
+            raise OddJson(f"it has {status.st_size:,} bytes, more than {most_bytes:,}")
+        return parse(file.read(most_bytes))
+
+
+def parse(data: bytes, *, lenient: bool = False) -> Any:
+    """The value of JSON text in UTF-8. OddJson when there is anything odd.
+
+    lenient: for what a user's program had a part in. Numbers that do not fit into 64 bits, infinite ones
+    and those that are none become None; half of a surrogate pair becomes U+FFFD; the last of equal keys
+    counts.
+    """
+    try:
+        text = data.decode("utf-8")
+        found = (_LENIENT if lenient else _STRICT).decode(text)
+    except OddJson:
+        raise
+    except UnicodeDecodeError as error:
+        raise OddJson(f"byte {error.start:,} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise OddJson(
+            f"it is not JSON: {error.msg} (byte {len(error.doc[: error.pos].encode()):,})"
+        ) from None
+    except RecursionError:
+        raise OddJson("it is nested too deeply") from None
+    if data.count(b"[") + data.count(b"{") > MOST_DEPTH:
+        _check_depth(found)
+    if b"\\ud" in data or b"\\uD" in data:
+        found = _whole(found, lenient)
+    return found
+
+
+def record(kind: type[T], found: object, parts: Mapping[str, object] = MappingProxyType({})) -> T:
+    """A NamedTuple from an object with exactly its fields, each of the type that the annotation names.
+
+    parts: fields that the caller has made already. OddJson when it is something else. Integers fit into 64
+    bits and are not negative.
+    """
+    if not isinstance(found, dict):
+        raise OddJson(f"{_shown(found)} instead of an object")
+    # typing wraps the texts of annotations.
+    wanted = {name: str(getattr(one, "__forward_arg__", one)) for name, one in kind.__annotations__.items()}
+    if found.keys() != wanted.keys():
+        name = sorted(found.keys() ^ wanted.keys())[0]
+        raise OddJson(f"{name!r} is {'missing' if name in wanted else 'not a known field'}")
+    for name, types in wanted.items():
+        if name not in parts and not any(_is(found[name], one) for one in types.split(" | ")):
+            raise OddJson(f"{name!r} is {_shown(found[name])}")
+    return kind(**{**found, **parts})
+
+
+def _is(value: object, name: str) -> bool:
+    if name == "int":
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
+    return isinstance(value, _TYPES[name])
+
+
+_TYPES = {"str": str, "bool": bool, "None": type(None), "float": float}
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _integer(text: str) -> int:
+    number = int(text) if len(text) <= 20 else 1 << 64
+    if not -(1 << 63) <= number < 1 << 64:
+        raise OddJson(f"the number {text[:20]}… does not fit into 64 bits")
+    return number
+
+
+def _real(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise OddJson(f"the number {text[:40]} is too large")
+    return number
+
+
+def _constant(text: str) -> NoReturn:
+    raise OddJson(f"{text} is not JSON")
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise OddJson("a key appears twice")
+    return found
+
+
+def _or_none(text: str) -> Any:
+    try:
+        return _real(text) if text.strip("-0123456789") else _integer(text)
+    except OddJson:
+        return None
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_float=_real, parse_int=_integer, parse_constant=_constant
+)
+_LENIENT = json.JSONDecoder(parse_float=_or_none, parse_int=_or_none, parse_constant=lambda text: None)
+
+
+def _check_depth(found: Any) -> None:
+    level = [found]
+    for _ in range(MOST_DEPTH + 1):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
+        if not level:
+            return
+    raise OddJson(f"it is nested deeper than {MOST_DEPTH} levels")
+
+
+def _whole(value: Any, lenient: bool) -> Any:
+    """The value with whole texts. Names of files that are not UTF-8 have their bytes as U+DC80 to U+DCFF."""
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8", "strict" if lenient else "surrogateescape")
+        except UnicodeEncodeError:
+            if not lenient:
+                raise OddJson("a text has half of a surrogate pair") from None
+            return _replaced(value)
+        return value
+    if isinstance(value, list):
+        return [_whole(one, lenient) for one in value]
+    if isinstance(value, dict):
+        return {_whole(key, lenient): _whole(one, lenient) for key, one in value.items()}
+    return value
+
+
+def _replaced(text: str) -> str:
+    return "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= one <= "\udfff" else one for one in text)
