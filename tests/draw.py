@@ -71,7 +71,7 @@ class Tables:
     def assign_steps(self) -> None:
         """Fills slice.step as the core does: the step in whose half-open interval a slice starts."""
         for row in self.rows["slice"]:
-            for step in self.rows["step"]:
+            for step in self.rows["step_stored"]:
                 begin, end = step["ts_ps"], step["ts_ps"] + step["dur_ps"]
                 if step["source_id"] == row["source_id"] and begin <= row["ts_ps"] < end:
                     row["step"] = step["step"]
@@ -178,19 +178,19 @@ def draw(text: str, producer: str = "tf_profiler") -> Tables:
                 tables.add("track", id=tracks[label], kind=real, records=records, **facts)
             slices.append({**_named(shown), "track_id": tracks[label], "ts_ps": ts_ps, "dur_ps": dur_ps})
     tables.slices(0, slices)
-    if not tables.rows["step"] and slices:
+    if not tables.rows["step_stored"] and slices:
         begin = min(row["ts_ps"] for row in slices)
         dur_ps = max(row["ts_ps"] + row["dur_ps"] for row in slices) - begin
         facts = {"name": "whole capture", "kind": "unknown", "recovered_from": "whole_capture"}
-        tables.add("step", ts_ps=begin, dur_ps=dur_ps, averaged=False, **facts)
+        tables.add("step_stored", ts_ps=begin, dur_ps=dur_ps, averaged=False, **facts)
     tables.assign_steps()
     return tables
 
 
 def _step(tables: Tables, shown: str, kind: str, ts_ps: int, dur_ps: int) -> None:
-    number = len(tables.rows["step"])
+    number = len(tables.rows["step_stored"])
     facts = {"name": shown, "kind": kind.lstrip("~"), "recovered_from": "marker", "reason": "drawn"}
-    tables.add("step", step=number, ts_ps=ts_ps, dur_ps=dur_ps, averaged=kind[0] != "~", **facts)
+    tables.add("step_stored", step=number, ts_ps=ts_ps, dur_ps=dur_ps, averaged=kind[0] != "~", **facts)
 
 
 def _named(shown: str) -> Row:

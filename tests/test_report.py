@@ -182,7 +182,7 @@ def test_several_runs_are_told_apart():
     for number in range(2):
         span = {"ts_ps": number * UNIT_PS, "dur_ps": UNIT_PS}
         facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
-        tables.add("step", source_id=1, run_id="other", step=number, **facts, **span)
+        tables.add("step_stored", source_id=1, run_id="other", step=number, **facts, **span)
     found = report(tables)
     assert found.title == "other, r: 2 runs, 1 host, 5 steps"
     assert found.headline[0].startswith("Train steps of r take 15.0 µs on average; ")

@@ -99,7 +99,7 @@ def test_a_lake_and_the_cache_hold_the_same(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
     folder = write(tmp_path / "c")
     trace.ingest([folder], tmp_path / "lake")
-    tables = ("iterator_model", "user_stage", "counter", "step", "iterator")
+    tables = ("iterator_model", "user_stage", "counter", "step_stored", "iterator")
     for table in tables:
         sql = f"SELECT * EXCLUDE (id, source_id, track_id) FROM {table}" if table == "counter" else ""
         sql = sql or f"SELECT count(*), count(DISTINCT run_id) FROM {table}"

@@ -169,7 +169,7 @@ def store(producer: str = "tf_profiler", **marker: list):
 def test_without_evidence_the_capture_stands_in():
     made = store()
     recover(made, Source())
-    (row,) = made.rows("step")
+    (row,) = made.rows("step_stored")
     assert (row["recovered_from"], row["averaged"], row["dur_ps"]) == ("whole_capture", False, 100)
     assert [note["slug"] for note in made.facts["notes"]] == ["no-steps"]
 
@@ -177,7 +177,7 @@ def test_without_evidence_the_capture_stands_in():
 def test_a_file_of_one_step():
     made = store("step_stats")
     recover(made, Source("run_metadata", 5))
-    (row,) = made.rows("step")
+    (row,) = made.rows("step_stored")
     assert (row["step"], row["recovered_from"], row["averaged"]) == (5, "file", True)
     assert made.facts["notes"] == []
 
@@ -190,7 +190,7 @@ def test_a_file_that_compiles(name):
     marker = {"track_id": [0], "name": [name], "ts_ps": [10], "dur_ps": [50]}
     made = store("step_stats", **marker, step=[None], args_json=[None])
     recover(made, Source("run_metadata", 0))
-    (row,) = made.rows("step")
+    (row,) = made.rows("step_stored")
     assert (row["kind"], row["averaged"], row["recovered_from"]) == ("compile", False, "file")
 
 

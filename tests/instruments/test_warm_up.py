@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from statistics import median_low
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stepscope
+from stepscope import library
 from stepscope.instruments.steps import WARM_UP_OTHERS
-from stepscope.instruments.warm_up import FACTOR, judged
+from tests.draw import Tables
 
-NAMES = (
-    "id",
-    "run_id",
-    "host_id",
-    "source_id",
-    "step",
-    "kind",
-    "recovered_from",
-    "dur_ps",
-    "averaged",
-    "reason",
-)
+FACTOR = 2
+"""What the view step says in words: more than twice the median."""
+
+CONNECTION = Tables().connect()
+REASON = r"the first step, (\d+\.\d) times as long as the median of the others"
 
 rows = st.lists(
     st.tuples(
@@ -43,16 +37,14 @@ rows = st.lists(
 )
 
 
-def stored(steps: list[tuple]) -> str:
-    """A SELECT of the steps."""
-    if not steps:
-        return stored([("r", "h", 0, 0, "train", "file", 1, True)]) + " WHERE false"
-    values = []
-    for i, (run, host, source, step, kind, told, dur, averaged) in enumerate(steps):
-        number = "NULL" if step is None else step
-        facts = f"{number}, '{kind}', '{told}', {dur}, {averaged}, 'as it was'"
-        values.append(f"({i}, '{run}', '{host}', {source}, {facts})")
-    return f"SELECT * FROM (VALUES {', '.join(values)}) AS v({', '.join(NAMES)})"
+def stored(steps: list[tuple]) -> Tables:
+    """The steps as rows of step_stored."""
+    tables = Tables()
+    for run, host, source, step, kind, told, dur, averaged in steps:
+        whose = {"run_id": run, "host_id": host, "source_id": source, "name": "as named"}
+        facts = {"kind": kind, "recovered_from": told, "averaged": averaged, "reason": "as it was"}
+        tables.add("step_stored", **whose, step=step, ts_ps=5, dur_ps=dur, **facts)
+    return tables
 
 
 def warm(steps: list[tuple]) -> set[int]:
@@ -73,16 +65,25 @@ def warm(steps: list[tuple]) -> set[int]:
 @given(rows)
 @settings(max_examples=150, deadline=None)
 def test_as_the_twin_says_and_nothing_else_changes(steps):
-    with duckdb.connect() as con:
-        got = con.execute(f"SELECT * FROM ({judged(stored(steps))}) ORDER BY id").fetchall()
+    stored(steps).fill(CONNECTION)
+    got = CONNECTION.execute("FROM step ORDER BY id").fetchall()
     expected = warm(steps)
-    assert {row[0] for row in got if row[5] == "warm_up"} == expected
+    assert {row[0] for row in got if row[6] == "warm_up"} == expected
     assert len(got) == len(steps)
+    lengths = [one[6] for one in steps]
     for row, (run, host, source, step, kind, told, dur, averaged) in zip(got, steps, strict=True):
-        assert row[1:5] == (run, host, source, step)
-        assert row[6:8] == (told, dur)
+        assert row[1:6] == (run, host, source, step, "as named")
+        assert row[7:10] == (told, 5, dur)
         if row[0] not in expected:
-            assert (row[5], *row[8:]) == (kind, averaged, "as it was")
+            assert (row[6], *row[10:]) == (kind, averaged, "as it was")
+        else:
+            assert row[10] is False
+            times = float(re.fullmatch(REASON, row[11])[1])
+            assert any(abs(times - dur / max(other, 1)) <= 0.0501 for other in lengths)
+
+
+def test_the_view_asks_for_as_many_others_as_decoding_does():
+    assert f"o.number >= {WARM_UP_OTHERS}" in library.sql("step")
 
 
 def timeline(folder: Path, step: int, length: int) -> Path:

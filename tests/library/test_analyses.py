@@ -92,10 +92,10 @@ def test_nothing_counts_twice():
 
 def test_percentiles_are_steps_that_happened():
     tables = draw("cpu/t thread : [a]")
-    tables.rows["step"].clear()
+    tables.rows["step_stored"].clear()
     for i in range(20):
         facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
-        tables.add("step", step=i, ts_ps=i * 100, dur_ps=i + 1, **facts)
+        tables.add("step_stored", step=i, ts_ps=i * 100, dur_ps=i + 1, **facts)
     (row,) = rows(tables, "step_times")
     assert (row["steps"], row["median_ps"], row["p95_ps"], row["mean_ps"]) == (20, 10, 19, 10)
 
@@ -106,8 +106,8 @@ def test_runs_hosts_and_completeness():
     tables.source(1, producer="kineto", events_seen=5, events_stored=5)
     tables.rows["capture"][0]["dur_ps"] = 7
     tables.add("source_note", source_id=0, slug="truncated", effect="lost", events=2, detail="cut")
-    tables.add("step", averaged=True, recovered_from="marker")
-    tables.add("step", averaged=False, recovered_from="marker")
+    tables.add("step_stored", averaged=True, recovered_from="marker")
+    tables.add("step_stored", averaged=False, recovered_from="marker")
     (row,) = rows(tables, "runs_and_hosts")
     assert (row["events"], row["events_lost"], row["sources"]) == (13, 2, 2)
     assert (row["producers"], row["complete"]) == ("kineto, tf_profiler", False)
@@ -168,14 +168,14 @@ def test_what_was_never_recorded_is_not_idle():
         "step train : [1...]              [2...]              [3...]\n"
         "cpu/t lane : [a:A]                 [b:A]"
     )
-    for step in tables.rows["step"]:
+    for step in tables.rows["step_stored"]:
         step["recovered_from"] = "file"
     (row,) = rows(tables, "busy_by_device")
     whole = 3 * 6 * UNIT_PS
     assert (row["busy_ps"], row["idle_ps"]) == (9 * UNIT_PS, whole - 9 * UNIT_PS)
     assert (row["gaps"], row["longest_gap_ps"]) == (3, 6 * UNIT_PS)
     assert sorted(gap["idle_ps"] // UNIT_PS for gap in rows(tables, "idle_gaps")) == [1, 2, 6]
-    for step in tables.rows["step"]:
+    for step in tables.rows["step_stored"]:
         step["recovered_from"] = "marker"
     (row,) = rows(tables, "busy_by_device")
     assert row["busy_ps"] + row["idle_ps"] == 46 * UNIT_PS

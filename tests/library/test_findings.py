@@ -140,7 +140,7 @@ def test_slow_host():
         for i in range(3):
             facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
             tables.add(
-                "step", source_id=source_id, host_id=host, step=i, ts_ps=i * 20, dur_ps=length, **facts
+                "step_stored", source_id=source_id, host_id=host, step=i, ts_ps=i * 20, dur_ps=length, **facts
             )
     (row,) = found(tables)["slow_host"]
     assert (row["host_id"], row["severity"], row["impact_ps"], row["mean_ps"]) == ("b", "high", 15, 15)
@@ -240,7 +240,7 @@ def test_twins_agree(tables):
     """What input_wait, device_idle, copies_in_steps and slow_step say, by brute force."""
     told = found(tables, ("input_wait", "host_sync", "device_idle", "copies_in_steps", "slow_step"))
     world = World(tables)
-    kept = [step for step in tables.rows["step"] if step["averaged"]]
+    kept = [step for step in tables.rows["step_stored"] if step["averaged"]]
     whole = sum(step["dur_ps"] for step in kept)
     for name, wait in (("input_wait", "input"), ("host_sync", "device")):
         waited = sum(len(world.waited(step, wait)) for step in kept) * UNIT

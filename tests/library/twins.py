@@ -59,7 +59,7 @@ class World:
         self.producer = {s["source_id"]: s["producer"] for s in self.rows["source"]}
         self.devices = {d["id"]: d for d in self.rows["device"]}
         self.tracks = {t["id"]: t for t in self.rows["track"]}
-        self.steps = self.rows["step"]
+        self.steps = self.rows["step_stored"]
         self.windows = {s["source_id"]: self._window(s["source_id"]) for s in self.steps}
         """By source: the stretches of time that count."""
         self.apart = {s["source_id"]: s["recovered_from"] == "file" for s in self.steps}
@@ -253,7 +253,7 @@ def slices_by_name(tables: Tables) -> list[tuple[Any, ...]]:
 def step_times(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of step_times."""
     groups: dict[Any, list[Row]] = defaultdict(list)
-    for s in tables.rows["step"]:
+    for s in tables.rows["step_stored"]:
         if s["recovered_from"] != "whole_capture":
             groups[s["run_id"], s["host_id"], s["kind"], s["averaged"]].append(s)
     rows = []
@@ -271,7 +271,7 @@ def step_list(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of step_list."""
     world = World(tables)
     rows = []
-    for s in tables.rows["step"]:
+    for s in tables.rows["step_stored"]:
         waited = len(world.waited(s, "input")) * UNIT
         names = ("run_id", "host_id", "source_id", "step", "name", "kind", "averaged", "ts_ps", "dur_ps")
         rows.append((*(s[n] for n in names), waited, s["recovered_from"], s["reason"], s["id"]))

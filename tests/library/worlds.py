@@ -77,4 +77,4 @@ def _steps(draw: st.DrawFn, tables: Tables, source_id: int) -> None:
         averaged = kind != "compile" and told != "whole_capture"
         facts = {"name": kind, "kind": kind, "recovered_from": told, "averaged": averaged, "reason": "drawn"}
         span = {"ts_ps": begin * UNIT, "dur_ps": (end - begin) * UNIT}
-        tables.add("step", source_id=source_id, step=number, **facts, **span)
+        tables.add("step_stored", source_id=source_id, step=number, **facts, **span)

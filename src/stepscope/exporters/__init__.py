@@ -25,6 +25,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+from stepscope import library
 from stepscope.errors import UsageError
 from stepscope.exporters.packing import Gzip
 from stepscope.exporters.staging import Sink, pumped, staged
@@ -110,11 +111,11 @@ def write(
 ) -> Written:
     """Writes a trace to `out`; "-" is stdout, and then `format` (an ending) says what to write.
 
-    table: one table of the schema (or `event`) instead of the exporter's default. force: replace what is
-    there. leave_out: parts of a Chrome trace, dataflow or memory; None leaves out the memory: it draws what
-    rows say a second time and would be read back as rows. UsageError for an unknown ending or table, or
-    parts that this kind of file has not; OutputError when the file is there already or cannot
-    be written; then nothing is left behind. BrokenPipeError when the reader of stdout has gone.
+    table: one table of the schema, view of the library or `event` instead of the exporter's default. force:
+    replace what is there. leave_out: parts of a Chrome trace, dataflow or memory; None leaves out the memory:
+    it draws what rows say a second time and would be read back as rows. UsageError for an unknown ending or
+    table, or parts that this kind of file has not; OutputError when the file is there already or cannot be
+    written; then nothing is left behind. BrokenPipeError when the reader of stdout has gone.
     """
     name = fspath(out)
     text = ", ".join(sorted(extension for extension, one in exporters().items() if one.TEXT))
@@ -136,7 +137,7 @@ def write(
                 todo="leave the option out, or write .json",
             )
         put = leaving(leave_out)
-    known = (*trace.schema.names, EVENTS)
+    known = (*trace.schema.names, *library.names("base"), EVENTS)
     if table is not None and table not in known:
         raise UsageError(
             f"There is no table {table!r}.",

@@ -19,11 +19,12 @@ OPTIONS = "FORMAT parquet, COMPRESSION zstd"
 
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
-    """Writes one file; or, into a folder (a name that ends with / ), one file per table."""
+    """Writes one file; or, into a folder (a name that ends with / ), one file per table, and one with the
+    steps as they are judged."""
     if out.suffix == ".parquet":
         name = table or DEFAULT
         return Written(str(out), {name: trace.copy(rows_of(trace, name), str(out), OPTIONS)})
-    return Written(str(out), write_folder(trace, out, (table,) if table else trace.schema.names))
+    return Written(str(out), write_folder(trace, out, (table,) if table else (*trace.schema.names, "step")))
 
 
 def write_folder(trace: Trace, folder: Path, tables: tuple[str, ...]) -> dict[str, int]:

@@ -293,7 +293,7 @@ class _Capture:
                     else "the recorder saw it, and did not trace it",
                 }
             )
-        self._add("step", rows)
+        self._add("step_stored", rows)
 
     def _told_lines(self, name: str) -> Iterator[Mapping[str, Any]]:
         """The lines of a file; what is no JSON object is lost."""

@@ -71,7 +71,7 @@ class Mark(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A row of the table step, without its ids."""
+    """A row of the table step_stored, without its ids."""
 
     name: str
     number: int | None
@@ -84,7 +84,7 @@ class Step(NamedTuple):
 
 
 def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, bool]] = ()) -> None:
-    """Fills the table `step` and the column slice.step of a decoded store.
+    """Fills the table `step_stored` and the column slice.step of a decoded store.
 
     Reads the table `marker` and the names of tracks; scans no slices. Adds the note `no-steps` when
     nothing delimits steps. told: what a recorder saw of the steps, number, begin and end in Unix
@@ -105,7 +105,7 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
         if steps[0].recovered_from == "whole_capture":
             _note(store, "no-steps", "nothing in the recording tells where a step begins")
     store.replace(
-        "step",
+        "step_stored",
         {
             "id": list(range(len(steps))),
             "step": [step.number for step in steps],

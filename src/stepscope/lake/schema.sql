@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 6
+-- SCHEMA_VERSION 7
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -9,6 +9,7 @@
 --   4  buffer
 --   5  tfprof_node; buffer tells a row to draw a block on, and the line of code; op_line; checkpoint_tensor
 --   6  hlo_instruction
+--   7  step is a view over step_stored
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -165,8 +166,9 @@ CREATE TABLE flow (
   args_json VARCHAR                 -- every named value, as a JSON object
 );
 
--- One iteration of the program's loop on one host.
-CREATE TABLE step (
+-- One iteration of the program's loop on one host, as its source alone tells it. Read the view step, which judges
+-- steps that are recordings of their own beside one another.
+CREATE TABLE step_stored (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run of the source
   host_id VARCHAR NOT NULL,         -- host of the source

@@ -128,18 +128,6 @@ def with_files(decoded: Decoded, among: Sequence[Source], spool: Spool) -> Decod
     return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 
-def judged(stored: Selects) -> Selects:
-    """The table step, with what can only be told of the steps of several sources."""
-
-    def make(wanted: frozenset[str] | None) -> list[str]:
-        from stepscope.instruments import warm_up
-
-        selects = stored(None)
-        return [warm_up.judged(" UNION ALL ".join(selects))] if selects else []
-
-    return make
-
-
 def derive(engine: DuckDB, given: Sequence[str] = ()) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has. given: the paths that
     were opened; none for a lake, whose sources may be gone."""

@@ -9,7 +9,7 @@ from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
-from stepscope.session.derived import DERIVED, derive, judged
+from stepscope.session.derived import DERIVED, derive
 
 if TYPE_CHECKING:
     from stepscope.engines.duckdb import DuckDB, Selects
@@ -42,8 +42,6 @@ class LakeTables:
                 continue
             paths = self._files.get(table.name, [])
             selects = self._selects([reader.select(table, paths)] if paths else [])
-            if table.name == "step":
-                selects = judged(selects)
             engine.source(table.name, columns, selects, whole=True)
         derive(engine)
 

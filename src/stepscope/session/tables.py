@@ -146,7 +146,7 @@ class DecodedTables:
     def attach(self, engine: DuckDB) -> None:
         """Makes the tables known; streams are registered when a query first reads a table."""
         from stepscope.lake.schema import schema
-        from stepscope.session.derived import DERIVED, FROM_FILES, derive, judged
+        from stepscope.session.derived import DERIVED, FROM_FILES, derive
 
         for table in schema().tables:
             columns = [(column.name, column.type) for column in table.columns]
@@ -155,9 +155,6 @@ class DecodedTables:
             elif table.name not in DERIVED:
                 small = table.name in SMALL
                 make = self._small(engine, table) if small else self._large(engine, table)
-                if table.name == "step" and len(self.sources) > 1:
-                    engine.source("step", columns, judged(make), whole=True)
-                    continue
                 engine.source(table.name, columns, make, whole=small)
         derive(engine, self._given)
 

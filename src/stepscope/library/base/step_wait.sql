@@ -8,7 +8,7 @@
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was read from
---   step_id | int | Step row | row of the table step
+--   step_id | int | Step row | row of the view step
 --   wait | text | Wait | what is waited for, as in wait_slice
 --   waits | int | Waits | slices that wait
 --   waited_ps | ps | Waited | union of their times within the step
