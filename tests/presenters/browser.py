@@ -53,6 +53,7 @@ class Browser:
         self._session = ""
 
     def __enter__(self) -> Browser:
+        chromium = program()  # before anything is opened: it may skip the test
         self._folder = tempfile.TemporaryDirectory(prefix="stepscope-browser-", ignore_cleanup_errors=True)
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
@@ -62,7 +63,7 @@ class Browser:
                 "bash",
                 "-c",
                 command,
-                program(),
+                chromium,
                 *_FLAGS,
                 f"--user-data-dir={self._folder.name}",
                 "about:blank",
