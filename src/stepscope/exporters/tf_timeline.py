@@ -18,7 +18,6 @@ from stepscope.exporters.packing import Gzip
 from stepscope.exporters.staging import staged
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError
     from stepscope.session.trace import Trace
     from stepscope.sources.source import Source
 
@@ -67,7 +66,9 @@ def make(
             place.input(), dataflow=dataflow, memory=memory, op_time=op_time
         )
     except _core.CoreError as error:
-        raise _unreadable(source, error) from error
+        raise _unreadable(source, error.seen) from error
+    except (OSError, KeyError, ValueError) as error:
+        raise _unreadable(source, str(error)) from error
     finally:
         spool.close()
     notes = []
@@ -96,10 +97,10 @@ def _only(trace: Trace) -> Source:
     )
 
 
-def _unreadable(source: Source, error: CoreError) -> UnreadableSource:
+def _unreadable(source: Source, seen: str) -> UnreadableSource:
     return UnreadableSource(
         "There is no timeline in this file.",
-        seen=error.seen,
+        seen=seen,
         todo="record with trace_level=FULL_TRACE and give the RunMetadata of that run",
         path=source.path,
     )

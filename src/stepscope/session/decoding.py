@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import LakeError, LimitReached, StepscopeError, UnreadableSource
 from stepscope.lake.decoded import Decoded
+from stepscope.sources.damage import Damaged
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
@@ -73,6 +74,8 @@ def decode_source(
         return _failed(source, f"{error.happened} {error.seen}")
     except (OSError, KeyError) as error:
         return _failed(source, f"it can no longer be read: {error}")
+    except Damaged as error:
+        return _failed(source, f"it is damaged: {error}")
     except _core.CoreError as error:
         if error.kind == "interrupted":
             raise KeyboardInterrupt from error

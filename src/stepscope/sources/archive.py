@@ -1,56 +1,29 @@
 """Members of zip and tar archives, found without ever trusting a name in them.
 
-Nothing is unpacked under a member's own name, so a path such as ../../etc/passwd has nowhere to go; such
-members, links and encrypted ones are passed over and told.
+Nothing is unpacked under a member's own name, so a path such as ../../etc/passwd has nowhere to go. Such
+members, links and encrypted ones are skipped with a reason. So is a damaged member, and the rest of an
+archive whose damage leaves no way to the next member; everything before it is read.
 """
 
 from __future__ import annotations
 
-import lzma
-import stat
-import struct
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from stepscope.errors import LimitReached
 from stepscope.sources import limits
-from stepscope.sources.head import Peek, peek, unpacked
-from stepscope.sources.source import Bytes, Codec, Skipped
-
-_BROKEN = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    LookupError,
-    ArithmeticError,
-    struct.error,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-)
-"""What the archive readers of the standard library raise for bytes that make no sense."""
-_ZIP_CODECS: dict[tuple[int, str | None], Codec] = {
-    (zipfile.ZIP_STORED, None): "plain",
-    (zipfile.ZIP_STORED, "gzip"): "gzip",
-    (zipfile.ZIP_DEFLATED, None): "deflate",
-}
-_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+from stepscope.sources.damage import broken, reason
+from stepscope.sources.head import Peek, is_zip
+from stepscope.sources.source import Bytes, Skipped
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A file within an archive.
 
-    name and size as the archive tells them; peek is its beginning; rest continues after peek.taken and
-    is good until the next member is asked for. place says where the native core finds the bytes, and is
-    None when they must be unpacked to the disk first.
+    `name` and `size` come from the archive; `peek` is the beginning. `rest` continues after `peek.taken`, is
+    valid until the next member is requested, and raises Damaged where the bytes are damaged. `place` says
+    where the native core finds the bytes; None when they must be unpacked to disk first.
     """
 
     name: str
@@ -60,44 +33,43 @@ class Member:
     place: Bytes | None
 
 
-class _Guarded:
-    """An unpacking stream that stops when it expands too far."""
-
-    def __init__(self, stream: BinaryIO, shown: str, packed: int) -> None:
-        self._stream, self._shown, self._packed, self._done = stream, shown, packed, 0
-
-    def read(self, size: int = -1) -> bytes:
-        piece = self._stream.read(size)
-        self._done += len(piece)
-        if limits.too_far(self._done, self._packed):
-            raise limits.bomb(self._shown, self._done, self._packed)
-        return piece
-
-
 def members(path: Path, shown: str, packing: str | None) -> Iterator[Member | Skipped]:
-    """The members of a zip (packing None and the magic of a zip) or a tar, and those passed over."""
+    """The members of a zip (by its first bytes) or of a tar in a packing, and what is skipped."""
     count = 0
     try:
-        for found in _zip(path, shown) if zipfile.is_zipfile(path) else _tar(path, shown, packing):
+        for found in _members(path, shown, packing):
             yield found
             count += 1
             if count >= limits.MEMBERS:
-                yield Skipped(shown, "limit-reached", f"only the first {count:,} members were looked at")
+                yield Skipped(shown, "limit-reached", f"only the first {count:,} members were examined")
                 return
     except LimitReached as error:
         yield Skipped(shown, "limit-reached", error.seen)
-    except _BROKEN as error:
-        yield Skipped(shown, "damaged-archive", f"after {count:,} members: {error or type(error).__name__}")
+    except broken() as error:
+        yield Skipped(shown, "damaged-archive", f"after {limits.members(count)}: {reason(error)}")
 
 
 def find_member(path: Path, packing: str | None, name: str) -> BinaryIO:
     """The bytes of one member as stored in the archive. KeyError when it is no longer there."""
-    if zipfile.is_zipfile(path):
-        return cast("BinaryIO", zipfile.ZipFile(path).open(name))
-    for found in _tar(path, str(path), packing):
+    for found in _members(path, str(path), packing, name):
         if isinstance(found, Member) and found.name == name:
             return chain(found.peek.taken, found.rest)
     raise KeyError(name)
+
+
+def _members(
+    path: Path, shown: str, packing: str | None, only: str | None = None
+) -> Iterator[Member | Skipped]:
+    # By the first bytes: the directory of a zip that is the last member of a tar lies at the end of both.
+    with path.open("rb") as file:
+        zipped = is_zip(file.read(4))
+    if zipped:
+        from stepscope.sources import zips
+
+        return zips.members(path, shown, only)
+    from stepscope.sources import tars
+
+    return tars.members(path, shown, packing, only)
 
 
 def chain(taken: bytes, rest: BinaryIO) -> BinaryIO:
@@ -116,72 +88,11 @@ class _Chain:
         return piece + self._rest.read() if size < 0 else piece
 
 
-def _refused(name: str, is_link: bool) -> tuple[str, str] | None:
+def refused(name: str, is_link: bool) -> tuple[str, str] | None:
+    """Slug and reason for a member that is not read because of its name or kind; None when it is read."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or "\x00" in name or name[1:2] == ":":
         return "unsafe-path", "its name leads out of the archive"
     if is_link:
         return "link-in-archive", "links and special files in archives are not followed"
     return None
-
-
-def _zip(path: Path, shown: str) -> Iterator[Member | Skipped]:
-    with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
-        for info in archive.infolist():
-            name = info.filename
-            if not name or name.endswith("/"):
-                continue
-            why = _refused(name, stat.S_ISLNK(info.external_attr >> 16)) or _zip_refused(info)
-            if why is not None:
-                yield Skipped(f"{shown}!{name}", *why)
-                continue
-            try:
-                with archive.open(info) as stream:
-                    member = cast("BinaryIO", stream)
-                    start = peek(member)
-                    codec = _ZIP_CODECS.get((info.compress_type, start.packing))
-                    place = Bytes(str(path), _data_offset(raw, info), info.compress_size, codec or "plain")
-                    yield Member(name, info.compress_size, start, member, place if codec else None)
-            except _BROKEN as error:
-                yield Skipped(f"{shown}!{name}", "damaged-archive", str(error) or type(error).__name__)
-
-
-def _zip_refused(info: zipfile.ZipInfo) -> tuple[str, str] | None:
-    if info.flag_bits & 0x1:
-        return "encrypted-member", "it is encrypted; unpack it with its password first"
-    if info.compress_type not in _ZIP_METHODS:
-        return "unsupported-packing", f"method {info.compress_type} of the zip format"
-    if limits.too_far(info.file_size, info.compress_size):
-        return "limit-reached", f"{info.file_size:,} bytes unpacked from {info.compress_size:,} packed ones"
-    return None
-
-
-def _data_offset(raw: BinaryIO, info: zipfile.ZipInfo) -> int:
-    raw.seek(info.header_offset)
-    header = raw.read(30)
-    if len(header) < 30 or not header.startswith(b"PK\x03\x04"):
-        raise zipfile.BadZipFile(f"no member at byte {info.header_offset:,}, where the directory says")
-    name, extra = struct.unpack_from("<HH", header, 26)
-    return info.header_offset + 30 + int(name) + int(extra)
-
-
-def _tar(path: Path, shown: str, packing: str | None) -> Iterator[Member | Skipped]:
-    with path.open("rb") as raw:
-        stream: BinaryIO = raw
-        if packing is not None:
-            stream = cast("BinaryIO", _Guarded(unpacked(raw, packing), shown, path.stat().st_size))
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            for info in archive:
-                if info.isdir():
-                    continue
-                why = _refused(info.name, not info.isfile() or info.issparse())
-                if why is not None:
-                    yield Skipped(f"{shown}!{info.name}", *why)
-                    continue
-                member = cast("BinaryIO", archive.extractfile(info))
-                start = peek(member)
-                place = None
-                if packing is None and start.packing in (None, "gzip"):
-                    codec: Codec = "gzip" if start.packing else "plain"
-                    place = Bytes(str(path), info.offset_data, info.size, codec)
-                yield Member(info.name, info.size, start, member, place)

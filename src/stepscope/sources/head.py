@@ -6,6 +6,7 @@ import re
 import zlib
 from typing import BinaryIO, NamedTuple, Protocol, cast
 
+from stepscope.sources.damage import broken
 from stepscope.sources.names import packless
 
 HEAD_BYTES = 65536
@@ -14,13 +15,6 @@ _STEP_BYTES = 16384
 _PIECE_BYTES = 256
 
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"))
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    """What readers raise over damaged bytes."""
-    import lzma
-
-    return OSError, EOFError, zlib.error, lzma.LZMAError, ValueError
 
 
 def packing(head: bytes) -> str | None:
@@ -77,7 +71,7 @@ def _unpacked_head(taken: bytes, packing: str) -> bytes:
                 if unpacker.eof:
                     piece = unpacker.unused_data
                     unpacker = _unpacker(packing)
-        except _broken():
+        except broken():
             break
         if len(head) >= HEAD_BYTES:
             break
@@ -110,7 +104,7 @@ def _read(stream: BinaryIO, most: int) -> bytes:
     while left > 0:
         try:
             piece = stream.read(min(left, _STEP_BYTES))
-        except _broken():
+        except broken():
             # What can be read before the damage is enough to recognise a file; decoding it will tell more.
             break
         if not piece:

@@ -33,12 +33,27 @@ def disk_limit(folder: str) -> int:
     return min(DISK_BYTES, int(shutil.disk_usage(folder).free * 0.8))
 
 
+def members(count: int) -> str:
+    """1 member, 2 members."""
+    return f"{count:,} member{'s' * (count != 1)}"
+
+
 def bomb(path: str, unpacked: int, packed: int) -> LimitReached:
     """The error for a file that expands too far."""
     return LimitReached(
         "A packed file expands far more than recordings do, so reading it was stopped.",
         seen=f"{unpacked:,} bytes unpacked from {packed:,} packed ones",
         todo="unpack it by hand if you trust it, and give the unpacked file",
+        path=path,
+    )
+
+
+def no_room(path: str, error: OSError) -> LimitReached:
+    """The error for the disk that temporary files go to when it takes no more."""
+    return LimitReached(
+        "A file must be unpacked to the disk first, and the disk does not take it.",
+        seen=error.strerror or str(error),
+        todo="free space, set TMPDIR to another folder, or unpack the file by hand",
         path=path,
     )
 
@@ -60,5 +75,9 @@ def copy(source: BinaryIO, target: BinaryIO, *, path: str, packed: int, most: in
                 todo="set TMPDIR to a folder with more space, or unpack the file by hand",
                 path=path,
             )
-        target.write(chunk)
+        try:
+            target.write(chunk)
+            target.flush()
+        except OSError as error:
+            raise no_room(path, error) from error
     return done

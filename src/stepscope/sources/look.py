@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stepscope.errors import LimitReached
-from stepscope.sources.head import is_tar, is_zip, kind, peek
+from stepscope.sources.damage import Damaged, reason, reported
+from stepscope.sources.head import is_tar, is_zip, kind, peek, unpacked
 from stepscope.sources.names import packless
 from stepscope.sources.source import Bytes, Skipped
 from stepscope.sources.spool import Spool
@@ -90,11 +91,16 @@ def look(path: Path, shown: str, recognise: Recognise, spool: Spool) -> Look:
     try:
         with path.open("rb") as file:
             start = peek(file)
+            size = os.fstat(file.fileno()).st_size
+            if start.packing and not start.head:
+                file.seek(0)
+                reported(unpacked(file, start.packing)).read(1)  # Damaged, unless it is empty when unpacked
+    except Damaged as error:
+        return Look((), (Skipped(shown, "damaged-archive", reason(error)),))
     except OSError as error:
         return Look((), (Skipped(shown, "no-access", error.strerror or str(error)),))
-    size = path.stat().st_size
     if is_zip(start.taken) or is_tar(start.head):
-        return _archive(path, shown, start.packing, recognise, spool)
+        return _archive(path, shown, size, start.packing, recognise, spool)
     name = packless(PurePosixPath(shown).name)
     if start.packing in ("bz2", "xz"):
         place = Bytes(str(path), unpack=(start.packing,))
@@ -110,10 +116,11 @@ def _item(member: str, name: str, head: bytes, size: int, place: Bytes, recognis
     return Item(member, name, found.NAME, found.DECODER, size, place)
 
 
-def _archive(path: Path, shown: str, packing: str | None, recognise: Recognise, spool: Spool) -> Look:
+def _archive(
+    path: Path, shown: str, packed: int, packing: str | None, recognise: Recognise, spool: Spool
+) -> Look:
     items: list[Item] = []
     skipped: list[Skipped] = []
-    packed = path.stat().st_size
     # Imported where there is one: most recordings are in no archive.
     from stepscope.sources.archive import members
 
@@ -131,6 +138,9 @@ def _archive(path: Path, shown: str, packing: str | None, recognise: Recognise, 
                 kept = spool.keep(found.peek, found.rest, shown=inner, packed=packed)
             except LimitReached as error:
                 skipped.append(Skipped(inner, "limit-reached", error.seen))
+                continue
+            except (OSError, Damaged) as error:
+                skipped.append(Skipped(inner, "damaged-archive", reason(error)))
                 continue
             item = item._replace(spooled=kept)
         items.append(item)

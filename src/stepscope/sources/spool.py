@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from stepscope.errors import LimitReached
 from stepscope.sources import limits
+from stepscope.sources.damage import Damaged, one_error, reported
 from stepscope.sources.head import Peek, peek, unpacked
 from stepscope.sources.source import Bytes, Codec
 
@@ -41,7 +42,10 @@ class Spool:
                 import tempfile
                 import weakref
 
-                self._folder = tempfile.mkdtemp(prefix="stepscope-")
+                try:
+                    self._folder = tempfile.mkdtemp(prefix="stepscope-")
+                except OSError as error:
+                    raise limits.no_room("", error) from error
                 # Also when nobody calls close(): at the end of the process at the latest.
                 self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
             self._count += 1
@@ -51,7 +55,7 @@ class Spool:
         """Writes a stream whose beginning was peeked at; gzip stays packed, for the core unpacks it.
 
         packed: size of the packed bytes it comes from, for the guard against bombs. LimitReached when
-        it expands too far or does not fit on the disk.
+        it expands too far or does not fit on the disk; OSError or Damaged when it cannot be read.
         """
         from stepscope.sources.archive import chain
 
@@ -62,14 +66,20 @@ class Spool:
         elif start.packing is not None:
             stream = unpacked(stream, start.packing)
         target = self._new()
-        with target.open("xb") as file:
-            size = limits.copy(
-                stream, file, path=shown, packed=packed, most=limits.disk_limit(str(target.parent))
-            )
+        most = limits.disk_limit(str(target.parent))
+        try:
+            with target.open("xb") as file:
+                size = limits.copy(reported(stream), file, path=shown, packed=packed, most=most)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
         return Bytes(str(target), 0, size, codec)
 
     def reach(self, place: Bytes, shown: str) -> Bytes:
-        """A place that the native core can read: `place` itself, or its bytes unpacked here."""
+        """A place that the native core can read: `place` itself, or its bytes unpacked here.
+
+        OSError, KeyError (the member is gone), Damaged or LimitReached when that fails.
+        """
         if not place.unpack:
             return place
         path = Path(place.path)
@@ -78,14 +88,14 @@ class Spool:
         packing = None if outer == "plain" else outer
         from stepscope.sources.archive import find_member
 
-        with path.open("rb") as raw:
+        with one_error(), path.open("rb") as raw:
             stream = find_member(path, packing, names[0]) if names else raw
             start = peek(stream)
             return self.keep(start, stream, shown=shown, packed=packed)
 
     def read(self, place: Bytes, shown: str, most: int) -> bytes:
         """All bytes of a small file, unpacked. LimitReached when there are more than `most`; OSError,
-        KeyError (the member is gone) or ValueError (damaged packing) when they cannot be had."""
+        KeyError (the member is gone) or Damaged when they cannot be read."""
         data = bytearray()
         for chunk in _unpacked(self.reach(place, shown)):
             data += chunk
@@ -100,7 +110,7 @@ class Spool:
 
     def unpack(self, place: Bytes, shown: str, target: Path) -> None:
         """Writes the bytes, unpacked, to a file that is not there yet. LimitReached when they expand too far;
-        OSError, KeyError or ValueError as from read()."""
+        OSError, KeyError or Damaged as from read()."""
         reached = self.reach(place, shown)
         packed = Path(reached.path).stat().st_size
         done = 0
@@ -120,7 +130,7 @@ class Spool:
 
 
 def _unpacked(place: Bytes) -> Iterator[bytes]:
-    """The bytes of a place that can be reached, in pieces. ValueError when the packing is damaged."""
+    """The bytes of a place that can be reached, in pieces. Damaged when the packing is."""
     wbits = {"gzip": 31, "deflate": -15}.get(place.codec)
     unpacker = None if wbits is None else zlib.decompressobj(wbits)
     left = place.length
@@ -132,7 +142,7 @@ def _unpacked(place: Bytes) -> Iterator[bytes]:
                 try:
                     yield unpacker.decompress(stored)
                 except zlib.error as error:
-                    raise ValueError(str(error)) from error
+                    raise Damaged(str(error)) from error
                 stored = unpacker.unused_data
                 if not unpacker.eof or place.codec != "gzip":
                     break
