@@ -12,7 +12,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates/core crates/python -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates/core crates/tfprof crates/python -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint test-rust test-python bench fuzz docs clean
@@ -36,8 +36,8 @@ lint: $(STAMPS)/package ## formatting, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test-rust: $(STAMPS)/toolchain ## the tests of the native core
-	cargo test --profile dev-fast --quiet --package stepscope-core
+test-rust: $(STAMPS)/toolchain ## the tests of the native crates
+	cargo test --profile dev-fast --quiet --package stepscope-core --package stepscope-tfprof
 
 test-python: $(STAMPS)/package ## the tests of everything else
 	$(BIN)/pytest --numprocesses=auto

@@ -4,7 +4,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use stepscope_core::columns::{MISSING, NONE, SliceColumns};
-use stepscope_core::raw::Raw;
+use stepscope_core::store::raw::Raw;
 use stepscope_core::store::{Options, Store, Writer};
 
 /// A row group of DuckDB.

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use stepscope_core::columns::{Cell, MISSING, NONE, SliceColumns, Table};
-use stepscope_core::raw::Raw;
+use stepscope_core::store::raw::Raw;
 use stepscope_core::store::{Needs, Options, Store, Value, Writer};
 
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 use stepscope_core::error::Result;
-use stepscope_core::messages::{GRAPH_DEF, Kind as Type, Message, RUN_METADATA};
-use stepscope_core::text_proto::walk_text;
-use stepscope_core::walk::{Value, Visitor, Walked, walk};
-use stepscope_core::wire;
+use stepscope_core::proto::messages::{GRAPH_DEF, Kind as Type, Message, RUN_METADATA};
+use stepscope_core::proto::text::walk_text;
+use stepscope_core::proto::walk::{Value, Visitor, Walked, walk};
+use stepscope_core::proto::wire;
 
 /// Writes down what it is told, with nested messages unfolded so that padded lengths do not show.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stepscope_core::crc;
+use stepscope_core::input::crc;
 
 fuzz_target!(|data: &[u8]| {
     let _any = stepscope_fuzz::check("event_file", data);

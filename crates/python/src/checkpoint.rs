@@ -5,7 +5,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use std::path::PathBuf;
-use stepscope_core::checkpoint::{self, Values, dtype, text};
+use stepscope_core::formats::checkpoint::{self, Values, dtype, text};
 
 /// A checkpoint whose index was read.
 #[pyclass(name = "Checkpoint", module = "stepscope._core", frozen)]

@@ -3,7 +3,7 @@
 use crate::free;
 use crate::input::Input;
 use pyo3::prelude::*;
-use stepscope_core::event_file;
+use stepscope_core::formats::event_file;
 
 type Message = (&'static str, String, Option<i64>, u64, u64);
 

@@ -2,7 +2,7 @@
 
 use crate::free;
 use pyo3::prelude::*;
-use stepscope_core::hlo;
+use stepscope_core::formats::hlo;
 
 type Instruction = (String, String, String, u32);
 type Frame = (String, i32, String, u32);

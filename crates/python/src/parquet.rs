@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use stepscope_core::error::{Error, Kind as Failure};
 use stepscope_core::options::Options;
-use stepscope_core::parquet::{Column, Job, Kind, Limits, Source, write};
+use stepscope_core::store::parquet::{Column, Job, Kind, Limits, Source, write};
 
 /// A value that all rows have.
 #[derive(FromPyObject)]

@@ -9,9 +9,9 @@ use pyo3::types::{PyCapsule, PyDict};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use stepscope_core::columns::Cell;
-use stepscope_core::part::Field;
+use stepscope_core::store::part::Field;
+use stepscope_core::store::table::Table;
 use stepscope_core::store::{Store as CoreStore, Value};
-use stepscope_core::table::Table;
 
 #[pyclass(module = "stepscope._core", frozen)]
 pub struct Stream {

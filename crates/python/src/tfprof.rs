@@ -7,11 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use stepscope_core::checkpoint::Checkpoint;
-use stepscope_core::tfprof::flops::Arithmetic;
-use stepscope_core::tfprof::options::{self, Options};
-use stepscope_core::tfprof::outline::Row;
-use stepscope_core::tfprof::{Session, flops, meanings, read, tabulate, words, write_profile};
+use stepscope_core::formats::checkpoint::Checkpoint;
+use stepscope_tfprof::flops::Arithmetic;
+use stepscope_tfprof::options::{self, Options};
+use stepscope_tfprof::outline::Row;
+use stepscope_tfprof::{Session, flops, meanings, read, tabulate, words, write_profile};
 
 /// Options, kept between questions.
 #[pyclass(name = "TfprofOptions", module = "stepscope._core")]

@@ -4,7 +4,7 @@ use crate::free;
 use crate::input::Input;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use stepscope_core::timeline::{self, OpTime, Style};
+use stepscope_tfprof::tf_timeline::{OpTime, Style, make};
 
 type Made = (String, u64, u64, Option<(u64, String)>);
 
@@ -28,6 +28,6 @@ pub fn tf_timeline(
         op_time,
     };
     let input = input.get();
-    let made = free(py, || timeline::make(&input.0, style))?;
+    let made = free(py, || make(&input.0, style))?;
     Ok((made.json, made.events, made.lost, made.damage))
 }

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use stepscope_core::columns::Cell;
-use stepscope_core::part::Shape;
 use stepscope_core::store::Value;
+use stepscope_core::store::part::Shape;
 
 /// The shape that holds all values of a column; int64 when there is none.
 pub fn shape(column: &[Bound<'_, PyAny>]) -> std::result::Result<Shape, String> {

@@ -1,6 +1,6 @@
 """tfprof: what a TensorFlow model costs, by name scope, graph, Python code or op type.
 
-The engine is in the core (crates/core/src/tfprof) and answers as TensorFlow 2.21 does, byte for byte. Here a
+The engine is in the core (crates/tfprof) and answers as TensorFlow 2.21 does, byte for byte. Here a
 model is read from its files and asked.
 """
 

@@ -1,0 +1,249 @@
+//! What an `HloProto` tells of the instructions of a compiled program: what the framework called the op that each
+//! was made of, and the Python calls that made it.
+//!
+//! Fields (`hlo.proto`, `xla_data.proto`): `HloProto.hlo_module` 1; `HloModuleProto.name` 1, `computations` 3,
+//! `stack_frame_index` 17; `HloComputationProto.instructions` 2; `HloInstructionProto.name` 1, `opcode` 2, `metadata`
+//! 7; `OpMetadata.op_name` 2, `source_file` 3, `source_line` 4, `stack_frame_id` 15; `StackFrameIndexProto`:
+//! `file_names` 1, `function_names` 2, `file_locations` 3 (file 1, function 2, line 3) and `stack_frames` 4 (location
+//! 1, parent 2), all numbered from 1.
+
+use crate::error::{Error, Kind, Result};
+use crate::proto::wire::{Damage, Field, Fields};
+
+/// A program.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Name of the module.
+    pub module: String,
+    /// Instructions of all computations.
+    pub instructions: Vec<Instruction>,
+    /// Python calls; parents come by their number from 1.
+    pub frames: Vec<Frame>,
+}
+
+/// An instruction.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Instruction {
+    /// Its name, unique in its module.
+    pub name: String,
+    /// What it does.
+    pub opcode: String,
+    /// The framework's name of the op: `jit(f)/layer/dot_general`. May be empty.
+    pub op_name: String,
+    /// Number of its innermost call in [`Program::frames`], from 1; 0 for none.
+    pub frame: u32,
+}
+
+/// A Python call.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// File.
+    pub file: String,
+    /// Line in it; 0 when it is not told.
+    pub line: i32,
+    /// Function; may be empty.
+    pub function: String,
+    /// Number of the call around it, from 1; 0 for none.
+    pub parent: u32,
+}
+
+fn damaged(damage: Damage) -> Error {
+    Error::at(Kind::Damaged, damage.offset, damage.seen)
+}
+
+fn text(field: &Field<'_>) -> String {
+    field.text().unwrap_or_default().into_owned()
+}
+
+fn number(field: &Field<'_>) -> u32 {
+    field.u64().unwrap_or_default() as u32
+}
+
+/// Calls `take` with each field of a message. An error where the bytes contradict themselves.
+fn each<'a>(field: &Field<'a>, mut take: impl FnMut(Field<'a>) -> Result<()>) -> Result<()> {
+    for part in field.message().into_iter().flatten() {
+        take(part.map_err(damaged)?)?;
+    }
+    Ok(())
+}
+
+/// Reads an `HloProto`.
+pub fn program(bytes: &[u8]) -> Result<Program> {
+    let mut found = Program::default();
+    for field in Fields::new(bytes, 0) {
+        let field = field.map_err(damaged)?;
+        if field.number == 1 {
+            module(&field, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+fn module(field: &Field<'_>, found: &mut Program) -> Result<()> {
+    // Files and lines that instructions tell themselves, as older versions write them.
+    let mut own: Vec<(usize, Frame)> = Vec::new();
+    each(field, |part| {
+        match part.number {
+            1 => found.module = text(&part),
+            3 => each(&part, |inner| {
+                if inner.number == 2 {
+                    let (read, place) = instruction(&inner)?;
+                    if read.frame == 0 && !place.file.is_empty() {
+                        own.push((found.instructions.len(), place));
+                    }
+                    found.instructions.push(read);
+                }
+                Ok(())
+            })?,
+            17 => found.frames = frames(&part)?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    for (index, frame) in own {
+        found.frames.push(frame);
+        found.instructions[index].frame = found.frames.len() as u32;
+    }
+    Ok(())
+}
+
+fn instruction(field: &Field<'_>) -> Result<(Instruction, Frame)> {
+    let (mut read, mut place) = (Instruction::default(), Frame::default());
+    each(field, |part| {
+        match part.number {
+            1 => read.name = text(&part),
+            2 => read.opcode = text(&part),
+            7 => each(&part, |inner| {
+                match inner.number {
+                    2 => read.op_name = text(&inner),
+                    3 => place.file = text(&inner),
+                    4 => place.line = number(&inner) as i32,
+                    15 => read.frame = number(&inner),
+                    _ => {}
+                }
+                Ok(())
+            })?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((read, place))
+}
+
+fn frames(field: &Field<'_>) -> Result<Vec<Frame>> {
+    let (mut files, mut functions) = (Vec::new(), Vec::new());
+    let (mut locations, mut calls) = (Vec::new(), Vec::new());
+    each(field, |part| {
+        match part.number {
+            1 => files.push(text(&part)),
+            2 => functions.push(text(&part)),
+            3 | 4 => {
+                let mut told = [0_u32; 3];
+                each(&part, |inner| {
+                    if let 1..=3 = inner.number {
+                        told[inner.number as usize - 1] = number(&inner);
+                    }
+                    Ok(())
+                })?;
+                if part.number == 3 {
+                    locations.push(told);
+                } else {
+                    calls.push((told[0], told[1]));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    let named = |names: &[String], at: u32| {
+        at.checked_sub(1)
+            .and_then(|at| names.get(at as usize))
+            .cloned()
+    };
+    let place = |at: u32| {
+        at.checked_sub(1)
+            .and_then(|at| locations.get(at as usize))
+            .copied()
+    };
+    Ok(calls
+        .into_iter()
+        .map(|(location, parent)| {
+            let [file, function, line] = place(location).unwrap_or_default();
+            Frame {
+                file: named(&files, file).unwrap_or_default(),
+                line: line as i32,
+                function: named(&functions, function).unwrap_or_default(),
+                parent,
+            }
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(number: u8, body: &[u8]) -> Vec<u8> {
+        [&[number << 3 | 2, body.len() as u8], body].concat()
+    }
+
+    fn long(number: u16, body: &[u8]) -> Vec<u8> {
+        let tag = number << 3 | 2;
+        [
+            &[(tag & 127) as u8 | 128, (tag >> 7) as u8, body.len() as u8],
+            body,
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn calls_are_joined_with_their_places() {
+        let index = [
+            said(1, b"a.py"),
+            said(2, b"f"),
+            said(2, b"g"),
+            said(3, &[8, 1, 16, 2, 24, 7]),
+            said(4, &[8, 1]),
+            said(4, &[8, 9, 16, 1]),
+        ]
+        .concat();
+        let metadata = [said(2, b"jit(f)/add"), vec![15 << 3, 2]].concat();
+        let one = [said(1, b"add.1"), said(2, b"add"), said(7, &metadata)].concat();
+        let older = [
+            said(1, b"mul.2"),
+            said(7, &[said(3, b"b.py"), vec![32, 5]].concat()),
+        ]
+        .concat();
+        let computation = [said(2, &one), said(2, &older)].concat();
+        let module = [said(1, b"jit_f"), said(3, &computation), long(17, &index)].concat();
+        let found = program(&said(1, &module)).expect("a program");
+        let frame = |file: &str, line, function: &str, parent| Frame {
+            file: file.into(),
+            line,
+            function: function.into(),
+            parent,
+        };
+        assert_eq!(
+            found.frames,
+            [
+                frame("a.py", 7, "g", 0),
+                frame("", 0, "", 1),
+                frame("b.py", 5, "", 0)
+            ]
+        );
+        assert_eq!(found.module, "jit_f");
+        let told: Vec<_> = found
+            .instructions
+            .iter()
+            .map(|one| (one.name.as_str(), one.op_name.as_str(), one.frame))
+            .collect();
+        assert_eq!(told, [("add.1", "jit(f)/add", 2), ("mul.2", "", 3)]);
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        assert!(program(&[10, 9, 1]).is_err());
+        assert!(program(&said(1, &[26, 99])).is_err());
+        assert_eq!(program(b"").expect("nothing"), Program::default());
+    }
+}

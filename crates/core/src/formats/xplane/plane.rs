@@ -1,0 +1,416 @@
+//! One plane: its names, its device, its lines in batches, and what is left to tell.
+
+use super::args::{Args, Found, read_stat};
+use super::commit::{Commit, PlaneCommit};
+use super::events::Decoder;
+use super::lines::{self, Cut, Line, PIECE_LIMIT_BYTES};
+use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, read_name};
+use super::pieces::{Piece, Place};
+use super::shorten::shortened;
+use super::tally::{Problem, Tally};
+use super::tracks::{PlaneKind, is_background, line_category};
+use super::walk::Walk;
+use super::window::{Extent, ReadAt, Trouble, Window};
+use super::{PlaneExtent, work};
+use crate::columns::{NONE, SliceColumns};
+use crate::error::Result;
+use crate::input::lock;
+use crate::store::placed::place_in_order;
+use crate::store::{Options, Writer};
+use std::sync::Mutex;
+
+/// Lines are looked through and decoded in batches of so many lines or bytes.
+const BATCH_LINES: usize = 1 << 16;
+const BATCH_BYTES: u64 = 1 << 30;
+const SCAN_BYTES: usize = 256 << 10;
+
+/// What a plane holds beside its lines.
+#[derive(Debug, Default)]
+pub struct Parts {
+    pub id: i64,
+    pub name: String,
+    pub lines: u64,
+    kinds: Vec<Extent>,
+    stat_names: Vec<Extent>,
+    stats: Vec<Extent>,
+    repaired: u64,
+}
+
+impl Parts {
+    /// Walks over the plane once, over its lines by their length.
+    pub fn read(
+        window: &mut Window<'_>,
+        plane: PlaneExtent,
+        tally: &mut Tally,
+    ) -> std::result::Result<Parts, Trouble> {
+        let mut parts = Parts::default();
+        let mut walk = Walk::plane(plane.extent, plane.cut);
+        while let Some(part) = walk.next(window, tally)? {
+            let head = part.head;
+            match (head.number, head.wire) {
+                (1, 0) => parts.id = head.value as i64,
+                (2, 2) => parts.name = read_name(window, head.body, &mut parts.repaired)?,
+                (3, 2) => parts.lines += 1,
+                (4, 2) => parts.kinds.push(head.body),
+                (5, 2) => parts.stat_names.push(head.body),
+                (6, 2) => parts.stats.push(head.body),
+                _ => {}
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Names of the stats of the plane.
+    pub fn names(
+        &self,
+        window: &mut Window<'_>,
+        repaired: &mut u64,
+    ) -> std::result::Result<StatNames, Trouble> {
+        StatNames::read(window, &self.stat_names, repaired)
+    }
+
+    /// The plane's own stats as texts.
+    pub fn told(
+        &self,
+        window: &mut Window<'_>,
+        names: &StatNames,
+    ) -> Result<Vec<(String, String)>> {
+        let mut told = Vec::new();
+        for &stat in &self.stats {
+            let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
+            let Ok((id, found)) = read_stat(&bytes) else {
+                window.damaged.get_or_insert(stat.start);
+                continue;
+            };
+            let Some(slot) = names.ids.get(id) else {
+                continue;
+            };
+            let text = match found {
+                Found::Str(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Found::Ref(id) => names
+                    .ids
+                    .get(id)
+                    .map_or_else(String::new, |slot| names.name(slot).to_owned()),
+                _ => {
+                    let mut args = Args::default();
+                    args.value(names, found);
+                    String::from_utf8_lossy(args.text.as_bytes())
+                        .trim_matches('"')
+                        .to_owned()
+                }
+            };
+            told.push((names.name(slot).to_owned(), text));
+        }
+        Ok(told)
+    }
+}
+
+/// A line in the file.
+#[derive(Debug, Clone, Copy)]
+struct LineExtent {
+    extent: Extent,
+    cut: bool,
+}
+
+/// A piece of a line, to be decoded.
+struct Job {
+    cut: Cut,
+    place: Place,
+    ordered: bool,
+    /// Its line in the batch.
+    line: usize,
+}
+
+/// What a thread that decodes fills again and again.
+#[derive(Default)]
+struct Memory {
+    bytes: Vec<u8>,
+    args: Vec<u8>,
+}
+
+/// What a batch of lines gives to do.
+#[derive(Default)]
+struct Todo {
+    jobs: Vec<Job>,
+    lines: Vec<Line>,
+}
+
+/// Decodes a plane.
+pub fn decode(
+    source: &dyn ReadAt,
+    plane: PlaneExtent,
+    options: &Options,
+    writer: &mut Writer,
+    commit: &mut Commit,
+) -> Result<()> {
+    let mut window = Window::new(source, SCAN_BYTES);
+    let mut hop = Window::new(source, super::HOP_BYTES);
+    let mut parts = Parts::read(&mut hop, plane, &mut commit.tally)?;
+    let kind = PlaneKind::of(&parts.name);
+    let mut repaired = parts.repaired;
+    let names = parts.names(&mut window, &mut repaired)?;
+    let kinds = Kinds::read(
+        &mut window,
+        &parts.kinds,
+        &names,
+        writer,
+        parts.lines > 0,
+        &mut repaired,
+    )?;
+    (parts.kinds, parts.stat_names) = (Vec::new(), Vec::new());
+    let args_json = plane_args(&mut window, &parts, &names, &mut repaired)?;
+    plane_facts(&mut window, &parts, &names, kind, writer)?;
+    let device = match kind
+        .device()
+        .filter(|_| parts.lines > 0 || kind.accelerator())
+    {
+        Some(kind) => Some(commit.device(writer, &parts.name, kind, &args_json)?),
+        None => None,
+    };
+    if options.needs.args && parts.lines > 0 {
+        writer.name_stats(commit.tracks(), names.all())?;
+    }
+    let mut plane_commit = PlaneCommit::new(&names, device, parts.id, kind, &parts.name);
+    let decoder = Decoder {
+        stats: &names,
+        kinds: &kinds,
+        needs: options.needs,
+    };
+    let mut walk = Walk::plane(plane.extent, plane.cut);
+    let mut first_ps: Option<i64> = None;
+    loop {
+        let batch = next_batch(&mut walk, &mut hop)?;
+        if batch.is_empty() {
+            break;
+        }
+        let mut todo = Todo::default();
+        let scan = |window: &mut Window<'_>, line: &LineExtent| {
+            options.check()?;
+            Ok(lines::scan(window, line.extent, line.cut)?)
+        };
+        work::in_order(
+            options.threads,
+            &batch,
+            || Window::new(source, SCAN_BYTES),
+            scan,
+            |index, line| {
+                repaired += line.repaired_names;
+                let place = begin_line(
+                    line,
+                    &batch[index],
+                    writer,
+                    commit,
+                    &plane_commit,
+                    &mut todo,
+                )?;
+                first_ps = first_ps
+                    .into_iter()
+                    .chain(place.and_then(|place| place.base_ps))
+                    .min();
+                Ok(())
+            },
+        )?;
+        // Columns that the writer is done with are filled again: their memory is warm.
+        let spares = Mutex::new(Vec::new());
+        let heap = match options.keep {
+            true => writer.heap()?,
+            false => None,
+        };
+        let decode = |memory: &mut Memory, job: &Job| {
+            options.check()?;
+            let mut columns = lock(&spares).pop().unwrap_or_default();
+            let Some(heap) = heap.as_deref().filter(|_| job.ordered) else {
+                return piece(source, &mut memory.bytes, &decoder, job, columns);
+            };
+            std::mem::swap(&mut columns.args_json, &mut memory.args);
+            let mut piece = piece(source, &mut memory.bytes, &decoder, job, columns)?;
+            place_in_order(heap, &mut piece.columns)?;
+            if piece.columns.args_json.is_empty() {
+                memory.args = std::mem::take(&mut piece.columns.args_json);
+            }
+            Ok(piece)
+        };
+        work::in_order(
+            options.threads,
+            &todo.jobs,
+            Memory::default,
+            decode,
+            |index, piece| {
+                let job = &todo.jobs[index];
+                commit.piece(writer, &mut plane_commit, piece, &todo.lines[job.line])?;
+                lock(&spares).push(writer.spare());
+                Ok(())
+            },
+        )?;
+    }
+    if options.needs.tables {
+        let at = first_ps.unwrap_or(0);
+        commit.descriptions(
+            &mut window,
+            writer,
+            &mut plane_commit,
+            &kinds,
+            at,
+            &mut repaired,
+        )?;
+    }
+    if repaired > 0 {
+        commit.tally.add(Problem::Text, 0, plane.extent.start);
+    }
+    if let Some(offset) = window.damaged {
+        commit.tally.add(Problem::Metadata, 0, offset);
+    }
+    Ok(())
+}
+
+fn next_batch(walk: &mut Walk, hop: &mut Window<'_>) -> Result<Vec<LineExtent>> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    // Damage of the plane was counted on the first walk.
+    while batch.len() < BATCH_LINES && bytes < BATCH_BYTES {
+        let Some(part) = walk.next(hop, &mut Tally::default())? else {
+            break;
+        };
+        if part.head.is(3) {
+            bytes += part.head.body.len();
+            batch.push(LineExtent {
+                extent: part.head.body,
+                cut: part.cut,
+            });
+        }
+    }
+    Ok(batch)
+}
+
+/// Makes the track of a line and the jobs for its pieces. Lines without events and without a name
+/// make no track.
+fn begin_line(
+    mut line: Line,
+    found: &LineExtent,
+    writer: &mut Writer,
+    commit: &mut Commit,
+    plane: &PlaneCommit<'_>,
+    todo: &mut Todo,
+) -> Result<Option<Place>> {
+    if line.lost > 0 {
+        let problem = if found.cut {
+            Problem::Truncated
+        } else {
+            Problem::Structure
+        };
+        commit.tally.add(
+            problem,
+            line.lost,
+            line.lost_offset.unwrap_or(found.extent.start),
+        );
+    }
+    if line.cuts.is_empty() && line.name.is_empty() {
+        return Ok(None);
+    }
+    let category = line_category(&line.name);
+    let place = Place {
+        track: commit.track(writer, plane, &line)?,
+        base_ps: commit.clock.base_ps(line.timestamp_ns),
+        category: if category.is_empty() {
+            NONE
+        } else {
+            writer.categories.intern(category)
+        },
+        device: plane.kind.accelerator(),
+        background: is_background(&line.name),
+    };
+    let (ordered, number) = (line.ordered, todo.lines.len());
+    let jobs = std::mem::take(&mut line.cuts).into_iter().map(|cut| Job {
+        cut,
+        place,
+        ordered,
+        line: number,
+    });
+    todo.jobs.extend(jobs);
+    todo.lines.push(line);
+    Ok(Some(place))
+}
+
+/// Reads and decodes a piece.
+fn piece(
+    source: &dyn ReadAt,
+    buffer: &mut Vec<u8>,
+    decoder: &Decoder<'_>,
+    job: &Job,
+    columns: SliceColumns,
+) -> Result<Piece> {
+    let Extent { start, end } = job.cut.extent;
+    if end - start > PIECE_LIMIT_BYTES {
+        let mut window = Window::new(source, SCAN_BYTES);
+        let bytes = shortened(&mut window, job.cut.extent)?;
+        let mut piece = decoder.piece(
+            &bytes,
+            start,
+            &job.place,
+            job.cut.events,
+            job.ordered,
+            columns,
+        )?;
+        piece.tally.add(Problem::Shortened, job.cut.events, start);
+        return Ok(piece);
+    }
+    // At most PIECE_LIMIT_BYTES.
+    buffer.resize((end - start) as usize, 0);
+    let filled = source.read_next(start, buffer)?;
+    decoder.piece(
+        &buffer[..filled],
+        start,
+        &job.place,
+        job.cut.events,
+        job.ordered,
+        columns,
+    )
+}
+
+/// All stats of the plane as one JSON object; empty without any.
+fn plane_args(
+    window: &mut Window<'_>,
+    parts: &Parts,
+    names: &StatNames,
+    repaired: &mut u64,
+) -> Result<String> {
+    let mut args = Args::default();
+    args.begin();
+    for &stat in &parts.stats {
+        let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
+        let Ok((id, found)) = read_stat(&bytes) else {
+            continue;
+        };
+        args.add_any(names, id, found);
+    }
+    args.end();
+    *repaired += u64::from(args.not_utf8);
+    Ok(String::from_utf8_lossy(args.last()).into_owned())
+}
+
+/// What a plane tells about the recording as a whole, and about events its recorder dropped.
+fn plane_facts(
+    window: &mut Window<'_>,
+    parts: &Parts,
+    names: &StatNames,
+    kind: PlaneKind,
+    writer: &mut Writer,
+) -> Result<()> {
+    if parts.stats.is_empty() {
+        return Ok(());
+    }
+    for (name, value) in parts.told(window, names)? {
+        if name == "jax_version" {
+            writer.facts.producer = "jax".to_owned();
+        }
+        if name.contains("dropped")
+            && let Ok(events @ 1..) = value.parse::<u64>()
+        {
+            let text = format!("{}: {name} is {events}", parts.name);
+            super::dropped(events, parts.stats[0].start, text, writer);
+        }
+        if kind == PlaneKind::Metadata {
+            writer.facts.meta.insert(name, value);
+        }
+    }
+    Ok(())
+}

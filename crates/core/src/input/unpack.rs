@@ -1,0 +1,151 @@
+//! Unpacking, with the guard against bombs.
+
+use crate::error::{Error, Kind};
+use crate::input::packed::{Packed, Tally};
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Expansion that no honest trace reaches (they reach about 13) but a bomb does.
+const RATIO_LIMIT: u64 = 200;
+/// Unpacked bytes from which on the ratio counts.
+const RATIO_FROM_BYTES: u64 = 64 << 20;
+
+/// The members of a gzip file, one after the other; zeros after the last are padding.
+pub(crate) struct Members {
+    member: Option<GzDecoder<BufReader<Packed>>>,
+    state: State,
+}
+
+#[derive(PartialEq)]
+enum State {
+    Inside,
+    Ended,
+}
+
+impl Members {
+    pub fn new(packed: Packed) -> Self {
+        let read = BufReader::with_capacity(1 << 18, packed);
+        Members {
+            member: Some(GzDecoder::new(read)),
+            state: State::Inside,
+        }
+    }
+
+    /// After a member: true when another one follows.
+    fn next(&mut self) -> io::Result<bool> {
+        let Some(member) = self.member.take() else {
+            return Ok(false);
+        };
+        let mut read = member.into_inner();
+        loop {
+            let buffer = read.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(false);
+            }
+            let zeros = buffer.iter().take_while(|byte| **byte == 0).count();
+            if zeros == 0 {
+                if buffer[0] != 0x1f {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "bytes after the end of the gzip data",
+                    ));
+                }
+                self.member = Some(GzDecoder::new(read));
+                return Ok(true);
+            }
+            read.consume(zeros);
+        }
+    }
+}
+
+impl Read for Members {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() || self.state == State::Ended {
+            return Ok(0);
+        }
+        while let Some(member) = &mut self.member {
+            let n = member.read(out)?;
+            if n > 0 {
+                return Ok(n);
+            }
+            if !self.next()? {
+                self.state = State::Ended;
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Stops a bomb.
+pub(crate) struct Guard<R> {
+    pub read: R,
+    pub tally: Arc<Tally>,
+    pub out: u64,
+}
+
+impl<R: Read> Read for Guard<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let packed = self.tally.passed.load(Ordering::Relaxed).max(1);
+        if self.out > RATIO_FROM_BYTES && self.out / packed > RATIO_LIMIT {
+            return Err(io::Error::other(Error::at(
+                Kind::Limit,
+                self.out,
+                format!("{packed} bytes unpack to more than {} bytes", self.out),
+            )));
+        }
+        let n = self.read.read(out)?;
+        self.out += n as u64;
+        Ok(n)
+    }
+}
+
+/// Counts the bytes after decompression.
+pub(crate) struct Count {
+    pub read: Box<dyn Read + Send>,
+    pub tally: Arc<Tally>,
+    pub out: u64,
+}
+
+impl Read for Count {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.read.read(out)?;
+        self.out += n as u64;
+        self.tally.unpacked.fetch_max(self.out, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RATIO_FROM_BYTES;
+    use crate::input::{Codec, Input};
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::{self, Write};
+
+    fn packed(block: &[u8], times: usize) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        (0..times).for_each(|_| packer.write_all(block).unwrap());
+        packer.finish().unwrap()
+    }
+
+    #[test]
+    fn a_bomb_is_told_from_a_large_file_whether_hashed_or_not() {
+        for in_passing in [false, true] {
+            let read = |data: Vec<u8>| {
+                let input = Input::bytes(data, Codec::Gzip);
+                if in_passing {
+                    input.hash_in_passing();
+                }
+                io::copy(&mut input.open().unwrap(), &mut io::sink())
+            };
+            // As much as no window of deflate sees twice.
+            let numbers = (0..50_000_u32).map(|i| format!("op {}\n", i.wrapping_mul(0x9e37_79b9)));
+            let block: String = numbers.collect();
+            let file = packed(block.as_bytes(), (80 << 20) / block.len());
+            assert!(read(file).is_ok_and(|bytes| bytes > RATIO_FROM_BYTES));
+            assert!(read(packed(&[0; 1 << 20], 100)).is_err());
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Protocol Buffers: the wire format, the text format, and messages described by tables.
+
+pub mod messages;
+pub mod probe;
+pub(crate) mod stream;
+pub mod text;
+mod token;
+pub mod walk;
+pub mod wire;
+pub mod wire_writer;
