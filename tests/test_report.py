@@ -66,8 +66,8 @@ def test_sections_and_sentences():
 def test_tables_prove_the_sentences():
     """Each section and finding carries the SQL and the raw rows, in the units of its columns."""
     found = report(draw(WAITING), all=True)
-    for section in found.sections:
-        assert section.sql.startswith(("SELECT", "WITH"))
+    for section in (one for outer in found.sections for one in outer.walk()):
+        assert section.sql.startswith(("SELECT", "WITH")) or section.kind in ("prose", "diff")
         if section.table is not None:
             assert {len(row) for row in section.table.rows} <= {len(section.table.columns)}
     (wait,) = [finding for finding in found.findings if finding.slug == "input-wait"]

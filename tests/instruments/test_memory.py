@@ -21,7 +21,8 @@ from stepscope.instruments.memory.blocks import Block, pair
 from stepscope.instruments.memory.lifetimes import Edge, Life, Run, Tensor, live
 from stepscope.instruments.memory.moves import Move
 from stepscope.instruments.memory.peak import curve, holders, op_of, peak, scope_of
-from stepscope.presenters.memory import columns, render
+from stepscope.presenters import scroll
+from stepscope.report import memory as report
 from tests import corpus
 
 TWO_SERVERS = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
@@ -105,7 +106,7 @@ def test_the_plot_shows_the_peak(blocks: list[Block], width: int) -> None:
     held = pair([])
     assert held == []
     one = a_memory(blocks)
-    drawn = columns(one, width)
+    drawn = report.highest(one, width)
     if any(block.born_ps is not None or block.freed_ps is not None for block in blocks):
         assert len(drawn) == width
         assert max(drawn) == one.peak.bytes
@@ -360,9 +361,9 @@ def test_the_verb_for_people_and_programs(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_lines_fit(width: int) -> None:
     asked = [(one, whatif.ask(one)) for one in memory_of(TWO_SERVERS)]
-    drawn = render(asked, width=width, color=False)
+    drawn = scroll.render(report.build(asked), width=width)
     assert max(map(len, drawn.splitlines())) <= width, drawn
-    assert "\x1b[1m" in render(asked, width=width, color=True)
+    assert "\x1b[1m" in scroll.render(report.build(asked), width=width, color=True)
 
 
 def test_nothing_about_memory(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from stepscope.instruments.memory.allocators import find
 from stepscope.instruments.memory.blocks import Block
 from stepscope.instruments.memory.moves import Pool
 from stepscope.instruments.memory.pools import Fragmentation, fragmentation, rounded_up
-from stepscope.presenters.memory import sentences
+from stepscope.report.memory import sentences
 from tests import corpus
 
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.instruments.pipeline import diagnoses, evidence, spans
+from stepscope.instruments.pipeline import diagnoses, spans
 from stepscope.instruments.pipeline.stages import build, words
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
+from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests import corpus
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
@@ -78,7 +79,7 @@ def test_a_program_that_hardly_waits_is_not_bound_and_gets_no_advice() -> None:
     drawn, times = sequential(work=0.5, program=20)
     diagnosis = diagnose(drawn.calls(), times)
     assert (diagnosis.verdict, diagnosis.bottleneck, diagnosis.changes) == ("not_input_bound", None, ())
-    assert any("keeps up" in sentence for sentence in diagnosis.evidence)
+    assert any("keeps up" in sentence for sentence in evidence(diagnosis))
 
 
 def test_bursts_count_where_medians_hide_them() -> None:
@@ -125,7 +126,7 @@ def test_waiting_for_a_thread_is_not_work() -> None:
     cheap = next(load for load in diagnosis.loads if load.stage.name.endswith("Map::Map"))
     assert cheap.queue_ps == pytest.approx(59 * MS, rel=0.01)
     assert cheap.service_ps == pytest.approx(0.1 * MS, rel=0.01)
-    assert any("looks slow and is not" in sentence for sentence in diagnosis.evidence)
+    assert any("looks slow and is not" in sentence for sentence in evidence(diagnosis))
 
 
 def test_pipelines_of_devices_are_told_from_the_hosts() -> None:
@@ -179,7 +180,7 @@ def test_nothing_recorded_is_said_plainly() -> None:
     drawn.call(RUNNER, "Root::Prefetch::Map", 0, 5, 3, 2, "MapDataset:1")
     diagnosis = diagnose(drawn.calls(), steps(3, 5))
     assert (diagnosis.verdict, diagnosis.bottleneck, diagnosis.waits) == ("unknown", None, None)
-    assert "cannot be told" in diagnosis.evidence[0]
+    assert "cannot be told" in evidence(diagnosis)[0]
     assert diagnose([], []).verdict == "unknown"
 
 
@@ -189,29 +190,29 @@ def test_what_is_odd_is_told() -> None:
     collide.call(LOOP, "Root::BatchV2::Shuffle", 1, 1, 3, 2)
     said = diagnose(collide.calls(), times)
     assert said.confidence == "low"
-    assert any("1 id of iterators belong to several stages" in one for one in said.evidence)
+    assert any("1 id of iterators belong to several stages" in one for one in evidence(said))
     circle = Drawn()
     circle.call(RUNNER, "Root::Map", 0, 5, 1, 2)
     circle.call(RUNNER, "Root::Map::Batch", 1, 3, 2, 1)
     said = diagnose(circle.calls(), steps(2, 5))
-    assert any("2 iterators consume themselves" in one for one in said.evidence)
+    assert any("2 iterators consume themselves" in one for one in evidence(said))
     assert said.verdict == "unknown"
     endless = Drawn()
     endless.call(RUNNER, "Root::Prefetch::Map", 0, 5, 3, 2, "MapDataset:1")
     said = diagnose(endless.calls(), steps(3, 5))
-    assert any("1 iterator never returned" in one for one in said.evidence)
-    assert said.evidence[-1].startswith("Record while the loop runs")
+    assert any("1 iterator never returned" in one for one in evidence(said))
+    assert evidence(said)[-1].startswith("Record while the loop runs")
     part = diagnose(endless.calls(), steps(3, 5), share_seen=0.1)
-    assert any("Only the first 10.0 %" in one for one in part.evidence)
+    assert any("Only the first 10.0 %" in one for one in evidence(part))
     sound, times = sequential()
-    assert not any("iterator" in one for one in diagnose(sound.calls(), times).evidence)
+    assert not any("iterator" in one for one in evidence(diagnose(sound.calls(), times)))
 
 
 def test_without_steps_shares_are_of_the_time_between_batches() -> None:
     drawn, _ = sequential()
     said = diagnose(drawn.calls(), [])
     assert (said.verdict, said.confidence) == ("input_bound", "low")
-    assert any("No steps were found" in one for one in said.evidence)
+    assert any("No steps were found" in one for one in evidence(said))
 
 
 NAMES = st.lists(
@@ -310,7 +311,7 @@ def test_of_a_huge_recording_the_first_part_is_read_and_told(monkeypatch: pytest
         (half,) = diagnoses.find(recording.query)
     assert 0.8 * most < len(half.calls) <= most
     assert half.diagnosis.share_seen == pytest.approx(0.5, abs=0.02)
-    assert any("Only the first" in said for said in half.diagnosis.evidence)
+    assert any("Only the first" in said for said in evidence(half.diagnosis))
     assert half.diagnosis.verdict == whole.diagnosis.verdict == "input_bound"
     assert worst(half.diagnosis) == worst(whole.diagnosis)
 
@@ -327,7 +328,7 @@ def test_a_stage_may_need_more_than_the_one_that_limits() -> None:
     ):
         more = replace(other, work_ps=2 * worst.service_ps * other.width, in_waits_ps=in_waits_ps)
         assert more.service_ps > worst.service_ps
-        said = evidence.write(told.waits, [worst, more], told.verdict, 1.0, None, 2, None)
+        said = evidence(replace(told, ranked=(worst, more), ceiling=None))
         assert [
             one for one in said if one.startswith(f"{other.stage.short} needs more") and one.endswith(but)
         ]

@@ -23,6 +23,7 @@ from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests.formats.capture_folder import line, write
 from tests.instruments.pipelines import LOOP, MS, RUNNER, Drawn, sequential, steps
@@ -158,7 +159,7 @@ def test_who_takes_cores_is_told_though_nobody_waits_for_it(threads: Machine, st
     half = told["halve_work"].prediction.step_ps / MS
     assert half == pytest.approx(10 / stretch * (1 + (stretch - 1) * (3 / half / 0.6) ** 0.5), rel=0.02)
     assert not told["parallelise_map"].helps
-    assert any("the same cores" in sentence for sentence in found.evidence)
+    assert any("the same cores" in sentence for sentence in evidence(found))
 
 
 @pytest.mark.parametrize(

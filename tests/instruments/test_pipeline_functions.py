@@ -8,7 +8,7 @@ from stepscope.instruments.pipeline.calls import read
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.verify import Recorded, verify
-from stepscope.presenters import verification
+from stepscope.report import verification
 from tests.instruments.pipelines import LOOP, MS, POOL, Drawn, steps
 
 
@@ -79,5 +79,6 @@ def test_an_unknown_gain_is_not_verified() -> None:
     assert result is not None
     unknown = type(result)((), mapped(None)["vectorise"], 10, 5)
     assert unknown.as_predicted is None
-    assert '"predicted_step_ps": null' in verification.to_json(unknown, "a", "b")
-    assert "was not known" in verification.render(unknown, width=80, color=False)
+    report = verification.build(unknown, "a", "b")
+    assert report.document["predicted_step_ps"] is None
+    assert "was not known" in report.headline[0]

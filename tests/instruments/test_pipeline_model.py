@@ -13,6 +13,7 @@ from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place, code
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests.formats.capture_folder import SMALL, model, node, write
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
@@ -152,9 +153,9 @@ def test_the_ceiling_is_the_optimum_of_the_linear_programme() -> None:
     # By hand: the largest share is 10 ms over 4 cores; the program's 2 ms and the range's 0.8 ms are less.
     assert best.step_ps == pytest.approx(2.5 * MS, rel=0.02)
     assert best.limits == "cpu"
-    assert any("from the record of the machine" in said for said in diagnosis.evidence)
+    assert any("from the record of the machine" in said for said in evidence(diagnosis))
     crowded = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.97, 1.0, 1.9)))
-    assert any("The CPU is full" in said for said in crowded.evidence)
+    assert any("The CPU is full" in said for said in evidence(crowded))
 
 
 def test_other_programs_make_a_prediction_less_sure() -> None:
@@ -162,7 +163,7 @@ def test_other_programs_make_a_prediction_less_sure() -> None:
     alone = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.95, 1.0, 1.9)))
     among = diagnose(drawn.calls(), times, beside=Beside(machine=Machine(2, 0.95, 1.0, 0.5)))
     assert (alone.confidence, among.confidence) == ("high", "medium")
-    assert any("Other programs keep 1.4 of them busy" in said for said in among.evidence)
+    assert any("Other programs keep 1.4 of them busy" in said for said in evidence(among))
     for one in among.changes:
         if one.name == "parallelise_map":
             assert one.prediction.high_ps >= 10 * MS

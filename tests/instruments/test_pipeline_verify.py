@@ -11,7 +11,9 @@ from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
 from stepscope.instruments.pipeline.verify import Recorded, verify
-from stepscope.presenters import verification
+from stepscope.presenters import json as as_json
+from stepscope.presenters import scroll
+from stepscope.report import verification
 from tests.instruments.pipelines import MS, sequential
 
 
@@ -63,9 +65,10 @@ def test_half_the_work_is_seen_without_a_chain() -> None:
     assert (result.before_ps, result.after_ps) == (10 * MS, pytest.approx(6.6 * MS))
     assert result.ratio == pytest.approx(0.66)
     assert result.as_predicted is True
-    shown = verification.render(result, width=80, color=False)
+    report = verification.build(result, "b", "a")
+    shown = scroll.render(report, width=80)
     assert "The prediction held." in shown
-    told = json.loads(verification.to_json(result, "b", "a"))
+    told = json.loads(as_json.render(report))
     assert (told["format"], told["helped"], told["change"]) == (1, True, "halve_work")
     assert told["low"] <= told["after_step_ps"] <= told["high"]
 
@@ -88,7 +91,8 @@ def test_a_prediction_that_fails_is_told_to_fail() -> None:
     result = verify(recorded(WRITTEN), recorded(chain("range", "map", "batch", map=-1), work=20))
     assert result is not None
     assert result.as_predicted is False
-    assert "The step is longer than was predicted." in verification.render(result, width=200, color=True)
+    shown = scroll.render(verification.build(result, "b", "a"), width=140, color=True)
+    assert "The step is longer than was predicted." in shown
 
 
 def test_without_waits_there_is_nothing_to_compare() -> None:

@@ -38,7 +38,7 @@ def parser() -> Parser:
         "--batch", metavar="N", type=int, help="size of the batch that is halved; found when left out"
     )
     add_reading(parser)
-    add_showing(parser, ("table", "json"))
+    add_showing(parser)
     return parser
 
 
@@ -51,8 +51,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "A batch of one cannot be halved", seen=f"--batch {options.batch}", todo="leave it out"
         )
     from stepscope.cli.reading import opened
+    from stepscope.cli.showing import show
     from stepscope.instruments.memory import allocators, whatif
-    from stepscope.presenters import memory
+    from stepscope.report import memory
 
     with opened(options, console) as (trace, bar):
         found = allocators.find(trace.query)
@@ -72,15 +73,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
         for one in found
     ]
-    if options.format == "json":
-        console.out.write(memory.to_json(asked))
-    elif found:
-        console.out.write(memory.render(asked, width=console.width, color=console.color))
+    if found or options.format != "table":
+        show(memory.build(asked), options, console)
     for (detail,) in unread:
         console.say(f"lines of the program: {detail} (op-log-unread)")
     if not found:
-        for line in memory.NOTHING:
-            console.say(line)
+        console.say(memory.NOTHING)
+        console.say(f"  to do: {memory.TODO}")
         return 2
     return 0
 

@@ -50,7 +50,7 @@ def parser() -> Parser:
     )
     parser.add_argument("--out", metavar="DIR", help="where --verify records to; new or empty")
     add_reading(parser)
-    add_showing(parser, ("table", "json"))
+    add_showing(parser)
     return parser
 
 
@@ -64,20 +64,19 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     need_paths(options, "pipeline")
     from stepscope.cli.reading import opened
+    from stepscope.cli.showing import show
     from stepscope.instruments.pipeline.captures import missing
     from stepscope.instruments.pipeline.diagnoses import find
-    from stepscope.presenters import pipeline
     from stepscope.presenters.plain import plain
+    from stepscope.report import pipeline
 
     with opened(options, console) as (trace, _):
         found = find(trace.query)
         lost = [] if found else missing(trace.query)
-    if options.format == "json":
-        console.out.write(pipeline.to_json(found, lost))
-    elif found:
-        console.out.write(pipeline.render(found, width=console.width, color=console.color))
+    if found or options.format != "table":
+        show(pipeline.build(found, lost), options, console)
     if not found:
-        for line in (pipeline.NOTHING[0], *(f"  {plain(text)}" for text in lost), *pipeline.NOTHING[1:]):
+        for line in (pipeline.NOTHING, *(f"  {plain(text)}" for text in lost), f"  to do: {pipeline.TODO}"):
             console.say(line)
         return 2
     return 0
@@ -105,15 +104,11 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
     )
     code = _record(options.command, out, console)
     after = _first(_found(argparse.Namespace(**{**vars(options), "paths": [out]}), console), out)
-    from stepscope.presenters import pipeline, verification
+    from stepscope.cli.showing import show
+    from stepscope.report import pipeline, verification
 
     if before is None:
-        write = (
-            pipeline.to_json([after])
-            if options.format == "json"
-            else pipeline.render([after], width=console.width, color=console.color)
-        )
-        console.out.write(write)
+        show(pipeline.build([after]), options, console)
         again = f"stepscope pipeline --verify {out} -- {' '.join(options.command)}"
         console.say(f"recorded to {out}; change one thing, then: {again}")
         return code
@@ -126,10 +121,7 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
             seen="one of them has no call that takes a batch",
             todo="record while the loop runs, in the process that takes the batches",
         )
-    if options.format == "json":
-        console.out.write(verification.to_json(result, options.paths[0], out))
-    else:
-        console.out.write(verification.render(result, width=console.width, color=console.color))
+    show(verification.build(result, options.paths[0], out), options, console)
     return code or (1 if result.as_predicted is False else 0)
 
 

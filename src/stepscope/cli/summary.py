@@ -31,23 +31,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     with opened(options, console) as (trace, _):
         report = build(trace, all=options.all)
-    if options.format == "json":
-        from stepscope.presenters import json
+    if options.format != "table":
+        from stepscope.cli.showing import as_text
 
-        console.out.write(json.render(report))
-    elif options.format == "md":
-        from stepscope.presenters import markdown
+        console.out.write(as_text(report, options.format))
+        return 0
+    from stepscope.presenters import terminal
 
-        console.out.write(markdown.render(report))
-    elif options.format == "csv":
-        from stepscope.presenters import tidy
-
-        console.out.write(tidy.render(report))
-    else:
-        from stepscope.presenters import terminal
-
-        text = terminal.render(
-            report, width=console.width, height=console.height, color=console.color, everything=options.all
-        )
-        console.out.write(text)
+    text = terminal.render(
+        report, width=console.width, height=console.height, color=console.color, everything=options.all
+    )
+    console.out.write(text)
     return 0

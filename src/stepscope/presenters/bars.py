@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from stepscope import units
 from stepscope.presenters.axis import ceiling, size
@@ -11,6 +12,7 @@ from stepscope.report import Chart, Table
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEVELS = "▁▂▃▄▅▆▇█"
+_RISING = " " + _LEVELS
 _ABOVE = "▲"
 _STACK = (("low", "█"), ("medium", "▓"), ("mild", "▒"))
 _IDLE = ("dim", "░")
@@ -75,3 +77,32 @@ def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
 
 def _index(table: Table, name: str) -> int:
     return next(i for i, column in enumerate(table.columns) if column.name == name)
+
+
+def area(table: Table, chart: Chart, width: int, height: int = 4) -> list[str]:
+    """A curve of several lines, filled below, its scale at the left and the ends of x under it; empty where
+    there is nothing to draw."""
+    x, y = _index(table, chart.x), _index(table, chart.y[0])
+    values = [size(row[y]) for row in table.rows]
+    top = max(values, default=0.0)
+    if not top:
+        return []
+    scale = units.show(max(row[y] for row in table.rows), table.columns[y].unit)
+    room = max(width - len(scale) - 1, 8)
+    columns = [max(values[a:b]) for a, b in _stretches(len(values), room)]
+    # Eighths of a line; what is not nothing is at least one.
+    levels = [max(round(value / top * height * 8), 1 if value else 0) for value in columns]
+    lines = []
+    for line in range(height - 1, -1, -1):
+        drawn = "".join(_RISING[min(max(level - line * 8, 0), 8)] for level in levels)
+        left = scale if line == height - 1 else ("0" if line == 0 else "")
+        lines.append(f"{left:>{len(scale)}} {drawn.rstrip()}".rstrip())
+    ends = [units.show(table.rows[i][x], table.columns[x].unit) for i in (0, -1)]
+    blank = " " * max(room - len(ends[0]) - len(ends[1]), 1)
+    return [*lines, f"{'':{len(scale)}} {ends[0]}{blank}{ends[1]}"]
+
+
+def _stretches(points: int, room: int) -> list[tuple[int, int]]:
+    """`room` stretches of some points each; where there are fewer points, each is repeated."""
+    at = [k * points // room for k in range(room + 1)]
+    return [(a, max(b, a + 1)) for a, b in pairwise(at)]

@@ -86,7 +86,7 @@ def _curves(table: Table, chart: Chart, x: int, at: Sequence[int]) -> str:
         f'<text x="100%" y="{_y(p, room):.1f}" dy="-3">{escape(label)}</text>'
         for p, label in zip(marks.places, marks.labels, strict=True)
     )
-    draw_series = _strip if chart.kind == "strip" else _line
+    draw_series = {"strip": _strip, "area": _area}.get(chart.kind, _line)
     series = "".join(
         draw_series(table, x, i, line, room, number)
         for number, (i, line) in enumerate(zip(at, values, strict=True))
@@ -100,7 +100,8 @@ def _curves(table: Table, chart: Chart, x: int, at: Sequence[int]) -> str:
             f'<p class="quiet">{units.count(len(cut), "mark")} higher than the chart, '
             f"up to {escape(units.show(int(worst), unit))} ({name})</p>"
         )
-    ends = (_label(rows[0][x]), table.columns[x].title, _label(rows[-1][x]))
+    kind = table.columns[x].unit
+    ends = (units.show(rows[0][x], kind), table.columns[x].title, units.show(rows[-1][x], kind))
     below = "".join(f"<span>{_text(end)}</span>" for end in ends)
     title = f"<title>{_text(chart.title)}</title>"
     return (
@@ -149,6 +150,22 @@ def _line(table: Table, x: int, i: int, values: Sequence[float], room: float, nu
     )
     stretched = f'viewBox="0 0 100 {_HEIGHT}" width="100%" height="{_HEIGHT}" preserveAspectRatio="none"'
     return f"<svg {stretched}>{lines}</svg>" + "".join(dots)
+
+
+def _area(table: Table, x: int, i: int, values: Sequence[float], room: float, number: int) -> str:
+    """Steps filled down to the axis."""
+    pieces = _pieces(len(values))
+    slot = 100 / max(1, len(pieces))
+    corners = [f"0,{_HEIGHT}"]
+    for place, (begin, end) in enumerate(pieces):
+        y = _y(min(max(values[begin:end]), room), room)
+        corners += [f"{place * slot:.3f},{y:.1f}", f"{(place + 1) * slot:.3f},{y:.1f}"]
+    corners.append(f"100,{_HEIGHT}")
+    look = number % _COLORS
+    title = f"<title>{_text(table.columns[i].title)}</title>"
+    stretched = f'viewBox="0 0 100 {_HEIGHT}" width="100%" height="{_HEIGHT}" preserveAspectRatio="none"'
+    points = " ".join(corners)
+    return f'<svg {stretched}><polygon class="c{look} fill" points="{points}">{title}</polygon></svg>'
 
 
 def _pieces(points: int) -> list[tuple[int, int]]:

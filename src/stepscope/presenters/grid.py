@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from stepscope import units
 from stepscope.presenters.bars import bars
+from stepscope.presenters.cells import Grid, cells
 from stepscope.presenters.plain import plain
-from stepscope.presenters.rows import cells, shorten_cells
 from stepscope.report import Chart, Table
 
 Paint = Callable[[str, str], str]
@@ -44,29 +44,42 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
     texts = [[plain(scales[i].cell(v), 400) for i, v in enumerate(row)] for row in table.rows]
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
     right = [c.unit not in ("text", "bool") for c in table.columns]
-    widths = [max(cells(t), *(cells(row[i]) for row in texts)) for i, t in enumerate(titles)]
+    natural = [max(cells(t), *(cells(row[i]) for row in texts)) for i, t in enumerate(titles)]
 
     is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
     label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
-    widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(widths)]
+    widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(natural)]
     kept = _kept(table, chart, label, widths, room - (_BAR * 2 // 3 + 2 if is_bar else 0))
     spare = room - sum(widths[i] + 2 for i in kept) - 2
     bar = min(_BAR, spare) if is_bar and spare >= 6 else 0
+    spare -= bar + 2 if bar else -2
+    for i in kept:  # what is left goes to names that would be cut
+        more = max(min(natural[i] - widths[i], spare), 0)
+        widths[i], spare = widths[i] + more, spare - more
     drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
 
     hot = next((i for i, c in enumerate(table.columns) if c.unit == "ratio"), -1)
 
+    # The bar is one more column, behind the label.
+    grid = Grid(
+        [w for i in kept for w in ([widths[i], bar] if bar and i == label else [widths[i]])],
+        [r for i in kept for r in ([right[i], False] if bar and i == label else [right[i]])],
+    )
+
     def line(row: Sequence[str], style: str, heat: str, parts: Sequence[tuple[str, str]]) -> str:
-        done = []
+        shown: list[tuple[str, str | None]] = []
         for i in kept:
-            text = shorten_cells(row[i], widths[i])
-            blank = " " * (widths[i] - cells(text))
-            colored = paint(heat if heat and i == hot else style, text)
-            done.append(blank + colored if right[i] else colored + blank)
+            shown.append((row[i], heat if heat and i == hot else style))
             if bar and i == label:
-                length = sum(len(part) for _, part in parts)
-                done.append("".join(paint(kind or heat, part) for kind, part in parts) + " " * (bar - length))
-        return "  ".join(done).rstrip()
+                shown.append(("".join(part for _, part in parts), None))
+
+        def look(column: int, text: str) -> str:
+            found = shown[column][1]
+            if found is None:
+                return "".join(paint(kind or heat, part) for kind, part in parts)
+            return paint(found, text)
+
+        return grid.row([text for text, _ in shown], look)
 
     lines = [line(titles, "dim", "", [])]
     for values, row, parts in zip(table.rows, texts, drawn, strict=True):

@@ -18,10 +18,11 @@ from typing import Any
 import stepscope
 from stepscope import units
 from stepscope.presenters.charts import draw
+from stepscope.presenters.constant_columns import without_constants
 from stepscope.presenters.facts import facts
-from stepscope.presenters.lifted import lifted
+from stepscope.presenters.outline import branches, place, value
 from stepscope.presenters.plain import block, plain
-from stepscope.report import Column, Finding, Note, Report, Section, Table
+from stepscope.report import Change, Chart, Column, Diff, Edit, Finding, Note, Report, Section, Table, Tree
 
 EXTENSION = ".html"
 _CELL, _HOVER, _LONGEST = 160, 2000, 4000
@@ -73,23 +74,21 @@ def _finding(finding: Finding) -> str:
     weak = ""
     if finding.weakened_by:
         weak = f'<p class="quiet">Weakened by: {_text(", ".join(finding.weakened_by))}</p>'
-    evidence = (
-        f"<details><summary>Evidence</summary>{_table(finding.evidence)}</details>"
-        if finding.evidence.rows
-        else ""
-    )
     why = "".join(
         f"<p>{_prose(text)}</p>"
         for text in (finding.reasoning, finding.formula and f"Formula: {finding.formula}")
         if text
     )
-    if why:
-        why = f"<details><summary>Why</summary>{why}</details>"
+    evidence = _table(finding.evidence) if finding.evidence.rows else ""
+    folded = f"{why}{evidence}{_sql(finding.sql)}"
+    if folded:
+        folded = f"<details><summary>Why, with the evidence</summary>{folded}</details>"
     severity = escape(finding.severity)
     return (
-        f'<article class="finding {severity}"><p class="severity">{severity}</p>'
-        f"<h3>{_text(finding.title)}</h3><p>{_prose(finding.impact)}</p>"
-        f'<p class="todo">{_prose(finding.action)}</p>{weak}{why}{evidence}{_sql(finding.sql)}</article>\n'
+        f'<article class="finding {severity}">'
+        f'<h3><span class="severity">{severity}</span> {_text(finding.title)}</h3>'
+        f"<p>{_prose(finding.impact)}</p>"
+        f'<p class="todo">{_prose(finding.action)}</p>{weak}{folded}</article>\n'
     )
 
 
@@ -108,24 +107,89 @@ def _notes(notes: tuple[Note, ...]) -> str:
 
 
 def _section(number: int, section: Section) -> str:
-    answer = "".join(f"<p>{_prose(sentence)}</p>" for sentence in section.answer)
-    chart = table = ""
+    return f'<section id="s{number}">{_inside(section, 2)}</section>\n'
+
+
+def _inside(section: Section, level: int) -> str:
+    """What a section holds; those inside it have smaller headings."""
+    subject = f' <span class="quiet">{_text(section.subject, 300)}</span>' if section.subject else ""
+    question = f'<p class="quiet">{_text(section.question)}</p>' if section.question else ""
+    parts = [f"<h{level}>{_text(section.title)}{subject}</h{level}>{question}"]
+    parts += [f"<p>{_prose(sentence)}</p>" for sentence in section.answer]
     if section.table is not None and section.table.rows:
-        # One bar has nothing to be compared with.
-        alone = section.chart is not None and section.chart.kind == "bar" and len(section.table.rows) == 1
-        chart = draw(section.table, section.chart) if section.chart is not None and not alone else ""
-        table = _table(section.table)
-    return (
-        f'<section id="s{number}"><h2>{_text(section.title)}</h2>'
-        f'<p class="quiet">{_text(section.question)}</p>'
-        f"{answer}{chart}{table}{_sql(section.sql)}</section>\n"
+        parts.append(_drawn(section.table, section.chart))
+    if section.tree is not None:
+        parts.append(_tree(section.tree))
+    if section.diff is not None:
+        parts += [_change(change, section.diff) for change in section.diff.changes]
+    parts += [_finding(finding) for finding in section.findings]
+    parts.append(_sql(section.sql))
+    parts += [f"<div>{_inside(part, min(level + 1, 6))}</div>" for part in section.parts]
+    return "".join(parts)
+
+
+def _drawn(table: Table, chart: Chart | None) -> str:
+    """A chart with its table folded away below it, or the table."""
+    # One bar has nothing to be compared with.
+    alone = chart is not None and chart.kind == "bar" and len(table.rows) == 1
+    drawn = draw(table, chart) if chart is not None and not alone else ""
+    if not drawn:
+        return _table(table)
+    rows = units.count(len(table.rows), "row")
+    return f"{drawn}<details><summary>Table of {rows}</summary>{_table(table)}</details>"
+
+
+def _tree(tree: Tree) -> str:
+    right = [column.unit not in ("text", "bool") for column in tree.columns]
+    heads = "".join(
+        f'<th{_class(n)} title="{_text(c.about or c.title, 400)}">{_text(c.title, 80)}</th>'
+        for c, n in zip(tree.columns, right, strict=True)
     )
+    rows = []
+    for before, node in zip(branches(tree.nodes), tree.nodes, strict=True):
+        mark = f" <mark>{_text(node.mark, 40)}</mark>" if node.mark else ""
+        beside = " ".join(part for part in (place(node), node.about) if part)
+        values = "".join(
+            f"<td{_class(n)}>{_text(value(*pair), _CELL)}</td>"
+            for n, pair in zip(right, zip(tree.columns, node.values, strict=True), strict=True)
+        )
+        name = f'<td class="branch">{before}{_text(node.name, _CELL)}{mark}</td>'
+        rows.append(f"<tr>{name}{values}<td>{_text(beside, _CELL)}</td></tr>\n")
+    note = f'<p class="quiet">{_text(tree.note)}</p>' if tree.note else ""
+    head = f"<thead><tr><th></th>{heads}<th></th></tr></thead>"
+    body = f"<tbody>\n{''.join(rows)}</tbody>"
+    return f'<div class="scroll"><table class="tree">{head}{body}</table></div>{note}'
+
+
+def _change(change: Change, diff: Diff) -> str:
+    told = "".join(
+        f'<div title="{_text(column.about or column.title, 400)}"><dt>{_text(column.title, 80)}</dt>'
+        f"<dd>{_text(units.show(number, column.unit), _CELL)}</dd></div>"
+        for column, number in zip(diff.columns, change.values, strict=True)
+        if number is not None
+    )
+    outcome = f'; <span class="quiet">{_prose(change.outcome)}</span>' if change.outcome else ""
+    look = "change" if change.helps else "change quiet"
+    return (
+        f'<div class="{look}"><dl class="facts">{told}</dl>'
+        f"<div><p>{_prose(change.what)}{outcome}.</p>{_edit(change.edit)}</div></div>"
+    )
+
+
+def _edit(edit: Edit | None) -> str:
+    if edit is None:
+        return ""
+    at = f'<p class="quiet">{_text(edit.at.file, 300)}:{edit.at.line}</p>'
+    if edit.after is None:
+        return at
+    lines = f"<del>- {_text(edit.before)}</del>\n<ins>+ {_text(edit.after)}</ins>"
+    return f'{at}<pre class="diff">{lines}</pre>'
 
 
 def _table(table: Table) -> str:
     if single := facts(table):
         return _facts(single)
-    table, alike = lifted(table)
+    table, alike = without_constants(table)
     scales = units.scales([column.unit for column in table.columns], table.rows)
     right = [column.unit not in ("text", "bool") for column in table.columns]
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from stepscope.presenters.rows import json_value
-from stepscope.report import Chart, Finding, Report, Section, Table
+from stepscope.report import Diff, Finding, Report, Section, Table, Tree
 
 EXTENSION = ".json"
 FORMAT = 1
@@ -19,6 +19,7 @@ def render(report: Report) -> str:
     """The report as JSON. Times are integer picoseconds, sizes bytes, shares 0 to 1; NaN is null."""
     head = {
         "format": FORMAT,
+        **report.document,
         "title": report.title,
         "headline": list(report.headline),
         "facts": report.facts,
@@ -52,8 +53,14 @@ def _section(section: Section) -> dict[str, Any]:
         "question": section.question,
         "answer": list(section.answer),
         "table": None if section.table is None else _table(section.table),
-        "chart": None if section.chart is None else _chart(section.chart),
+        "chart": None if section.chart is None else asdict(section.chart),
         "sql": section.sql,
+        "kind": section.kind,
+        "subject": section.subject,
+        "tree": None if section.tree is None else _tree(section.tree),
+        "diff": None if section.diff is None else _diff(section.diff),
+        "findings": [_finding(finding) for finding in section.findings],
+        "parts": [_section(part) for part in section.parts],
     }
 
 
@@ -66,8 +73,45 @@ def _table(table: Table) -> dict[str, Any]:
     }
 
 
-def _chart(chart: Chart) -> dict[str, Any]:
-    return asdict(chart)
+def _tree(tree: Tree) -> dict[str, Any]:
+    names = [column.name for column in tree.columns]
+    return {
+        "columns": [asdict(column) for column in tree.columns],
+        "nodes": [
+            _Row(
+                depth=node.depth,
+                name=node.name,
+                **_values(names, node.values),
+                line=None if node.line is None else asdict(node.line),
+                mark=node.mark,
+                about=node.about,
+            )
+            for node in tree.nodes
+        ],
+        "note": tree.note,
+    }
+
+
+def _diff(diff: Diff) -> dict[str, Any]:
+    names = [column.name for column in diff.columns]
+    return {
+        "columns": [asdict(column) for column in diff.columns],
+        "changes": [
+            {
+                "name": change.name,
+                "what": change.what,
+                "helps": change.helps,
+                **_values(names, change.values),
+                "outcome": change.outcome,
+                "edit": None if change.edit is None else asdict(change.edit),
+            }
+            for change in diff.changes
+        ],
+    }
+
+
+def _values(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    return {"values": _Row(zip(names, values, strict=True))}
 
 
 class _Row(dict[str, Any]):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from stepscope import units
+from stepscope.presenters.constant_columns import without_constants
 from stepscope.presenters.facts import facts
-from stepscope.presenters.lifted import lifted
+from stepscope.presenters.outline import branches, place, value
 from stepscope.presenters.plain import plain
 from stepscope.presenters.rows import markdown as _escape
-from stepscope.report import Finding, Note, Report, Section, Table
+from stepscope.report import Change, Diff, Finding, Note, Report, Section, Table, Tree
 
 EXTENSION = ".md"
 _LONGEST_CELL, _LONGEST = 200, 4000  # characters: Markdown has no way to fold what is longer
@@ -18,7 +19,7 @@ def render(report: Report) -> str:
     parts = [f"# {markdown(report.title)}", *map(markdown, report.headline)]
     if report.findings:
         parts += ["## Findings", *(_finding(finding) for finding in report.findings)]
-    parts += [_section(section) for section in report.sections]
+    parts += [_section(section, 2) for section in report.sections]
     if report.notes:
         parts += ["## What to know of the evidence", "\n".join(map(_note, report.notes))]
     if report.next_commands:
@@ -40,16 +41,55 @@ def _finding(finding: Finding) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, level: int) -> str:
     parts = [
-        f"## {markdown(section.title)}",
-        f"*{markdown(section.question)}*",
+        f"{'#' * level} {markdown(section.title)}",
+        markdown(section.subject),
+        f"*{markdown(section.question)}*" if section.question else "",
         *map(markdown, section.answer),
     ]
     if section.table is not None and section.table.rows:
         parts.append(table(section.table))
+    if section.tree is not None:
+        parts += [_tree(section.tree), markdown(section.tree.note)]
+    if section.diff is not None:
+        parts += [_change(change, section.diff) for change in section.diff.changes]
+    parts += [_finding(finding) for finding in section.findings]
     parts.append(_sql(section.sql))
+    parts += [_section(part, min(level + 1, 6)) for part in section.parts]
     return "\n\n".join(part for part in parts if part)
+
+
+def _tree(tree: Tree) -> str:
+    """A table whose first column draws the tree: Markdown keeps no blanks at the beginning of a cell."""
+    titles = ["", *(markdown(column.title) for column in tree.columns), ""]
+    aligned = ["---", *("---:" if c.unit not in ("text", "bool") else "---" for c in tree.columns), "---"]
+    lines = [f"| {' | '.join(titles)} |", f"| {' | '.join(aligned)} |"]
+    for before, node in zip(branches(tree.nodes), tree.nodes, strict=True):
+        name = before.replace(" ", "\N{NO-BREAK SPACE}") + markdown(plain(node.name, _LONGEST_CELL))
+        name = f"**{name}** ({markdown(node.mark)})" if node.mark else name
+        values = [markdown(value(*pair)) for pair in zip(tree.columns, node.values, strict=True)]
+        beside = " ".join(markdown(part) for part in (place(node), node.about) if part)
+        lines.append(f"| {' | '.join([name, *values, beside])} |")
+    return "\n".join(lines)
+
+
+def _change(change: Change, diff: Diff) -> str:
+    told = [
+        f"{markdown(column.title)} {markdown(units.show(number, column.unit))}"
+        for column, number in zip(diff.columns, change.values, strict=True)
+        if number is not None
+    ]
+    outcome = f"; {markdown(change.outcome)}" if change.outcome else ""
+    line = f"- {markdown(change.what)}{outcome}." + (f" {', '.join(told)}." if told else "")
+    if change.edit is None:
+        return line
+    edit = change.edit
+    at = markdown(f"{edit.at.file}:{edit.at.line}")
+    if edit.after is None:
+        return f"{line} ({at})"
+    code = _code(f"- {plain(edit.before, _LONGEST)}\n+ {plain(edit.after, _LONGEST)}", "diff")
+    return f"{line} ({at})\n\n{code}"
 
 
 def _note(note: Note) -> str:
@@ -63,7 +103,7 @@ def table(table: Table) -> str:
     if told := facts(table):
         pairs = (f"| {markdown(c.title)} | {markdown(plain(text, _LONGEST_CELL))} |" for c, text in told)
         return "\n".join(["| | |", "| --- | --- |", *pairs])
-    table, alike = lifted(table)
+    table, alike = without_constants(table)
     scales = units.scales([column.unit for column in table.columns], table.rows)
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
     lines = [f"{markdown(alike)}\n"] if alike else []

@@ -25,7 +25,7 @@ function fold(table) {
   table.dataset.folded = "yes";
 }
 
-for (const table of document.querySelectorAll("table")) {
+for (const table of document.querySelectorAll("table:not(.tree)")) {
   [...table.tHead.rows[0].cells].forEach((cell, column) => {
     const button = document.createElement("button");
     button.type = "button";

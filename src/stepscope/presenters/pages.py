@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator
 
-from stepscope.presenters.rows import cells, fit
+from stepscope.presenters.cells import Grid, cells, fit
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _ITEM = re.compile(r"- `([^`]+)` (.*)")
@@ -61,20 +61,13 @@ def _table(lines: list[str], width: int, paint: Callable[[str, str], str]) -> It
     head, body = rows[0], rows[2:]
     widths = [max(cells(row[i]) for row in [head, *body]) for i in range(len(head))]
     widths = fit(widths, width - 2, [min(24, w) for w in widths[:-1]] + [30])
+    grid = Grid(widths, [False] * len(widths))
     for row in (head, *body):
-        style = "dim" if row is head else ""
-        wrapped = [
-            textwrap.wrap(cell, w, break_on_hyphens=False) or [""]
-            for cell, w in zip(row, widths, strict=False)
-        ]
-        for k in range(max(len(cell) for cell in wrapped)):
-            parts = [cell[k] if k < len(cell) else "" for cell in wrapped]
-            shown = [part + " " * (w - cells(part)) for part, w in zip(parts, widths, strict=True)]
-            if style:
-                shown = [paint(style, part) for part in shown]
-            else:
-                shown[0] = paint("name", shown[0])
-            yield ("  " + "  ".join(shown)).rstrip()
+
+        def look(column: int, text: str, is_head: bool = row is head) -> str:
+            return paint("dim", text) if is_head else paint("name", text) if column == 0 else text
+
+        yield from ("  " + line for line in grid.lines(row, look))
 
 
 def _inline(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
+from stepscope.presenters.cells import cells
 from stepscope.presenters.plain import plain
-from stepscope.presenters.rows import cells
 
 
 def paragraph(

@@ -14,7 +14,8 @@ from decimal import Decimal
 from itertools import chain, islice
 from typing import Any, NamedTuple, TextIO
 
-from stepscope.presenters.plain import plain, shorten
+from stepscope.presenters.cells import Grid, cells, fit
+from stepscope.presenters.plain import plain
 
 FORMAT = 1
 """Version of the JSON form: {"format": 1, "rows": [{column: value}, …]}."""
@@ -147,14 +148,13 @@ def to_table(
         widths = fit(widths, width, [w if right[i] else _NARROWEST for i, w in enumerate(widths)])
     paint = style or (lambda kind, text: text)
 
+    grid = Grid(widths, right)
+
     def write(texts: Sequence[str], kind: str, values: Row | None = None) -> None:
-        parts = []
-        for i, most_cells in enumerate(widths):
-            text = texts[i] if width is None else shorten_cells(texts[i], most_cells)
-            padding = " " * (most_cells - cells(text))
-            look = paint("null" if values is not None and values[i] is None else kind, text)
-            parts.append(padding + look if right[i] else look + padding)
-        out.write("  ".join(parts).rstrip() + "\n")
+        def look(i: int, text: str) -> str:
+            return paint("null" if values is not None and values[i] is None else kind, text)
+
+        out.write(grid.row(texts, look, cut=width is not None) + "\n")
 
     write(titles, "heading")
     # Not by write(): how wide these are is known without the tables of wide characters.
@@ -209,40 +209,3 @@ def human(value: Any) -> str:
 def _is_numeric(values: Iterable[Any]) -> bool:
     kinds = {type(value) for value in values if value is not None}
     return bool(kinds) and kinds <= {int, float, Decimal}
-
-
-def cells(text: str) -> int:
-    """Columns that `text` takes on a terminal: wide characters take two, combining ones none."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def shorten_cells(text: str, most: int) -> str:
-    """`text` cut in the middle to `most` columns."""
-    if cells(text) <= most:
-        return text
-    length = most
-    while length > 0 and cells(cut := shorten(text, length)) > most:
-        length -= 1
-    return cut if length > 0 else ""
-
-
-def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
-    """Widths of the columns that fit into `room` with two blanks between them: the widest give way
-    first, none below its least width; the columns at the end that still find no room are left out."""
-    least = [min(pair) for pair in zip(widths, least, strict=True)]
-    fitted = [max(least[i], min(w, room)) for i, w in enumerate(widths)]
-    while len(fitted) > 1 and sum(least[: len(fitted)]) + 2 * (len(fitted) - 1) > room:
-        fitted.pop()
-    excess = sum(fitted) + 2 * (len(fitted) - 1) - room
-    while excess > 0:
-        spare = [w - least[i] for i, w in enumerate(fitted)]
-        if not any(spare):
-            break
-        widest = max(w for i, w in enumerate(fitted) if spare[i])
-        fitted[next(i for i, w in enumerate(fitted) if w == widest and spare[i])] -= 1
-        excess -= 1
-    return fitted

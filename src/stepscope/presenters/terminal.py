@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stepscope import units
-from stepscope.presenters.bars import spark
+from stepscope.presenters.bars import area, spark
+from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import STYLES, Paint, lay_out, painter
+from stepscope.presenters.outline import diff_lines, tree_lines
 from stepscope.presenters.plain import plain
-from stepscope.presenters.rows import cells, shorten_cells
-from stepscope.report import Finding, Note, Report, Section
+from stepscope.report import Chart, Finding, Note, Report, Section, Table
 
 _ROWS_AT_FIRST, _ROWS_AT_MOST = 3, 12
 _LONGEST = 4000  # characters of a sentence; a name in it may be absurdly long
@@ -115,14 +116,17 @@ def _blocks(report: Report, room: int, paint: Paint, measure: _Measure) -> list[
     everything = measure is _EVERYTHING
     notes = [note for note in report.notes if everything or note.effect not in ("info", "recorder")]
     blocks = [_finding(one, room, paint, measure) for one in report.findings[: measure.findings]]
-    blocks += [_section(section, room, paint, measure) for section in report.sections]
+    for section in report.sections:
+        for one in section.walk():
+            blocks.append(_section(one, room, paint, measure))
+            blocks += [_finding(finding, room, paint, measure) for finding in one.findings]
     if notes:
         evidence = _Block("Evidence", "medium", [])
         kinds: dict[tuple[str, str], list[Note]] = {}
         for note in notes:
             kinds.setdefault((note.effect, note.slug), []).append(note)
         for alike in list(kinds.values())[: measure.notes]:
-            _say(evidence, _note(alike), room, measure)
+            _say(evidence, notes_as_one(alike), room, measure)
         blocks.append(evidence)
     return blocks
 
@@ -191,16 +195,24 @@ def _finding(finding: Finding, room: int, paint: Paint, measure: _Measure) -> _B
 
 def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> _Block:
     block = _Block(section.title, "name", [])
+    if section.subject:
+        block.sentences.append(paint("dim", shorten_cells(plain(section.subject, 400), room)))
     for sentence in section.answer[: measure.sentences]:
         _say(block, sentence, room, measure)
+    if section.tree is not None or section.diff is not None:
+        drawn = [] if section.tree is None else tree_lines(section.tree, room, paint)
+        drawn += [] if section.diff is None else diff_lines(section.diff, room, paint)
+        block.heading, *block.rows = drawn
+        block.total, block.drawn = len(block.rows), section.tree is not None
+        return block
     table, chart = section.table, section.chart
     if table is None or not table.rows:
         return block
-    is_curve = chart is not None and chart.kind in ("line", "strip")
+    is_curve = chart is not None and chart.kind in ("line", "strip", "area")
     if chart is not None and is_curve:
-        drawn = spark(table, chart, room)
-        block.sentences += [f"{paint('mild', curve)} {paint('dim', label)}" for curve, label in drawn]
-        block.drawn = bool(drawn)
+        curve = curve_lines(table, chart, room, paint)
+        block.sentences += curve
+        block.drawn = bool(curve)
     # A curve shows all its rows already, and a single row says no more than the sentence above it.
     if measure is _EVERYTHING or not (is_curve or (table.total == 1 and section.answer)):
         block.heading, *block.rows = lay_out(table, chart, room, paint)
@@ -209,7 +221,14 @@ def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> _B
     return block
 
 
-def _note(notes: Sequence[Note]) -> str:
+def curve_lines(table: Table, chart: Chart, room: int, paint: Paint) -> list[str]:
+    """A curve over the rows of a table, with what it reaches."""
+    if chart.kind == "area":
+        return [paint("mild", line) for line in area(table, chart, room)]
+    return [f"{paint('mild', curve)} {paint('dim', label)}" for curve, label in spark(table, chart, room)]
+
+
+def notes_as_one(notes: Sequence[Note]) -> str:
     """Notes of one kind as one sentence."""
     first = notes[0]
     more = f" and {units.count(len(notes) - 1, 'more source')}" if len(notes) > 1 else ""

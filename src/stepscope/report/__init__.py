@@ -1,150 +1,43 @@
-"""What a report is made of: plain data, no drawing, no arithmetic left to do.
+"""Rows into answers: sections, findings and sentences, as plain data that presenters show.
 
-`build(trace)` runs the analyses and findings of the library and puts them in order. Presenters turn a
-Report into text, HTML, Markdown or JSON and compute nothing.
+* parts.py says what a Report is made of.
+* summary.py asks the library's questions of a trace (sentences.py, advice.py write what it says).
+* pipeline.py, memory.py, verification.py and tfprof.py do the same for what instruments find.
+* promised.py holds the keys that the JSON of these verbs has beside the report's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, cast
-
-from stepscope.report.advice import findings_of, next_commands, notes_of
 from stepscope.report.parts import (
+    Change,
     Chart,
     Column,
+    Diff,
+    Edit,
     Finding,
+    Node,
     Note,
     Report,
-    Rows,
     Section,
+    SourceLine,
     Table,
-    ask,
-    dicts,
+    Tree,
 )
-from stepscope.report.sentences import answer, headline, several_runs, title
+from stepscope.report.summary import build
 
-if TYPE_CHECKING:
-    from stepscope import library
-    from stepscope.session.trace import Trace
-
-__all__ = ["Chart", "Column", "Finding", "Note", "Report", "Section", "Table", "build"]
-
-_KEPT_SMALL = ("op_slice", "work_slice", "wait_slice")
-_KEPT = (
-    "track_place",
-    "observed",
-    *_KEPT_SMALL,
-    "step_window",
-    "op_sum",
-    "device_sum",
-    "track_sum",
-    "step_wait",
-)
-"""Views that several analyses and findings read: computed once, each after those it builds on."""
-_FEW_EVENTS = 500_000
-"""Up to so many events, those with a row for each slice are kept as well: a few hundred bytes each, and
-planning the statements that read them costs more than the rows do."""
-
-_SECTIONS: tuple[
-    tuple[str, str, int, bool], ...
-] = (  # analysis, title, most rows (0: the sentences say it), in every report
-    ("runs_and_hosts", "Recorded", 12, True),
-    ("step_list", "Steps", 2000, True),
-    ("step_times", "Step times", 12, False),
-    ("op_types", "Op types", 12, True),
-    ("ops", "Ops", 12, True),
-    ("busy_by_device", "Devices", 12, True),
-    ("busy_by_track", "Rows", 40, False),
-    ("waits", "Waits", 8, True),
-    ("pipeline_stages", "Stages", 12, True),
-    ("concurrency", "At once", 0, True),
-    ("idle_gaps", "Idle gaps", 20, False),
-    ("transfers", "Copies", 12, False),
-    ("launches", "Launches", 12, False),
-    ("memory_by_op", "Memory", 12, True),
-    ("checkpoint_tensors", "Checkpoints", 12, True),
-    ("slices_by_name", "Slices", 20, False),
-    ("counters_summary", "Counters", 40, False),
-    ("completeness", "Complete", 40, True),
-)
-_MOST_WITH_ALL = 1000
-
-
-def build(trace: Trace, all: bool = False) -> Report:
-    """Asks the library's questions of a trace and puts the answers in order.
-
-    all: every section, and many more rows of each. QueryError when the engine fails.
-    """
-    from stepscope import library
-
-    events = trace.query("SELECT sum(events_stored) FROM source").rows()[0][0] or 0
-    keep = [name for name in _KEPT if events <= _FEW_EVENTS or name not in _KEPT_SMALL]
-    shown = [name for name, _, _, always in _SECTIONS if always or all]
-    asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
-    problems = library.entries("finding")
-    answers = ask(trace, [*asked, *problems], keep)
-    told = {entry.name: dicts(answers[entry.name]) for entry in asked}
-    notes = notes_of(told["completeness"], library.entries("analysis"))
-    findings = findings_of(answers, problems, notes, several_runs(told))
-    if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
-        shown.remove("ops")  # a recording without types: the section before says the same
-    sections = [
-        _section(
-            library.entry(name),
-            heading,
-            answers[name],
-            answer(name, told),
-            _MOST_WITH_ALL if all else most,
-        )
-        for name, heading, most, always in _SECTIONS
-        if name in shown and (answers[name].rows or name == "completeness")
-    ]
-    return Report(
-        title=title(told),
-        headline=tuple(headline(told)),
-        sections=tuple(sections),
-        findings=findings,
-        notes=notes,
-        next_commands=next_commands(trace, findings, told),
-        facts=_facts(told),
-    )
-
-
-def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[str], most: int) -> Section:
-    chart = None
-    if entry.chart is not None:
-        kind = cast("Literal['bar', 'stacked_bar', 'line', 'strip']", entry.chart.kind)
-        chart = Chart(kind, entry.chart.x, entry.chart.y, entry.title)
-    rows = _best(table, most) if entry.name in ("op_types", "ops") else table.rows[:most]
-    if chart is not None and chart.kind in ("line", "strip") and len(rows) < 2:
-        chart = None  # a curve of one dot shows nothing that the table does not
-    cut = Table(table.columns, rows, table.total) if most else None
-    return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql)
-
-
-def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
-    """The first rows of each place, devices first: launches and host work are no lesser ops, but where a
-    device was recorded its work is the answer."""
-    at = [column.name for column in table.columns].index("place")
-    order = {"device": 0, "host": 1, "launch": 2}
-    ranked = sorted(table.rows, key=lambda row: order[row[at]])  # stable: by self time within a place
-    places = sorted({row[at] for row in table.rows}, key=lambda place: order[place])
-    share = max(most // 3, most - (most // 3) * (len(places) - 1))
-    kept: list[tuple[Any, ...]] = []
-    for place in places:
-        kept += [row for row in ranked if row[at] == place][: share if place == places[0] else most // 3]
-    return tuple(kept)
-
-
-def _facts(told: Mapping[str, Rows]) -> dict[str, Any]:
-    hosts = told["runs_and_hosts"]
-    return {
-        "runs": len({row["run_id"] for row in hosts}),
-        "hosts": len({row["host_id"] for row in hosts}),
-        "sources": sum(row["sources"] for row in hosts),
-        "events_stored": sum(row["events"] for row in hosts),
-        "events_lost": sum(row["events_lost"] for row in hosts),
-        "steps": sum(row["steps"] for row in hosts),
-        "steps_left_out": sum(row["steps_left_out"] for row in hosts),
-    }
+__all__ = [
+    "Change",
+    "Chart",
+    "Column",
+    "Diff",
+    "Edit",
+    "Finding",
+    "Node",
+    "Note",
+    "Report",
+    "Section",
+    "SourceLine",
+    "Table",
+    "Tree",
+    "build",
+]

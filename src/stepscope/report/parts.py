@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -37,25 +37,118 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """How a table is better looked at: kind bar (one row a bar), line (x over y), strip (x, many y)."""
+    """How to draw a table: bar (a bar per row), line or area (y over x), strip (a thin bar per x)."""
 
-    kind: Literal["bar", "stacked_bar", "line", "strip"]
+    kind: Literal["bar", "stacked_bar", "line", "strip", "area"]
     x: str
     y: tuple[str, ...]
     title: str
 
 
 @dataclass(frozen=True)
+class SourceLine:
+    """A line of the user's program."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a tree. Its parent is the closest node before it with a smaller depth."""
+
+    depth: int
+    name: str
+    values: tuple[Any, ...]
+    """One value per column of the tree; None where the node has none."""
+    line: SourceLine | None = None
+    mark: str = ""
+    """Why the node stands out, in a word or two: "bottleneck"."""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Things inside of things, each with its values. Parents come before their children."""
+
+    columns: tuple[Column, ...]
+    nodes: tuple[Node, ...]
+    note: str = ""
+    """How to read the names."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A line of the program before and after a change; `after` is None when only the place is known."""
+
+    at: SourceLine
+    before: str
+    after: str | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that the user could change, and what it would do."""
+
+    name: str
+    what: str
+    helps: bool | None
+    """None when the effect cannot be predicted."""
+    values: tuple[Any, ...]
+    """One value per column of the diff; all None when the effect cannot be predicted."""
+    outcome: str = ""
+    edit: Edit | None = None
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Changes to the program with their predicted effects, the best advice first."""
+
+    columns: tuple[Column, ...]
+    changes: tuple[Change, ...]
+
+
+Kind = Literal["table", "bars", "curve", "tree", "diff", "findings", "prose"]
+
+
+@dataclass(frozen=True)
 class Section:
-    """One question with its answer: sentences first, then the rows that prove them."""
+    """One question with its answer: sentences first, then the rows that prove them.
+
+    A section holds at most one of table, tree, diff and findings; `kind` says which. `parts` are the
+    sections of a section about one thing (a recording, an allocator), which `subject` names."""
 
     name: str
     title: str
-    question: str
-    answer: tuple[str, ...]
-    table: Table | None
-    chart: Chart | None
-    sql: str
+    question: str = ""
+    answer: tuple[str, ...] = ()
+    table: Table | None = None
+    chart: Chart | None = None
+    sql: str = ""
+    tree: Tree | None = None
+    diff: Diff | None = None
+    findings: tuple[Finding, ...] = ()
+    subject: str = ""
+    parts: tuple[Section, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What the section shows besides its sentences."""
+        if self.table is not None:
+            if self.chart is None:
+                return "table"
+            return "bars" if self.chart.kind in ("bar", "stacked_bar") else "curve"
+        if self.tree is not None:
+            return "tree"
+        if self.diff is not None:
+            return "diff"
+        return "findings" if self.findings else "prose"
+
+    def walk(self) -> Iterator[Section]:
+        """The section and those inside it, outer ones first."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
 
 
 @dataclass(frozen=True)
@@ -90,15 +183,18 @@ class Note:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything a presenter needs."""
+    """Everything a presenter needs. Every verb makes one; every presenter shows any of them."""
 
     title: str
     headline: tuple[str, ...]
-    sections: tuple[Section, ...]
-    findings: tuple[Finding, ...]
-    notes: tuple[Note, ...]
-    next_commands: tuple[str, ...]
+    sections: tuple[Section, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[Note, ...] = ()
+    next_commands: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """Keys that the JSON of a verb has promised to programs beside those above (`verdict`, `allocators`);
+    values are raw: integer picoseconds, bytes, shares from 0 to 1."""
 
 
 def ask(trace: Trace, entries: Sequence[library.Entry], keep: Sequence[str]) -> dict[str, Table]:

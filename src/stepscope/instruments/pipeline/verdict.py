@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from stepscope import units
 from stepscope.instruments.pipeline import (
     accounting,
     ceiling,
     changes,
-    evidence,
     fitting,
     oddities,
     places,
@@ -50,7 +48,6 @@ class Diagnosis:
     ranked: tuple[Load, ...]
     """Stages by how much they hold the pipeline up; empty when that cannot be told."""
     changes: tuple[Change, ...]
-    evidence: tuple[str, ...]
     cores: int
     share_seen: float = 1.0
     """Part of the recording's calls that was looked at."""
@@ -66,6 +63,10 @@ class Diagnosis:
     tells that, else as it was traced. None where no waits are known."""
     pace: Pace | None = None
     """What steps took with and without a profiler, where the capture tells both."""
+    contends: Load | None = None
+    """The stage that takes most of the cores where a pipeline keeps up but shares them with the program."""
+    odd: tuple[str, ...] = ()
+    """What is lost or odd in the recording, in sentences; it lowers the confidence."""
 
     @property
     def bottleneck(self) -> Load | None:
@@ -105,14 +106,9 @@ def diagnose(
     where = places.locate(found, beside.places)
     odd = [*beside.missing, *oddities.oddities(calls)]
     if waited is None:
-        why = "No call that takes a batch was recorded: whether the program waits cannot be told."
-        todo = "Record while the loop runs, in the process that takes the batches."
-        if share_seen < 1:
-            share = units.show(share_seen, "ratio")
-            odd.append(f"Only the first {share} of the pipeline's events were read: record fewer steps.")
         return Diagnosis(
-            "unknown", "low", None, loads, (), (), (why, *odd, todo), cores, share_seen,
-            machine=beside.machine, places=where,
+            "unknown", "low", None, loads, (), (), cores, share_seen,
+            machine=beside.machine, places=where, odd=tuple(odd),
         )  # fmt: skip
     accounts = accounting.account(found, beside.models) if beside.models else None
     if accounts is not None:
@@ -137,24 +133,12 @@ def diagnose(
     if worst is not None and bound:
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
-    said = evidence.write(
-        waited,
-        ranked,
-        verdict,
-        share_seen,
-        beside.machine,
-        cores,
-        best,
-        None if bound else worst,
-        measured_ps,
-    )
-    said += odd
     sure = "low" if odd else _confidence(waited, ranked)
     if sure == "high" and beside.machine is not None and beside.machine.crowded:
         sure = "medium"
     return Diagnosis(
-        verdict, sure, waited, loads, ranked, tuple(made), tuple(said), cores, share_seen,
-        accounts, beside.machine, best, where, measured_ps, beside.pace,
+        verdict, sure, waited, loads, ranked, tuple(made), cores, share_seen,
+        accounts, beside.machine, best, where, measured_ps, beside.pace, None if bound else worst, tuple(odd),
     )  # fmt: skip
 
 

@@ -13,10 +13,10 @@ _FEWEST_ROWS = 3
 _LONGEST = 200
 
 
-def lifted(table: Table) -> tuple[Table, str]:
+def without_constants(table: Table) -> tuple[Table, str]:
     """The table without the columns of text that have one value, and a sentence with these values.
 
-    Numbers stay: that they are equal may be the news. The sentence is empty when nothing is lifted.
+    Numbers stay: that they are equal may be the news. The sentence is empty when no column is dropped.
     """
     rows = table.rows
     alike = {i for i in range(len(table.columns)) if len(rows) > 1 and len({row[i] for row in rows}) == 1}

@@ -1,0 +1,34 @@
+"""Shows a report in the form that was asked for: as text on a screen, or as JSON, CSV or Markdown."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepscope.cli.console import Console
+from stepscope.report import Report
+
+
+def show(report: Report, options: argparse.Namespace, console: Console) -> None:
+    """Writes all of the report to stdout."""
+    if options.format == "table":
+        from stepscope.presenters import scroll
+
+        console.out.write(scroll.render(report, width=console.width, color=console.color))
+    else:
+        console.out.write(as_text(report, options.format))
+
+
+def as_text(report: Report, form: str) -> str:
+    """The report as json, csv or md."""
+    # Each imported alone: the others are not needed, and their imports take time.
+    if form == "json":
+        from stepscope.presenters import json
+
+        return json.render(report)
+    if form == "csv":
+        from stepscope.presenters import tidy
+
+        return tidy.render(report)
+    from stepscope.presenters import markdown
+
+    return markdown.render(report)

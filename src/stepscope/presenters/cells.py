@@ -1,0 +1,85 @@
+"""Columns of a terminal: how wide text is, and the one way in which tables are laid out."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+
+from stepscope.presenters.plain import shorten
+
+Paint = Callable[[int, str], str]
+"""Gives the text of a column (its number) a style."""
+
+
+def cells(text: str) -> int:
+    """Columns that `text` takes on a terminal: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def shorten_cells(text: str, most: int) -> str:
+    """`text` cut in the middle to `most` columns."""
+    if cells(text) <= most:
+        return text
+    length = most
+    while length > 0 and cells(cut := shorten(text, length)) > most:
+        length -= 1
+    return cut if length > 0 else ""
+
+
+def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
+    """Widths of the columns that fit into `room` with two blanks between them: the widest give way
+    first, none below its least width; the columns at the end that still find no room are left out."""
+    least = [min(pair) for pair in zip(widths, least, strict=True)]
+    fitted = [max(least[i], min(w, room)) for i, w in enumerate(widths)]
+    while len(fitted) > 1 and sum(least[: len(fitted)]) + 2 * (len(fitted) - 1) > room:
+        fitted.pop()
+    excess = sum(fitted) + 2 * (len(fitted) - 1) - room
+    while excess > 0:
+        spare = [w - least[i] for i, w in enumerate(fitted)]
+        if not any(spare):
+            break
+        widest = max(w for i, w in enumerate(fitted) if spare[i])
+        fitted[next(i for i, w in enumerate(fitted) if w == widest and spare[i])] -= 1
+        excess -= 1
+    return fitted
+
+
+class Grid:
+    """Columns of known widths, two blanks apart. right: those whose text ends at their right edge."""
+
+    def __init__(self, widths: Sequence[int], right: Sequence[bool]) -> None:
+        self.widths, self._right = list(widths), list(right)
+
+    @classmethod
+    def around(cls, rows: Sequence[Sequence[str]], right: Sequence[bool]) -> Grid:
+        """Columns as wide as their widest text."""
+        return cls([max(map(cells, column)) for column in zip(*rows, strict=True)], right)
+
+    @property
+    def width(self) -> int:
+        """Cells of a whole row."""
+        return sum(self.widths) + 2 * (len(self.widths) - 1)
+
+    def row(self, texts: Sequence[str], paint: Paint | None = None, *, cut: bool = True) -> str:
+        """A line; text that is too long is cut in its middle, or sticks out. Texts beyond the last column
+        are left out."""
+        parts = []
+        for i, width in enumerate(self.widths):
+            text = shorten_cells(texts[i], width) if cut else texts[i]
+            blank = " " * (width - cells(text))
+            shown = paint(i, text) if paint is not None else text
+            parts.append(blank + shown if self._right[i] else shown + blank)
+        return "  ".join(parts).rstrip()
+
+    def lines(self, texts: Sequence[str], paint: Paint | None = None) -> Iterator[str]:
+        """A row whose texts are wrapped within their columns."""
+        columns = [
+            textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+            for text, width in zip(texts, self.widths, strict=False)
+        ]
+        for k in range(max(map(len, columns), default=0)):
+            yield self.row([column[k] if k < len(column) else "" for column in columns], paint)

@@ -1,0 +1,114 @@
+"""Trees and changes on a screen: each thing below what holds it, each change with the line to edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from stepscope import units
+from stepscope.presenters.cells import Grid, shorten_cells
+from stepscope.presenters.plain import plain
+from stepscope.report import Change, Column, Diff, Node, Tree
+
+Paint = Callable[[str, str], str]
+_NARROWEST = 30
+"""Cells that the text of a change keeps; columns of numbers give way to it."""
+
+
+def branches(nodes: Sequence[Node]) -> list[str]:
+    """What is drawn before the name of each node: lines from its parent, none for a root."""
+    # From the end on: a node is the last child when no later one follows at its depth before a smaller one.
+    drawn = []
+    open_: set[int] = set()
+    for node in reversed(nodes):
+        last = node.depth not in open_
+        open_ = {depth for depth in open_ if depth < node.depth} | {node.depth}
+        rails = ["│  " if depth in open_ else "   " for depth in range(1, node.depth)]
+        drawn.append("".join(rails) + ("└─ " if last else "├─ ") if node.depth else "")
+    return drawn[::-1]
+
+
+def value(column: Column, value: object) -> str:
+    """One value with its unit; nothing where there is none, or where it says no."""
+    if value is None or value is False:
+        return ""
+    return column.title.lower() if value is True else units.show(value, column.unit)
+
+
+def place(node: Node) -> str:
+    """The line of the program that made a node."""
+    return f"{node.line.file}:{node.line.line}" if node.line is not None else ""
+
+
+def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
+    """Heading and nodes, their values aligned beside the names."""
+    names = []
+    for before, node in zip(branches(tree.nodes), tree.nodes, strict=True):
+        names.append(before + plain("  ".join(part for part in (node.name, place(node)) if part), 400))
+    rows = [
+        [name, *(value(*pair) for pair in zip(tree.columns, node.values, strict=True)), _beside(node)]
+        for name, node in zip(names, tree.nodes, strict=True)
+    ]
+    head = ["", *(column.title for column in tree.columns), ""]
+    right = [False, *(column.unit not in ("text", "bool") for column in tree.columns), False]
+    widths = Grid.around([head, *rows], right).widths
+    kept = list(range(len(head)))
+    # Where room is short, a column that says the same everywhere goes before a name is cut.
+    for i in range(len(head) - 2, 1, -1):
+        if sum(widths[k] + 2 for k in kept) - 2 > room and len({row[i] for row in rows if row[i]}) < 2:
+            kept.remove(i)
+    head, *rows = [[row[i] for i in kept] for row in [head, *rows]]
+    widths, right = [widths[i] for i in kept], [right[i] for i in kept]
+    widths[0] = max(min(widths[0], room - sum(w + 2 for w in widths[1:])), 16)
+    grid = Grid(widths, right)
+    lines = [paint("dim", shorten_cells(grid.row(head), room))]
+    for node, row in zip(tree.nodes, rows, strict=True):
+        line = shorten_cells(grid.row(row), room)
+        lines.append(paint("high", line) if node.mark else line)
+    return lines
+
+
+def _beside(node: Node) -> str:
+    parts = (f"◀ {plain(node.mark, 40)}" if node.mark else "", plain(node.about, 200))
+    return "  ".join(part for part in parts if part)
+
+
+def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
+    """A heading, then each change: its numbers, what it is, and the line to edit."""
+    columns = list(range(len(diff.columns)))
+    texts = [[_number(diff.columns[i], one.values[i]) for i in columns] for one in diff.changes]
+    heads = [column.title for column in diff.columns]
+    used = [i for i in columns if any(row[i] for row in texts)]
+    grid = Grid.around([[row[i] for i in used] for row in [heads, *texts]], [True] * len(used))
+    while len(used) > 1 and room - grid.width - 2 < _NARROWEST:
+        used.pop()
+        grid = Grid(grid.widths[: len(used)], [True] * len(used))
+    left = grid.width + 2 if used else 0
+    whole = Grid([*grid.widths, max(room - left, 16)], [*([True] * len(used)), False])
+    lines = [paint("dim", whole.row([*(heads[i] for i in used), "Change"]))]
+    for change, row in zip(diff.changes, texts, strict=True):
+        style = "" if change.helps else "dim"
+        cells_of = [*(row[i] for i in used), plain(_sentence(change), 4000)]
+        lines += [paint(style, line) for line in whole.lines(cells_of)]
+        lines += [f"      {line}" for line in _edit(change, max(room - 6, 16), paint)]
+    return lines
+
+
+def _number(column: Column, number: object) -> str:
+    return "" if number is None else units.show(number, column.unit)
+
+
+def _sentence(change: Change) -> str:
+    outcome = f"; {change.outcome}" if change.outcome else ""
+    return f"{change.what}{outcome}."
+
+
+def _edit(change: Change, room: int, paint: Paint) -> list[str]:
+    """The line to change, and what it would be then."""
+    edit = change.edit
+    if edit is None:
+        return []
+    lines = [paint("dim", shorten_cells(plain(f"{edit.at.file}:{edit.at.line}", 400), room))]
+    if edit.after is not None:
+        for mark, text, style in (("-", edit.before, "hot"), ("+", edit.after, "mild")):
+            lines.append(paint(style, shorten_cells(f"{mark} {plain(text, 400)}", room)))
+    return lines

@@ -1,0 +1,283 @@
+"""Memory as a report: the peak, what there is to know of it, who holds it, what would make it lower."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from stepscope import units
+from stepscope.instruments.memory.allocators import Memory
+from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
+from stepscope.instruments.memory.pools import fragmentation, rounded_up
+from stepscope.instruments.memory.whatif import WhatIf
+from stepscope.report import promised
+from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
+
+NOTHING = (
+    "Nothing in these recordings tells of memory: no allocation was recorded, and no outputs with a graph."
+)
+TODO = (
+    "record a session with trace_level=FULL_TRACE and output_partition_graphs=True, a TF2 or JAX "
+    "profile with host tracer level 2, or torch.profiler with profile_memory=True"
+)
+
+Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
+"""Allocators, each with what changes would do to its peak."""
+
+_STRETCHES = 960
+"""Points of the drawn curve: the largest value in each of so many equal stretches of time."""
+_MOST = 6
+"""Holders that are listed one by one."""
+_HELD = (
+    Column("ts_ps", "ps", "Time", "since the first allocation"),
+    Column("bytes", "bytes", "Held", "the most that was held at once around this time"),
+)
+_HOLDERS = (
+    Column("name", "text", "Holder"),
+    Column("bytes", "bytes", "Held"),
+    Column("share", "ratio", "Share", "of the peak"),
+    Column("blocks", "int", "Blocks"),
+)
+_AROUND = (
+    Column("what", "text", "What"),
+    Column("bytes", "bytes", "Size"),
+    Column("tensor", "text", "Tensor"),
+)
+_CURVE_SQL = """SELECT op_name, bytes, born_ps, freed_ps
+FROM buffer
+WHERE source_id = {} AND allocator = {}
+ORDER BY born_ps"""
+_PEAK_SQL = """SELECT {}, sum(bytes) AS bytes, count(*) AS blocks
+FROM buffer
+WHERE at_peak AND source_id = {} AND allocator = {}
+GROUP BY {}
+ORDER BY bytes DESC"""
+_GAINS = (
+    Column("saved_bytes", "bytes", "Saves", "what the peak becomes lower by"),
+    Column("peak_bytes", "bytes", "Peak then"),
+    Column("cost_ps", "ps", "Costs", "time that ops run again for it"),
+    Column("blocks", "int", "Blocks", "how many it concerns"),
+)
+
+
+def build(asked: Asked) -> Report:
+    """The report of all allocators, in the order given."""
+    told = [(one, changes, sentences(one)) for one, changes in asked]
+    document = promised.memory(told)
+    if not told:
+        return Report("Memory", (NOTHING,), document=document)
+    if len(told) > 1:
+        title, sections = f"{len(told)} allocators", tuple(group(*one) for one in asked)
+    else:
+        one, changes = asked[0]
+        title, sections = _place(one), tuple(_parts(one, changes, "Why"))
+    return Report(title, (_at_most(told[0][0]),), sections, document=document)
+
+
+def group(one: Memory, changes: Sequence[WhatIf] = ()) -> Section:
+    """An allocator as a section of a larger report."""
+    why, *parts = _parts(one, changes, "Peak memory")
+    question = "What is the peak, who holds it, and what would make it lower?"
+    answer = (_at_most(one), *why.answer)
+    return Section("memory", why.title, question, answer, subject=_place(one), parts=tuple(parts))
+
+
+def _place(one: Memory) -> str:
+    return "  ".join(part for part in (one.path, f"{one.device} {one.allocator}".strip()) if part)
+
+
+def _at_most(one: Memory) -> str:
+    when = "" if one.peak.ts_ps is None else f", first at {_ps(one.peak.ts_ps - _start(one))}"
+    return f"At most {_bytes(one.peak.bytes)} at once{when}."
+
+
+def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Section]:
+    yield Section("why", title, "What is there to know of these figures?", tuple(sentences(one)))
+    whose = (one.source_id, "'" + one.allocator.replace("'", "''") + "'")
+    held = highest(one, _STRETCHES)
+    if held and one.peak.bytes:
+        points = curve(one.held.blocks, one.held.base_bytes)
+        span = max(points[-1][0] - points[0][0], 1)
+        rows = tuple((span * i // len(held), size) for i, size in enumerate(held))
+        chart = Chart("area", "ts_ps", ("bytes",), "Memory held over time")
+        question = "How much is held when?"
+        table = Table(_HELD, rows, len(rows))
+        sql = _CURVE_SQL.format(*whose)
+        yield Section("curve", "Over time", question, table=table, chart=chart, sql=sql)
+    for name, title, by, columns in _views(one.peak.blocks):
+        table = _holders(holders(one.peak.blocks, by), one.peak.bytes)
+        if table.rows:
+            chart = Chart("bar", "name", ("bytes",), f"{title}, at the peak")
+            sql = _PEAK_SQL.format(columns, *whose, columns)
+            question = "Who holds the peak?"
+            yield Section(name, f"{title}, at the peak", question, table=table, chart=chart, sql=sql)
+    order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(one))
+    if order:
+        title = "Allocated last before the peak, and freed first after it"
+        question = "What makes the peak, and what ends it?"
+        table = Table(_AROUND, order, len(order))
+        yield Section("around", title, question, table=table, sql=_CURVE_SQL.format(*whose))
+    if changes:
+        diff = Diff(_GAINS, tuple(map(_change, changes)))
+        title = "What a change would do to the peak"
+        yield Section("changes", title, "What would the peak be after a change?", diff=diff)
+
+
+def _holders(found: Sequence[Holder], peak: int) -> Table:
+    """The largest holders, and the others in one row."""
+    shown = list(found[:_MOST])
+    if rest := found[_MOST:]:
+        size, blocks = sum(one.bytes for one in rest), sum(one.blocks for one in rest)
+        shown.append(Holder(f"({len(rest):,} more)", size, blocks))
+    rows = tuple((one.name, one.bytes, one.bytes / peak, one.blocks) for one in shown if peak)
+    return Table(_HOLDERS, rows, len(rows))
+
+
+def _change(one: WhatIf) -> Change:
+    helps = one.saved_bytes > 0
+    outcome = one.note if helps else "would not help: another peak is as high"
+    values = (one.saved_bytes, one.peak_bytes, one.cost_ps or None, one.blocks)
+    return Change(one.change, one.change, helps, values, outcome)
+
+
+def _views(blocks: Sequence[Block]) -> list[tuple[str, str, Callable[[Block], str], str]]:
+    """Ways to look at the holders that show something each: name, title, key, and the key's columns."""
+    views: list[tuple[str, str, Callable[[Block], str], str]] = []
+    if any("/" in (block.op_name or "") for block in blocks):
+        views.append(("by_scope", "By name scope", scope_of(2), "op_name"))
+    if any(block.code is not None for block in blocks):
+        views.append(("by_line", "By line of the program", code_of, "file, line, function"))
+    told = any(block.slot is not None or block.shape is not None for block in blocks)
+    by_tensor = ("by_tensor", "By tensor", tensor_of, "op_name, slot, dtype, shape")
+    views.append(by_tensor if told else ("by_op", "By op", op_of, "op_name"))
+    return views
+
+
+def sentences(one: Memory) -> list[str]:
+    """What there is to know of the figures, in words."""
+    said = []
+    if not one.recorded:
+        said.append(
+            "No allocation was recorded: every tensor is taken to live from its producer to its last reader "
+            "in the graph that ran, and nothing else to be held."
+        )
+    if not one.complete:
+        said.append("Only the first movements were read, the recording has more: the peak may be later.")
+    before = one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps is None)
+    if before:
+        said.append(f"{_bytes(before)} were held already when the recording began.")
+    elif one.recorded and not one.held.totals:
+        said.append(
+            "What was held before the step (variables, constants) was not recorded and is not counted."
+        )
+    if one.held.contradictions:
+        said.append(
+            f"{units.count(one.held.contradictions, 'event')} of {one.held.totals:,} contradict the blocks: "
+            "the allocator tells another total than they add up to, so events are missing."
+        )
+    kinds = {kind: sum(b.bytes for b in one.peak.blocks if b.kind == kind) for kind in _KINDS}
+    if any(kinds[kind] for kind in _KINDS if kind != "unknown"):
+        parts = [f"{_bytes(size)} {_KINDS[kind]}" for kind, size in kinds.items() if size]
+        said.append(f"At the peak: {', '.join(parts)}.")
+    if rounded := rounded_up(one.peak.blocks):
+        said.append(f"At the peak {_bytes(rounded)} lie in blocks beyond what was asked for.")
+    pieces = fragmentation(one.held.pools, one.peak.ts_ps)
+    if pieces is not None and pieces.most:
+        at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
+        said.append(
+            f"Free memory lies in pieces: {at_peak}at most {units.show(pieces.most, 'ratio')} (at"
+            f" {_ps(pieces.most_ps - _start(one))}) of what the allocator had free was outside of its largest"
+            " piece."
+        )
+    if one.never_freed and one.recorded:
+        size = sum(block.bytes for block in one.never_freed)
+        largest = one.never_freed[0]
+        said.append(
+            f"{units.count(len(one.never_freed), 'block')} ({_bytes(size)}) never died within the recording; "
+            f"the largest is {tensor_of(largest)}."
+        )
+    ops = [block for block in one.peak.blocks if block.op_name is not None]
+    if ops and all(block.code is None for block in ops):
+        said.append(
+            "Which lines of the program made these ops is not known: `stepscope record` writes an op log, "
+            "and one that lies beside the recording (tfprof_log) is read; torch.profiler tells it "
+            "with_stack=True."
+        )
+    if (found := one.compared) is not None and found.compared:
+        late = (
+            "" if found.median_late_ps is None else f", the middle one {_ps(found.median_late_ps)} after it"
+        )
+        said.append(
+            f"The graph that ran says when each tensor could die: {found.within:,} of {found.compared:,} "
+            f"recorded ones were freed within 100 µs of their last reader{late}."
+        )
+        if found.later:
+            names = ", ".join(_late(block) for block in found.later[:2])
+            said.append(f"Held longer than the graph asks for: {names}.")
+    if one.graph_peak is not None and one.timeline_bytes is not None:
+        said.append(
+            f"By the graph alone the peak would be {_bytes(one.graph_peak.bytes)}; TensorFlow's Timeline, "
+            f"which knows no shared memory and counts constants, would say {_bytes(one.timeline_bytes)}."
+        )
+    return said
+
+
+_KINDS = {
+    "output": "outputs",
+    "temporary": "temporary",
+    "persistent": "persistent",
+    "unknown": "of unknown kind",
+}
+
+
+def _late(block: Block) -> str:
+    assert block.freed_ps is not None
+    assert block.last_use_ps is not None
+    return f"{tensor_of(block)} ({_bytes(block.bytes)}, {_ps(block.freed_ps - block.last_use_ps)} longer)"
+
+
+def around(one: Memory, most: int = 3) -> list[tuple[str, Block]]:
+    """What came last before the peak and goes first after it."""
+    at = one.peak.ts_ps
+    if at is None:
+        return []
+    born = sorted(
+        (b for b in one.peak.blocks if b.born_ps is not None), key=lambda b: (-(b.born_ps or 0), -b.bytes)
+    )
+    gone = sorted(
+        (b for b in one.peak.blocks if b.freed_ps is not None), key=lambda b: (b.freed_ps or 0, -b.bytes)
+    )
+    return [("allocated", b) for b in reversed(born[:most])] + [("freed", b) for b in gone[:most]]
+
+
+def _start(one: Memory) -> int:
+    return min((block.born_ps for block in one.held.blocks if block.born_ps is not None), default=0)
+
+
+def highest(one: Memory, count: int) -> list[int]:
+    """The most that was held in each of `count` equal stretches of the recording."""
+    points = curve(one.held.blocks, one.held.base_bytes)
+    if not points:
+        return []
+    begin, end = points[0][0], max(points[-1][0], points[0][0] + 1)
+    most = [0] * count
+    held = points[0][1]
+    place = 0
+    for ts, now in points:
+        at = min((ts - begin) * count // (end - begin), count - 1)
+        while place < at:
+            most[place] = max(most[place], held)
+            place += 1
+        most[at] = max(most[at], now, held if ts > begin else 0)
+        held = now
+    for rest in range(place, count):
+        most[rest] = max(most[rest], held)
+    return most
+
+
+def _bytes(value: int) -> str:
+    return units.show(value, "bytes")
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")

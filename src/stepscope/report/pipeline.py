@@ -1,0 +1,324 @@
+"""The tf.data pipeline as a report: the verdict, what speaks for it, the stages, what a change would gain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from stepscope import units
+from stepscope.instruments.pipeline import changes
+from stepscope.instruments.pipeline.ceiling import Ceiling
+from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.stages import PROGRAM, Stage
+from stepscope.instruments.pipeline.verdict import Diagnosis
+from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
+from stepscope.report import promised
+from stepscope.report.parts import Change, Column, Diff, Edit, Node, Report, Section, SourceLine, Tree
+
+NOTHING = (
+    "There is nothing to say about an input pipeline: no tf.data events and no waiting for a batch "
+    "were recorded."
+)
+TODO = (
+    "record with tf.profiler.experimental.start(…) around some steps of the loop, in the process "
+    "that makes the batches; RunMetadata and timelines of a session do not hold these events"
+)
+
+_TITLES = {
+    "input_bound": "The input is the bottleneck",
+    "partly_input_bound": "The input is a part of the bottleneck",
+    "not_input_bound": "The input is not the bottleneck",
+    "unknown": "Whether the input is the bottleneck cannot be told",
+}
+_STAGES = (
+    Column("service_ps", "ps", "Per step", "time that the stage needs for a step on its threads"),
+    Column("width", "int", "Threads", "threads that share its work"),
+    Column("works_ahead", "bool", "Ahead", "it works on threads of its own, ahead of what takes from it"),
+)
+_STAGES_SQL = """SELECT branch_name, user_stage, service_ps, width, works_ahead, file, line
+FROM iterator
+WHERE source_id = {}
+ORDER BY id"""
+_GAINS = (
+    Column("gain_ps", "ps", "Saves", "time by which a step becomes shorter"),
+    Column("predicted_step_ps", "ps", "Step then", "predicted duration of a step"),
+    Column("low", "ps", "At least", "the least that a step may take then"),
+    Column("high", "ps", "At most", "the most that a step may take then"),
+)
+_COSTS = 0.05
+"""Part of a step that tracing may cost without being told."""
+
+
+def build(found: Iterable[Found], missing: Sequence[str] = ()) -> Report:
+    """The report of all pipelines, the one that waits most first.
+
+    missing: what of the recordings is lost, told where there is no pipeline."""
+    found = ordered(found)
+    if not found:
+        said = (NOTHING, *missing)
+        return Report("Input pipeline", said, document=promised.no_pipeline(said))
+    if len(found) > 1:
+        title, sections = f"{len(found)} input pipelines", tuple(map(group, found))
+    else:
+        title, sections = found[0].path, tuple(_parts(found[0], "Why"))
+    document = promised.pipelines([(one, evidence(one.diagnosis)) for one in found])
+    return Report(title, (verdict(found[0].diagnosis),), sections, document=document)
+
+
+def ordered(found: Iterable[Found]) -> list[Found]:
+    """The pipelines, the one that waits most first."""
+
+    def waits(one: Found) -> float:
+        return -1.0 if one.diagnosis.waits is None else one.diagnosis.waits.ratio
+
+    return sorted(found, key=lambda one: (-waits(one), one.source_id))
+
+
+def group(one: Found) -> Section:
+    """A pipeline as a section of a larger report."""
+    why, *parts = _parts(one, "Input pipeline")
+    return Section(
+        "pipeline",
+        why.title,
+        "Is the input the bottleneck, which stage, and what would help?",
+        (verdict(one.diagnosis), *why.answer),
+        subject=one.path,
+        parts=tuple(parts),
+    )
+
+
+def verdict(diagnosis: Diagnosis) -> str:
+    """The answer in a sentence."""
+    return f"{_TITLES[diagnosis.verdict]} (confidence {diagnosis.confidence})."
+
+
+def _parts(one: Found, title: str) -> Iterator[Section]:
+    diagnosis = one.diagnosis
+    yield Section("why", title, "What speaks for the verdict?", tuple(evidence(diagnosis)))
+    if diagnosis.loads:
+        question = "How much of a step does each stage need?"
+        sql = _STAGES_SQL.format(one.source_id)
+        yield Section("stages", "Stages", question, sql=sql, tree=_tree(diagnosis))
+    if diagnosis.changes:
+        now = () if diagnosis.step_ps is None else (f"A step takes {_ps(diagnosis.step_ps)} now.",)
+        question = "How long would a step take after a change?"
+        yield Section("changes", "What a change would gain", question, now, diff=_diff(diagnosis))
+
+
+def _tree(diagnosis: Diagnosis) -> Tree:
+    """The stages as data flows back: the program that takes the batches first, each with what feeds it."""
+    loads, worst = diagnosis.loads, diagnosis.bottleneck
+    nodes = []
+    if diagnosis.waits is not None:
+        traced_ps = diagnosis.waits.step_ps
+        untraced_ps = diagnosis.step_ps or traced_ps
+        about = f"{_ps(untraced_ps)} when nothing is traced" if untraced_ps != traced_ps else ""
+        nodes.append(Node(0, "program", (traced_ps, None, None), about=about))
+    first = len(nodes)
+    below: dict[int, list[Load]] = {}
+    for load in loads:
+        above = load.stage.above or next((o.stage for o in loads if o.stage.fed_by is load.stage), None)
+        below.setdefault(-1 if above is None else above.number, []).append(load)
+    todo = [(load, first) for load in reversed(below.get(-1, []))]
+    while todo:
+        load, depth = todo.pop()
+        written = next((one for one in diagnosis.places.get(load.stage, ())[:1] if one.file), None)
+        nodes.append(
+            Node(
+                depth,
+                _label(load.stage),
+                (load.service_ps, load.width, load.stage.ahead),
+                None if written is None else SourceLine(written.file or "", written.line or 0),
+                "bottleneck" if load is worst else "",
+            )
+        )
+        todo += [(one, depth + 1) for one in reversed(below.get(load.stage.number, []))]
+    note = "In brackets: the place in your chain of transformations; the source is 0."
+    return Tree(_STAGES, tuple(nodes), note)
+
+
+def _label(stage: Stage) -> str:
+    last = stage.branch_name.rpartition("::")[2]
+    branch = stage.branch_name.split("::")[-2] if "[" in stage.branch_name.rpartition("::")[0][-8:] else ""
+    label = f"{branch} {last}" if branch.endswith("]") else last
+    return f"{label} · {stage.told('{} ({})')}" if stage.user_stage else label
+
+
+def _diff(diagnosis: Diagnosis) -> Diff:
+    return Diff(_GAINS, tuple(_change(one, diagnosis.step_ps or 0) for one in diagnosis.changes))
+
+
+def _change(one: changes.Change, now_ps: int) -> Change:
+    if one.unknown:
+        return Change(one.name, one.what, None, (None,) * len(_GAINS), one.unknown)
+    p = one.prediction
+    edit = None
+    if one.code is not None and one.helps:
+        edit = Edit(SourceLine(one.code.file, one.code.line), one.code.before, one.code.after)
+    outcome = f"then {_short(p.limits_next)} limits" if one.helps else "would not help"
+    values = (now_ps - p.step_ps, p.step_ps, p.low_ps, p.high_ps)
+    return Change(one.name, one.what, one.helps, values, outcome, edit)
+
+
+def _short(name: str) -> str:
+    return {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}.get(
+        name, name.rpartition("::")[2]
+    )
+
+
+def evidence(diagnosis: Diagnosis) -> list[str]:
+    """What speaks for the verdict, sentence by sentence."""
+    waited = diagnosis.waits
+    if waited is not None:
+        return [*_judged(diagnosis, waited), *diagnosis.odd]
+    said = ["No call that takes a batch was recorded: whether the program waits cannot be told."]
+    said += diagnosis.odd
+    if diagnosis.share_seen < 1:
+        share = units.show(diagnosis.share_seen, "ratio")
+        said.append(f"Only the first {share} of the pipeline's events were read: record fewer steps.")
+    return [*said, "Record while the loop runs, in the process that takes the batches."]
+
+
+def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    ranked, measured_ps = diagnosis.ranked, diagnosis.step_ps
+    of_what = "of the step time" if waited.has_steps else "of the time from the first batch to the last"
+    share = units.show(waited.ratio, "ratio")
+    yield f"{share} {of_what} is waiting for input, {_ps(waited.wait_ps)} a step."
+    if waited.shares:
+        yield (
+            f"{units.count(len(waited.shares), 'step')}: the median waits "
+            f"{units.show(waited.median, 'ratio')}, the most {units.show(max(waited.shares), 'ratio')}; "
+            f"{waited.long_waits:,} wait for half of their time or more."
+        )
+    else:
+        yield "No steps were found, so shares are of the time between batches."
+    if waited.ratio_all >= waited.ratio + 0.1:
+        yield (
+            f"With the steps that averages leave out it is {units.show(waited.ratio_all, 'ratio')}: "
+            "filling buffers at the start takes long."
+        )
+    if waited.between:
+        yield (
+            "The program spends time between its steps as they are marked; a step is counted here from its "
+            "beginning to the beginning of the next."
+        )
+    if measured_ps is not None and measured_ps < (1 - _COSTS) * waited.step_ps:
+        yield (
+            f"A step took {_ps(measured_ps)} without the profiler and {_ps(waited.step_ps)} with it: "
+            "predictions are of steps without it."
+        )
+    if diagnosis.verdict == "not_input_bound":
+        yield from _keeps_up(diagnosis, waited)
+    elif ranked and ranked[0].in_waits_ps:
+        yield from _about(ranked, waited)
+    yield from _prefetched(ranked, waited)
+    yield _cpu(ranked, waited, diagnosis.machine, diagnosis.cores)
+    if diagnosis.ceiling is not None:
+        yield _ceiling(diagnosis.ceiling, waited)
+    if diagnosis.share_seen < 1:
+        seen = units.show(diagnosis.share_seen, "ratio")
+        yield f"Only the first {seen} of the pipeline's events were read."
+
+
+def _keeps_up(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    if waited.ratio >= PARTLY_FROM:
+        yield "No stage needs half of a step: the program waits for a thread or a core, not for data."
+    yield "The pipeline keeps up: what takes the time is the program itself, or Python around it."
+    if diagnosis.contends is not None:
+        stage = diagnosis.contends.stage
+        yield (
+            "But both compute on the same cores, and each waits for them: with less work in "
+            f"{stage.short} ({stage.spoken}) the program's part of a step is shorter."
+        )
+
+
+def _about(ranked: Sequence[Load], waited: Waits) -> list[str]:
+    worst = ranked[0]
+    name, threads = worst.stage.short, units.count(worst.width, "thread")
+    said = [
+        f"{name} ({worst.stage.spoken}) works {_ps(worst.work_ps)} a step on {threads}, "
+        f"so it needs {_ps(worst.service_ps)}; the step without waiting takes "
+        f"{_ps(waited.step_ps - waited.wait_ps)}."
+    ]
+    others = [load for load in ranked[1:] if load.service_ps]
+    if others:
+        next_one = max(others, key=lambda load: load.service_ps)
+        other, needs = next_one.stage.short, _ps(next_one.service_ps)
+        if next_one.service_ps <= worst.service_ps:
+            said.append(f"The next stage, {other}, needs {needs}.")
+        else:
+            less = "" if next_one.in_waits_ps < worst.in_waits_ps else "is on threads that "
+            said.append(f"{other} needs more, {needs}, but {less}did less while the program waited.")
+    fed = [load for load in ranked if load.stage.fed_by is not None]
+    if fed:
+        said.append(
+            "The pipelines of the devices only hand over what the host's pipeline makes "
+            f"({fed[0].stage.short} takes it from there)."
+        )
+    queued = max(others, key=lambda load: load.queue_ps, default=worst)
+    if queued is not worst and queued.queue_ps > 0.1 * max(worst.total_ps, 1):
+        said.append(
+            f"{queued.stage.short} waits {_ps(queued.queue_ps)} for a thread of the pool: "
+            "it looks slow and is not."
+        )
+    if worst.model_work_ps is not None and _differ(worst.model_work_ps, worst.trace_work_ps):
+        said.append(
+            f"tf.data's own model says {_ps(worst.model_work_ps)} of work a step for it, the trace "
+            f"{_ps(worst.trace_work_ps)}: the {worst.work_from} is used."
+        )
+    if worst.python:
+        said.append("It runs a py_function: Python's lock lets one at a time compute.")
+    return said
+
+
+def _differ(one: int, other: int) -> bool:
+    return 3 * max(one, other) > 4 * min(one, other)
+
+
+def _prefetched(ranked: Sequence[Load], waited: Waits) -> list[str]:
+    """What runs beside the step, and what the program waits for while it runs."""
+    taken = [load for load in ranked if load.stage.taken or any(one.stage.fed_by for one in ranked)]
+    inside = sum(load.service_ps for load in taken if load.stage.lane == PROGRAM)
+    beside = sum(load.service_ps for load in taken if load.stage.lane != PROGRAM)
+    if not inside and not beside:
+        return []
+    if not any(load.stage.ahead for load in taken):
+        return ["Nothing is prefetched: the whole pipeline runs while the program waits for its batch."]
+    if inside <= 0.1 * (inside + beside):
+        return ["It is prefetched: the pipeline works on threads of its own, beside the step."]
+    return [f"It is prefetched in part: {_ps(inside)} a step run only when the program asks for a batch."]
+
+
+def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: int) -> str:
+    """Whether the CPU is full, and how that is known."""
+    if machine is not None:
+        own = "" if machine.process_cores is None else f", the program itself {machine.process_cores:.1f}"
+        what = "The CPU is full" if machine.full else "The CPU is not full"
+        said = (
+            f"{what}: {units.show(machine.busy, 'ratio')} of {units.count(machine.cores, 'core')} were busy "
+            f"during the steps{own} (from the record of the machine)."
+        )
+        if machine.crowded:
+            said += (
+                f" Other programs keep {machine.others:.1f} of them busy: on a quiet machine everything is "
+                "faster, and predictions are surer."
+            )
+        return said
+    used = sum(load.cpu_ps for load in ranked) / max(waited.step_ps, 1)
+    return (
+        f"The pipeline keeps {used:.1f} of {units.count(cores, 'core')} busy (from the trace, which does not "
+        "see other programs; `stepscope record` samples the machine as well)."
+    )
+
+
+def _ceiling(best: Ceiling, waited: Waits) -> str:
+    limits = _short(best.limits)
+    return (
+        f"With parallelism and prefetching at their best a step would take {_ps(best.step_ps)} on this "
+        f"machine, then {limits} limits."
+    )
+
+
+def _ps(value: int) -> str:
+    return units.show(value, "ps")

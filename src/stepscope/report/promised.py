@@ -1,0 +1,242 @@
+"""What the JSON of a verb has promised to programs: keys beside those that every report has.
+
+A key goes away or changes its meaning only when the version of the form is raised. Times are integer
+picoseconds, sizes bytes, shares 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stepscope.instruments.memory.allocators import Memory
+from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.peak import code_of, curve, holders, op_of, scope_of
+from stepscope.instruments.memory.pools import fragmentation, rounded_up
+from stepscope.instruments.memory.whatif import WhatIf
+from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.verdict import Diagnosis
+from stepscope.instruments.pipeline.verify import Verification
+
+_POINTS = 2000
+"""Points of the curve; all of it is in the table buffer."""
+
+
+def pipelines(found: Sequence[tuple[Found, Sequence[str]]]) -> dict[str, Any]:
+    """Pipelines with what speaks for their verdicts: the first one as the document, the others below it."""
+    first, *others = (_pipeline(one, evidence) for one, evidence in found)
+    return {**first, "others": others}
+
+
+def no_pipeline(evidence: Sequence[str]) -> dict[str, Any]:
+    """The same where there is none."""
+    return {
+        "verdict": "unknown",
+        "confidence": "low",
+        "wait_ratio": None,
+        "bottleneck": None,
+        "changes": [],
+        "evidence": list(evidence),
+        "stages": [],
+        "others": [],
+    }
+
+
+def memory(asked: Sequence[tuple[Memory, Sequence[WhatIf], Sequence[str]]]) -> dict[str, Any]:
+    """Allocators with what changes would do to their peaks and what there is to know of them."""
+    return {"allocators": [_allocator(*one) for one in asked]}
+
+
+def verification(result: Verification, before: str, after: str) -> dict[str, Any]:
+    """A prediction and what was measured."""
+    change = result.change
+    return {
+        "before": before,
+        "after": after,
+        "edits": list(result.edits),
+        "before_step_ps": result.before_ps,
+        "after_step_ps": result.after_ps,
+        "untraced": result.untraced,
+        "helped": result.helped,
+        "as_predicted": result.as_predicted,
+        "change": None if change is None else change.name,
+        **_predicted(change),
+    }
+
+
+def _predicted(change: Change | None) -> dict[str, int | None]:
+    """What a change is told to do to the step, in picoseconds; nulls where that is not known."""
+    told = None if change is None or change.unknown else change.prediction
+    return {
+        "predicted_step_ps": None if told is None else told.step_ps,
+        "low": None if told is None else told.low_ps,
+        "high": None if told is None else told.high_ps,
+    }
+
+
+def _pipeline(one: Found, evidence: Sequence[str]) -> dict[str, Any]:
+    diagnosis, waits = one.diagnosis, one.diagnosis.waits
+    worst = diagnosis.bottleneck
+    return {
+        "path": one.path,
+        "run_id": one.run_id,
+        "host_id": one.host_id,
+        "verdict": diagnosis.verdict,
+        "confidence": diagnosis.confidence,
+        "wait_ratio": None if waits is None else waits.ratio,
+        "wait_ratio_with_first_steps": None if waits is None else waits.ratio_all,
+        "step_ps": diagnosis.step_ps,
+        "traced_step_ps": None if waits is None else waits.step_ps,
+        "wait_ps": None if waits is None else waits.wait_ps,
+        "wait_shares": [] if waits is None else waits.shares,
+        "steps_found": waits is not None and waits.has_steps,
+        "bottleneck": None if worst is None else _stage(worst, diagnosis),
+        "changes": [
+            {
+                "name": change.name,
+                "stage": change.stage,
+                "what": change.what,
+                "helps": None if change.unknown else change.helps,
+                "unknown": change.unknown or None,
+                **_predicted(change),
+                "limits_next": None if change.unknown else change.prediction.limits_next,
+                "code": None
+                if change.code is None
+                else {
+                    "file": change.code.file,
+                    "line": change.code.line,
+                    "before": change.code.before,
+                    "after": change.code.after,
+                },
+            }
+            for change in diagnosis.changes
+        ],
+        "evidence": list(evidence),
+        "cores": diagnosis.cores,
+        "share_seen": diagnosis.share_seen,
+        "stages": [_stage(load, diagnosis) for load in diagnosis.loads],
+        "ceiling": None
+        if diagnosis.ceiling is None
+        else {
+            "step_ps": diagnosis.ceiling.step_ps,
+            "limits": diagnosis.ceiling.limits,
+            "cores": [{"stage": stage, "cores": cores} for stage, cores in diagnosis.ceiling.cores],
+        },
+        "machine": None
+        if diagnosis.machine is None
+        else {
+            "cores": diagnosis.machine.cores,
+            "busy": diagnosis.machine.busy,
+            "busiest_core": diagnosis.machine.busiest,
+            "process_cores": diagnosis.machine.process_cores,
+            "full": diagnosis.machine.full,
+        },
+        "model": None
+        if diagnosis.accounts is None
+        else {
+            "batches": diagnosis.accounts.batches,
+            "consumer_gap_ps": diagnosis.accounts.gap_ps,
+            "cpu_budget": diagnosis.accounts.cores,
+            "ram_budget_bytes": diagnosis.accounts.ram_bytes,
+        },
+    }
+
+
+def _stage(load: Load, diagnosis: Diagnosis) -> dict[str, Any]:
+    stage, account = load.stage, load.account
+    return {
+        "stage": stage.name,
+        "branch_name": stage.branch_name,
+        "user_stage": stage.user_stage,
+        "user_position": stage.position,
+        "pipeline": stage.pipeline,
+        "number": stage.number,
+        "consumer": None if stage.above is None else stage.above.number,
+        "fed_by": None if stage.fed_by is None else stage.fed_by.number,
+        "works_ahead": stage.ahead,
+        "calls": load.calls,
+        "total_ps": load.total_ps,
+        "work_ps": load.work_ps,
+        "service_ps": load.service_ps,
+        "in_waits_ps": load.in_waits_ps,
+        "queue_ps": load.queue_ps,
+        "width": load.width,
+        "parallelism": stage.parallelism,
+        "threads": load.threads,
+        "runs_python": load.python,
+        "cpu_ps": load.cpu_ps,
+        "trace_work_ps": load.trace_work_ps,
+        "model_work_ps": load.model_work_ps,
+        "work_from": load.work_from,
+        "batch_bytes": None if account is None else account.batch_bytes,
+        "elements_per_batch": None if account is None else account.visits,
+        "buffer_fill": None if account is None else account.buffered,
+        "code": [
+            {"transformation": one.transformation, "file": one.file, "line": one.line, "text": one.text}
+            for one in diagnosis.places.get(stage, ())
+        ],
+    }
+
+
+def _allocator(one: Memory, changes: Sequence[WhatIf], evidence: Sequence[str]) -> dict[str, Any]:
+    points = curve(one.held.blocks, one.held.base_bytes)
+    thin = max(len(points) // _POINTS, 1)
+    found = one.compared
+    pieces = fragmentation(one.held.pools, one.peak.ts_ps)
+    return {
+        "path": one.path,
+        "run_id": one.run_id,
+        "host_id": one.host_id,
+        "allocator": one.allocator,
+        "device": one.device,
+        "recorded": one.recorded,
+        "complete": one.complete,
+        "peak_bytes": one.peak.bytes,
+        "peak_ps": one.peak.ts_ps,
+        "held_before_bytes": one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps is None),
+        "contradictions": one.held.contradictions,
+        "rounded_up_bytes": rounded_up(one.peak.blocks),
+        "fragmentation": None if pieces is None else vars(pieces),
+        "at_peak": {
+            "by_op": [vars(row) for row in holders(one.peak.blocks, op_of)],
+            "by_scope": [vars(row) for row in holders(one.peak.blocks, scope_of(2))],
+            "by_code": [vars(row) for row in holders(one.peak.blocks, code_of)],
+            "by_kind": [vars(row) for row in holders(one.peak.blocks, lambda block: block.kind)],
+            "tensors": [_block(block) for block in one.peak.blocks],
+        },
+        "never_freed": [_block(block) for block in one.never_freed],
+        "lifetimes": None
+        if found is None
+        else {
+            "buffers": found.buffers,
+            "compared": found.compared,
+            "within_100_us": found.within,
+            "median_late_ps": found.median_late_ps,
+            "freed_before_last_use": found.earlier,
+            "held_longer": [_block(block) for block in found.later],
+        },
+        "graph_peak_bytes": None if one.graph_peak is None else one.graph_peak.bytes,
+        "timeline_peak_bytes": one.timeline_bytes,
+        "changes": [vars(change) for change in changes],
+        "curve": [{"ts_ps": ts, "bytes": held} for ts, held in points[::thin]],
+        "curve_is_thinned": thin > 1,
+        "evidence": list(evidence),
+    }
+
+
+def _block(block: Block) -> dict[str, Any]:
+    return {
+        "op": block.op_name,
+        "op_type": block.op_type,
+        "slot": block.slot,
+        "dtype": block.dtype,
+        "shape": block.shape,
+        "kind": block.kind,
+        "code": None if block.code is None else vars(block.code),
+        "bytes": block.bytes,
+        "born_ps": block.born_ps,
+        "freed_ps": block.freed_ps,
+        "last_use_ps": block.last_use_ps,
+    }

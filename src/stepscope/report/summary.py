@@ -1,0 +1,181 @@
+"""The summary: the analyses and findings of the library in order, and all that instruments add to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from stepscope import units
+from stepscope.report.advice import findings_of, next_commands, notes_of
+from stepscope.report.parts import (
+    Chart,
+    Report,
+    Rows,
+    Section,
+    Table,
+    ask,
+    dicts,
+)
+from stepscope.report.sentences import answer, headline, several_runs, title
+
+if TYPE_CHECKING:
+    from stepscope import library
+    from stepscope.session.trace import Trace
+
+_KEPT_SMALL = ("op_slice", "work_slice", "wait_slice")
+_KEPT = (
+    "track_place",
+    "observed",
+    *_KEPT_SMALL,
+    "step_window",
+    "op_sum",
+    "device_sum",
+    "track_sum",
+    "step_wait",
+)
+"""Views that several analyses and findings read: computed once, each after those it builds on."""
+_FEW_EVENTS = 500_000
+"""Up to so many events, those with a row for each slice are kept as well: a few hundred bytes each, and
+planning the statements that read them costs more than the rows do."""
+
+_SECTIONS: tuple[
+    tuple[str, str, int, bool], ...
+] = (  # analysis, title, most rows (0: the sentences say it), in every report
+    ("runs_and_hosts", "Recorded", 12, True),
+    ("step_list", "Steps", 2000, True),
+    ("step_times", "Step times", 12, False),
+    ("op_types", "Op types", 12, True),
+    ("ops", "Ops", 12, True),
+    ("busy_by_device", "Devices", 12, True),
+    ("busy_by_track", "Rows", 40, False),
+    ("waits", "Waits", 8, True),
+    ("pipeline_stages", "Stages", 12, True),
+    ("concurrency", "At once", 0, True),
+    ("idle_gaps", "Idle gaps", 20, False),
+    ("transfers", "Copies", 12, False),
+    ("launches", "Launches", 12, False),
+    ("memory_by_op", "Memory", 12, True),
+    ("checkpoint_tensors", "Checkpoints", 12, True),
+    ("slices_by_name", "Slices", 20, False),
+    ("counters_summary", "Counters", 40, False),
+    ("completeness", "Complete", 40, True),
+)
+_MOST_WITH_ALL = 1000
+_MOST_SUBJECTS = 4
+"""Pipelines, and allocators, that a report of everything holds."""
+
+
+def build(trace: Trace, all: bool = False) -> Report:
+    """Asks the library's questions of a trace and puts the answers in order.
+
+    all: every section, and many more rows of each. QueryError when the engine fails.
+    """
+    from stepscope import library
+
+    events = trace.query("SELECT sum(events_stored) FROM source").rows()[0][0] or 0
+    keep = [name for name in _KEPT if events <= _FEW_EVENTS or name not in _KEPT_SMALL]
+    shown = [name for name, _, _, always in _SECTIONS if always or all]
+    asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
+    problems = library.entries("finding")
+    answers = ask(trace, [*asked, *problems], keep)
+    told = {entry.name: dicts(answers[entry.name]) for entry in asked}
+    notes = notes_of(told["completeness"], library.entries("analysis"))
+    findings = findings_of(answers, problems, notes, several_runs(told))
+    if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
+        shown.remove("ops")  # a recording without types: the section before says the same
+    sections = [
+        _section(
+            library.entry(name),
+            heading,
+            answers[name],
+            answer(name, told),
+            _MOST_WITH_ALL if all else most,
+        )
+        for name, heading, most, always in _SECTIONS
+        if name in shown and (answers[name].rows or name == "completeness")
+    ]
+    if all:
+        sections = _beside(sections, {"pipeline_stages": _pipelines(trace), "memory_by_op": _memory(trace)})
+    return Report(
+        title=title(told),
+        headline=tuple(headline(told)),
+        sections=tuple(sections),
+        findings=findings,
+        notes=notes,
+        next_commands=next_commands(trace, findings, told),
+        facts=_facts(told),
+    )
+
+
+def _beside(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) -> list[Section]:
+    """The sections, each followed by what belongs to it; what belongs to none goes before the last one."""
+    *found, last = sections
+    after = dict(more)
+    ordered = [one for section in found for one in (section, *after.pop(section.name, ()))]
+    return [*ordered, *(one for rest in after.values() for one in rest), last]
+
+
+def _pipelines(trace: Trace) -> Iterator[Section]:
+    """What the verb pipeline tells: stages, and what changes would gain."""
+    from stepscope.instruments.pipeline import diagnoses
+    from stepscope.report import pipeline
+
+    found = pipeline.ordered(diagnoses.find(trace.query))
+    yield from map(pipeline.group, found[:_MOST_SUBJECTS])
+    if len(found) > _MOST_SUBJECTS:
+        more = (
+            f"{units.count(len(found) - _MOST_SUBJECTS, 'more pipeline')}: `stepscope pipeline` shows them."
+        )
+        yield Section("more_pipelines", "More pipelines", answer=(more,))
+
+
+def _memory(trace: Trace) -> Iterator[Section]:
+    """What the verb memory tells: the curve, and who holds the peak."""
+    from stepscope.instruments.memory import allocators, whatif
+    from stepscope.report import memory
+
+    found = sorted(allocators.find(trace.query), key=lambda one: -one.peak.bytes)
+    for one in found[:_MOST_SUBJECTS]:
+        yield memory.group(one, whatif.ask(one))
+    if len(found) > _MOST_SUBJECTS:
+        more = f"{units.count(len(found) - _MOST_SUBJECTS, 'more allocator')}: `stepscope memory` shows them."
+        yield Section("more_allocators", "More allocators", answer=(more,))
+
+
+def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[str], most: int) -> Section:
+    chart = None
+    if entry.chart is not None:
+        kind = cast("Literal['bar', 'stacked_bar', 'line', 'strip']", entry.chart.kind)
+        chart = Chart(kind, entry.chart.x, entry.chart.y, entry.title)
+    rows = _best(table, most) if entry.name in ("op_types", "ops") else table.rows[:most]
+    if chart is not None and chart.kind in ("line", "strip") and len(rows) < 2:
+        chart = None  # a curve of one dot shows nothing that the table does not
+    cut = Table(table.columns, rows, table.total) if most else None
+    return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql)
+
+
+def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
+    """The first rows of each place, devices first: launches and host work are no lesser ops, but where a
+    device was recorded its work is the answer."""
+    at = [column.name for column in table.columns].index("place")
+    order = {"device": 0, "host": 1, "launch": 2}
+    ranked = sorted(table.rows, key=lambda row: order[row[at]])  # stable: by self time within a place
+    places = sorted({row[at] for row in table.rows}, key=lambda place: order[place])
+    share = max(most // 3, most - (most // 3) * (len(places) - 1))
+    kept: list[tuple[Any, ...]] = []
+    for place in places:
+        kept += [row for row in ranked if row[at] == place][: share if place == places[0] else most // 3]
+    return tuple(kept)
+
+
+def _facts(told: Mapping[str, Rows]) -> dict[str, Any]:
+    hosts = told["runs_and_hosts"]
+    return {
+        "runs": len({row["run_id"] for row in hosts}),
+        "hosts": len({row["host_id"] for row in hosts}),
+        "sources": sum(row["sources"] for row in hosts),
+        "events_stored": sum(row["events"] for row in hosts),
+        "events_lost": sum(row["events_lost"] for row in hosts),
+        "steps": sum(row["steps"] for row in hosts),
+        "steps_left_out": sum(row["steps_left_out"] for row in hosts),
+    }
