@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import stepscope
 from stepscope.errors import LakeError
-from stepscope.lake import disk, leftovers, reader
+from stepscope.lake import disk, leftovers, manifest, reader
+from stepscope.lake.schema import schema
 from tests.lake.recordings import chrome
 
 HEX = "0123456789abcdef" * 2
@@ -88,10 +89,10 @@ OUTSIDE = [
 
 @pytest.mark.parametrize("where", ["stage", "old"])
 def test_a_plan_reaches_nothing_but_files_of_tables(lake: Path, where: str) -> None:
-    (manifest,) = (lake / "_manifest").iterdir()
+    (announced,) = (lake / "_manifest").iterdir()
     (lake / "slice/run=a/host=unknown/other.parquet").write_text("somebody's")
     for path in OUTSIDE:
-        text = path.format(tmp=lake.parent, manifest=manifest.name)
+        text = path.format(tmp=lake.parent, manifest=announced.name)
         plan = json.dumps({"manifest": "000000001.json", "files": [text]}).encode()
         if where == "stage":
             dead(lake, plan)
@@ -286,10 +287,11 @@ def test_a_damaged_manifest_stops_the_removal_only(lake: Path) -> None:
 def test_manifests_and_plans_agree_about_paths(lake: Path) -> None:
     (path,) = (lake / "_manifest").iterdir()
     found = json.loads(path.read_text())
+    del found["digest"]
     for outside in OUTSIDE:
         found["files"][0]["path"] = outside
-        path.write_text(json.dumps(found))
-        with pytest.raises(LakeError):
+        path.write_bytes(manifest.sealed(found))
+        with pytest.raises(LakeError, match="not a file of table"):
             reader.open_lake(lake)
 
 
@@ -306,3 +308,65 @@ def test_a_folder_that_is_exchanged_for_a_link_is_not_followed(tmp_path: Path) -
         disk.remove_within(opened, "x")
     assert (tmp_path / "b" / "x").exists()
     assert not (tmp_path / "c" / "x").exists()
+
+
+ABOVE = [
+    "name=foo",
+    "dur_ps=7",
+    "track_id=0",
+    "run_id=x",
+    "run=x",
+    "a[b]*?",
+    "back\\slash[",
+    "it's",
+    "\udcff",
+]
+
+
+def test_folders_above_a_lake_change_no_answer(tmp_path: Path) -> None:
+    for run in ("p", "q"):
+        chrome(tmp_path / "in" / run / "t.json", run)
+    stepscope.ingest([tmp_path / "in"], tmp_path / "lake")
+    tables = [table.name for table in schema().tables]
+
+    def rows(lake: Path) -> dict[str, list[tuple[object, ...]]]:
+        with stepscope.open(lake) as trace:
+            found = {name: sorted(trace.query(f"SELECT * FROM {name}").rows(), key=repr) for name in tables}
+            one_run = (
+                "SELECT run_id, host_id, count(*), sum(dur_ps) FROM slice WHERE run_id = 'q' GROUP BY ALL"
+            )
+            return {**found, "one run": trace.query(one_run).rows()}
+
+    first = rows(tmp_path / "lake")
+    assert first["one run"] == [("q", "unknown", 20, 40_000_000)]
+    for name in [*ABOVE, "/".join(ABOVE)]:
+        above = tmp_path / "above" / name
+        above.mkdir(parents=True)
+        shutil.copytree(tmp_path / "lake", above / "lake")
+        # What the names would match, were they patterns.
+        for other in ("ab-x", "ab..", "[x]", "\\[x]"):
+            shutil.copytree(tmp_path / "in", above.parent / other / "lake", dirs_exist_ok=True)
+        assert rows(above / "lake") == first, name
+        shutil.rmtree(tmp_path / "above")
+
+
+def test_a_lake_with_an_odd_path_can_be_filled_and_exported(tmp_path: Path) -> None:
+    lake = tmp_path / "name=foo" / "a[b]*?" / "lake"
+    for name in ("a", "b"):
+        stepscope.ingest([chrome(tmp_path / "in" / f"{name}.json", name)], lake)
+    from stepscope.cli import main
+
+    assert main(["export", str(lake), "-o", str(tmp_path / "out.parquet"), "--table", "slice"]) == 0
+    import pyarrow.parquet as pq
+
+    assert sorted(set(pq.read_table(tmp_path / "out.parquet")["name"].to_pylist())) == [
+        f"{run}{number}" for run in "ab" for number in range(3)
+    ]
+
+
+def test_no_place_for_a_plain_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = tmp_path / "a*" / "lake"
+    stepscope.ingest([chrome(tmp_path / "a.json")], lake)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "a*"))
+    with pytest.raises(LakeError, match="rename"):
+        stepscope.open(lake)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
@@ -52,7 +52,7 @@ class Manifest(NamedTuple):
             "source": self.source._asdict(),
             "files": [file._asdict() for file in self.files],
         }
-        return (json.dumps(told, indent=1, sort_keys=True) + "\n").encode()
+        return sealed(told)
 
 
 def wanted_id(content_hash: str, run_id: str, host_id: str, path: str = "") -> int:
@@ -64,6 +64,16 @@ def wanted_id(content_hash: str, run_id: str, host_id: str, path: str = "") -> i
 def file_name(source_id: int) -> str:
     """Name of the manifest of a source."""
     return f"{source_id:09d}.json"
+
+
+def sealed(told: dict[str, Any]) -> bytes:
+    """The bytes of a manifest with a digest of what it says: rows of sources are answers, too."""
+    return (json.dumps({**told, "digest": _digest(told)}, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _digest(told: dict[str, Any]) -> str:
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def table_of(path: str) -> str | None:
@@ -81,6 +91,8 @@ def read(path: Path) -> Manifest:
         found = strict_json.read(path)
         if not isinstance(found, dict) or not isinstance(found.get("files"), list):
             raise strict_json.OddJson("it is not a manifest")
+        if found.pop("digest", None) != _digest(found):
+            raise strict_json.OddJson("it does not say what was written")
         parts = {
             "source": strict_json.record(SourceRow, found.get("source")),
             "files": tuple(strict_json.record(File, one) for one in found["files"]),

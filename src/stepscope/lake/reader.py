@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from stepscope import strict_json
+from stepscope import config, strict_json
 from stepscope.errors import LakeError
 from stepscope.lake import manifest as manifests
-from stepscope.lake.manifest import Manifest
+from stepscope.lake.checked import Checked
+from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.relation import quoted
 from stepscope.lake.schema import Table, schema
+from stepscope.patterns import late
 from stepscope.sources.find import LAKE_MARK
 
 MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20
-"""A lake up to this size is hashed when it is opened; of a larger one only the sizes are compared."""
+"""A lake up to this size is hashed when it is opened; of a larger one each table when it is first read."""
 
 
 class _Mark(NamedTuple):
@@ -33,30 +39,62 @@ class Lake:
     folder: Path
     manifests: tuple[Manifest, ...]
 
-    def files(self) -> dict[str, list[str]]:
-        """Absolute paths of the files of each table, in the order of the sources."""
+    @property
+    def is_small(self) -> bool:
+        """Whether the contents are compared whenever the lake is opened, in a few milliseconds."""
+        return sum(file.bytes for one in self.manifests for file in one.files) <= CHECKED_BYTES
+
+    def files(self, root: Path | None = None) -> dict[str, list[str]]:
+        """Paths of the files of each table, in the order of the sources. root: a folder that stands for the
+        lake's own."""
         found: dict[str, list[str]] = defaultdict(list)
         for one in self.manifests:
             for file in one.files:
-                found[file.table].append(str(self.folder / file.path))
+                found[file.table].append(str((root or self.folder) / file.path))
         return dict(found)
 
-    def verify(self, *, contents: bool) -> None:
+    def verify(self, *, contents: bool, table: str | None = None, checked: Checked | None = None) -> None:
         """Compares files with their manifests: sizes, and with `contents` also hashes.
 
-        LakeError for the first that is missing or differs.
+        table: only files of that table. checked: remembers which contents need no second look. LakeError
+        for the first that is missing or differs.
         """
+        todo: list[tuple[Manifest, File, os.stat_result]] = []
         for one in self.manifests:
             for file in one.files:
-                path = self.folder / file.path
-                try:
-                    size = path.stat().st_size
-                except OSError as error:
-                    raise _broken(path, one, error.strerror or str(error)) from None
-                if size != file.bytes:
-                    raise _broken(path, one, f"{size:,} bytes instead of {file.bytes:,}")
-                if contents and content_hash(path) != file.hash:
-                    raise _broken(path, one, "its bytes are not those that were written")
+                if table is None or file.table == table:
+                    status = self._sized(one, file)
+                    if contents and not (checked is not None and checked.knows(file, status)):
+                        todo.append((one, file, status))
+        if not todo:
+            return
+        # Imported here: a lake that was looked at before needs neither.
+        from concurrent.futures import ThreadPoolExecutor
+
+        from stepscope import _core
+
+        with ThreadPoolExecutor(min(config.threads(), len(todo))) as pool:
+            found = [pool.submit(content_hash, self.folder / file.path) for _, file, _ in todo]
+        for (one, file, _), done in zip(todo, found, strict=True):
+            path = self.folder / file.path
+            try:
+                same = done.result() == file.hash
+            except _core.CoreError as error:
+                raise _broken(path, one, error.seen) from None
+            if not same:
+                raise _broken(path, one, "its bytes are not those that were written")
+        if checked is not None:
+            checked.keep({file: status for _, file, status in todo})
+
+    def _sized(self, one: Manifest, file: File) -> os.stat_result:
+        path = self.folder / file.path
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise _broken(path, one, error.strerror or str(error)) from None
+        if status.st_size != file.bytes or not stat.S_ISREG(status.st_mode):
+            raise _broken(path, one, f"{status.st_size:,} bytes instead of {file.bytes:,}")
+        return status
 
 
 def content_hash(path: Path) -> str:
@@ -67,11 +105,13 @@ def content_hash(path: Path) -> str:
 
 
 def open_lake(folder: Path) -> Lake:
-    """Opens a lake for reading. LakeError when it is none, of another version, or damaged."""
+    """Opens a lake for reading. LakeError when it is none, of another version, or damaged.
+
+    Only a small lake's contents are compared here: see Lake.is_small.
+    """
     check_mark(folder)
     found = Lake(folder, read_manifests(folder))
-    size = sum(file.bytes for one in found.manifests for file in one.files)
-    found.verify(contents=size <= CHECKED_BYTES)
+    found.verify(contents=found.is_small)
     return found
 
 
@@ -112,18 +152,12 @@ def read_manifests(folder: Path) -> tuple[Manifest, ...]:
 def select(table: Table, paths: list[str]) -> str:
     """A SELECT of the schema's columns from Parquet files of one table.
 
-    Run and host are taken from the folders' names, so that a question about one run opens only its files.
+    Run and host come from the files, never from folders: a folder above the lake may be called name=foo,
+    and must not become a column. `paths` must not have characters of patterns: see plain_folder().
     """
-    hive = {"run_id": "run", "host_id": "host"}
-    picks = ", ".join(
-        f"CAST({hive.get(column.name, column.name)} AS {column.type}) AS {column.name}"
-        for column in table.columns
-    )
+    picks = ", ".join(f"CAST({column.name} AS {column.type}) AS {column.name}" for column in table.columns)
     listed = ", ".join(quoted(path) for path in paths)
-    rows = (
-        f"SELECT {picks} FROM read_parquet([{listed}], hive_partitioning = true, "
-        "hive_types = {'run': VARCHAR, 'host': VARCHAR}, hive_types_autocast = false)"
-    )
+    rows = f"SELECT {picks} FROM read_parquet([{listed}], hive_partitioning = false)"
     if table.name not in ("run", "host"):
         return rows
     # Every source brings the row of its run and of its host.
@@ -133,6 +167,31 @@ def select(table: Table, paths: list[str]) -> str:
         for column in table.columns
     )
     return f"SELECT {rest} FROM ({rows}) GROUP BY {', '.join(keys)}"
+
+
+_PLAIN = late(r"[^*?\[\]\\\x00-\x1f\ud800-\udfff]+")
+
+
+@contextlib.contextmanager
+def plain_folder(folder: Path) -> Iterator[Path]:
+    """A path to the folder that no engine takes for a pattern: its own, or a link that lasts as long as the
+    block. LakeError when there is no place for the link."""
+    if _PLAIN.fullmatch(str(folder)):
+        yield folder
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="stepscope-lake-") as place:
+        if not _PLAIN.fullmatch(place):
+            raise LakeError(
+                "The path of the lake cannot be read.",
+                seen="characters in it that stand for patterns of file names, or are not UTF-8",
+                todo="rename the folder, or set TMPDIR to one with a plain name",
+                path=str(folder),
+            )
+        link = Path(place, "lake")
+        link.symlink_to(folder)
+        yield link
 
 
 def _broken(path: Path, manifest: Manifest, seen: str) -> LakeError:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader
+from stepscope.lake.checked import Checked
 from stepscope.lake.rows import SourceRow
-from stepscope.lake.schema import schema
+from stepscope.lake.schema import Table, schema
 from stepscope.session.derived import DERIVED, derive
 
 if TYPE_CHECKING:
-    from stepscope.engines.duckdb import DuckDB, Selects
+    from stepscope.engines.duckdb import DuckDB
     from stepscope.engines.reads import Reads
     from stepscope.sources.source import Skipped
 
@@ -20,9 +23,13 @@ if TYPE_CHECKING:
 class LakeTables:
     """The tables of a lake, as they were when it was opened."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cache: Path | None) -> None:
+        """cache: where it is remembered what was compared with its hash; None compares everything."""
         self._lake = reader.open_lake(Path(folder).absolute())
-        self._files = self._lake.files()
+        self._checked = Checked(self._lake.folder, cache) if cache and not self._lake.is_small else None
+        self._read: set[str] = set()
+        self._held = contextlib.ExitStack()
+        self._files = self._lake.files(self._held.enter_context(reader.plain_folder(self._lake.folder)))
         self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
         self.skipped: tuple[Skipped, ...] = ()
         self.paths = [path for paths in self._files.values() for path in paths]
@@ -40,18 +47,23 @@ class LakeTables:
             columns = [(column.name, column.type) for column in table.columns]
             if table.name in DERIVED:
                 continue
-            paths = self._files.get(table.name, [])
-            selects = self._selects([reader.select(table, paths)] if paths else [])
-            engine.source(table.name, columns, selects, whole=True)
+            engine.source(table.name, columns, partial(self._selects, table), whole=True)
         derive(engine)
 
-    def _selects(self, statements: list[str]) -> Selects:
-        return lambda wanted: statements
+    def _selects(self, table: Table, wanted: frozenset[str] | None) -> list[str]:
+        """The rows of a table that is read for the first time, once its files were compared with their
+        hashes."""
+        if not self._lake.is_small:
+            self._lake.verify(contents=True, table=table.name, checked=self._checked)
+        self._read.add(table.name)
+        paths = self._files.get(table.name)
+        return [reader.select(table, paths)] if paths else []
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
-        """LakeError when a file is not what was written."""
+        """LakeError when a file that was read is not what was written."""
         try:
-            self._lake.verify(contents=True)
+            for table in sorted(self._read):
+                self._lake.verify(contents=True, table=table)
         except LakeError as damaged:
             return damaged
         return error
@@ -60,4 +72,5 @@ class LakeTables:
         """Nothing is made from anything here."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Lets go of the folder."""
+        self._held.close()

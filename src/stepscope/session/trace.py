@@ -199,7 +199,7 @@ def open(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return _of_lake(fspath(lake))
+        return _of_lake(fspath(lake), cache)
     from stepscope.sources.find import find, is_lake, look_up
 
     look_up(names)
@@ -212,7 +212,7 @@ def open(
                 todo="ingest the other paths into the lake, or leave it out",
                 path=lakes[0],
             )
-        return _of_lake(lakes[0])
+        return _of_lake(lakes[0], cache)
     if any(Path(name).is_dir() for name in names):
         # Making the engine takes longer than looking at most folders. Files are looked at sooner than that,
         # and then they are decoded meanwhile.
@@ -254,10 +254,10 @@ def ingest(
     return ingest_all([fspath(path) for path in paths], Path(fspath(lake)), run, host, progress, looked)
 
 
-def _of_lake(folder: str) -> Trace:
+def _of_lake(folder: str, cache: bool) -> Trace:
     from stepscope.session.lake_tables import LakeTables
 
-    return Trace(LakeTables(Path(folder)), [folder])
+    return Trace(LakeTables(Path(folder), config.cache_dir() if cache else None), [folder])
 
 
 def _cache() -> Cache | None:

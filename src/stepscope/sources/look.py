@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -76,6 +77,17 @@ def identity(path: Path) -> Identity:
     """Absolute path, size, mtime in ns and inode."""
     status = path.stat()
     return str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ino
+
+
+_TICK_NS, _COARSE_TICK_NS = 50_000_000, 2_500_000_000
+"""Within how long two changes of a file may get the same time: on most file systems, and on those that count
+in seconds."""
+
+
+def settled(status: os.stat_result) -> bool:
+    """Whether whatever is changed in the file from now on will show in the time of its last change."""
+    tick = _TICK_NS if status.st_ctime_ns % 1_000_000_000 else _COARSE_TICK_NS
+    return time.time_ns() - status.st_ctime_ns > tick
 
 
 def is_regular(path: Path) -> bool:

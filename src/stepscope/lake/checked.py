@@ -1,0 +1,60 @@
+"""Which files of a lake were compared with their hashes, remembered in the user's cache folder.
+
+A file is known by size, times, inode and device. Nobody can set the time of the last change of the inode
+(ctime), so a file that was changed is compared again, however it was dressed up afterwards. What a failing
+disk changes does not show there: --no-cache compares everything anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from stepscope import strict_json
+from stepscope.lake import cache_folder, disk
+from stepscope.lake.manifest import File
+from stepscope.sources.look import settled
+
+
+class Checked:
+    """What is remembered of one lake. Damage or a folder that cannot be used only cost another comparison."""
+
+    def __init__(self, lake: Path, cache: Path) -> None:
+        from stepscope import _core
+
+        self._lake = os.path.realpath(lake)
+        self._path: Path | None = None
+        self._files: dict[str, Any] = {}
+        with contextlib.suppress(OSError, strict_json.OddJson):
+            digest = _core.hash_bytes(self._lake.encode("utf-8", "surrogateescape"))
+            self._path = cache_folder.claim(cache) / "checked" / f"{digest}.json"
+            found = strict_json.read(self._path)
+            if isinstance(found, dict) and found.get("lake") == self._lake:
+                files = found.get("files")
+                self._files = files if isinstance(files, dict) else {}
+
+    def knows(self, file: File, status: os.stat_result) -> bool:
+        """Whether the file was found to be as it was written, and has not changed since."""
+        return self._files.get(file.path) == _known(file, status)
+
+    def keep(self, found: dict[File, os.stat_result]) -> None:
+        """Remembers files that were as they were written; each with what was seen of it before."""
+        new = {file.path: _known(file, status) for file, status in found.items() if settled(status)}
+        if not new or self._path is None:
+            return
+        self._files.update(new)
+        told = {"lake": self._lake, "files": self._files}
+        with contextlib.suppress(OSError):
+            disk.write_whole(self._path, json.dumps(told).encode())
+
+
+def _known(file: File, status: os.stat_result) -> list[Any]:
+    return [file.hash, *times(status)]
+
+
+def times(status: os.stat_result) -> tuple[int, ...]:
+    """What tells a file from another, and from itself after a change."""
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
