@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from stepscope.presenters.plain import shorten
@@ -48,6 +47,26 @@ def fit(widths: Sequence[int], room: int, least: Sequence[int]) -> list[int]:
     return fitted
 
 
+def wrap(text: str, width: int) -> list[str]:
+    """`text` on lines of at most `width` columns, broken at blanks, and within words that are longer."""
+    lines, line, used = [], "", 0
+    for word in text.split():
+        size = cells(word)
+        if line and used + 1 + size <= width:
+            line, used = f"{line} {word}", used + 1 + size
+            continue
+        lines += [line] if line else []
+        while size > width:
+            at = len(word)
+            while at > 1 and cells(word[:at]) > width:
+                at -= max((cells(word[:at]) - width) // 2, 1)
+            lines.append(word[: max(at, 1)])
+            word = word[max(at, 1) :]
+            size = cells(word)
+        line, used = word, size
+    return [*lines, line] if line or not lines else lines
+
+
 class Grid:
     """Columns of known widths, two blanks apart. right: those whose text ends at their right edge."""
 
@@ -77,9 +96,6 @@ class Grid:
 
     def lines(self, texts: Sequence[str], paint: Paint | None = None) -> Iterator[str]:
         """A row whose texts are wrapped within their columns."""
-        columns = [
-            textwrap.wrap(text, width, break_on_hyphens=False) or [""]
-            for text, width in zip(texts, self.widths, strict=False)
-        ]
+        columns = [wrap(text, width) for text, width in zip(texts, self.widths, strict=False)]
         for k in range(max(map(len, columns), default=0)):
             yield self.row([column[k] if k < len(column) else "" for column in columns], paint)

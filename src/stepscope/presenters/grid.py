@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from stepscope import units
 from stepscope.presenters.bars import bars
-from stepscope.presenters.cells import Grid, cells
+from stepscope.presenters.cells import Grid, cells, shorten_cells
 from stepscope.presenters.plain import plain
 from stepscope.report import Chart, Table
 
@@ -29,6 +29,8 @@ STYLES = {
 }
 _SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
 _BAR = 24
+_HEADING = 20
+"""Cells of a heading without its unit."""
 
 
 def painter(color: bool) -> Paint:
@@ -42,7 +44,8 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
     """Heading and rows of a table, aligned, a bar behind the label; columns without room are left out."""
     scales = units.scales([c.unit for c in table.columns], table.rows)
     texts = [[plain(scales[i].cell(v), 400) for i, v in enumerate(row)] for row in table.rows]
-    titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
+    headings = zip(table.columns, scales, strict=True)
+    titles = [f"{shorten_cells(plain(c.title, 80), _HEADING)} {s.symbol}".strip() for c, s in headings]
     right = [c.unit not in ("text", "bool") for c in table.columns]
     natural = [max(cells(t), *(cells(row[i]) for row in texts)) for i, t in enumerate(titles)]
 

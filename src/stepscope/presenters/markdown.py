@@ -94,7 +94,7 @@ def _change(change: Change, diff: Diff) -> str:
 
 def _note(note: Note) -> str:
     weakens = f" Weakens: {markdown('; '.join(note.weakens))}." if note.weakens else ""
-    where = f"({note.slug}, {markdown(note.path)})"
+    where = f"({markdown(note.slug)}, {markdown(note.path)})"
     return f"- **{markdown(note.effect)}** {markdown(note.detail.rstrip('.'))} {where}.{weakens}"
 
 

@@ -10,8 +10,10 @@ from stepscope.presenters.plain import plain
 from stepscope.report import Change, Column, Diff, Node, Tree
 
 Paint = Callable[[str, str], str]
-_NARROWEST = 30
+_NARROWEST = 20
 """Cells that the text of a change keeps; columns of numbers give way to it."""
+_HEADING = 14
+"""Cells of a heading."""
 
 
 def branches(nodes: Sequence[Node]) -> list[str]:
@@ -48,7 +50,7 @@ def tree_lines(tree: Tree, room: int, paint: Paint) -> list[str]:
         [name, *(value(*pair) for pair in zip(tree.columns, node.values, strict=True)), _beside(node)]
         for name, node in zip(names, tree.nodes, strict=True)
     ]
-    head = ["", *(column.title for column in tree.columns), ""]
+    head = ["", *(shorten_cells(plain(column.title), _HEADING) for column in tree.columns), ""]
     right = [False, *(column.unit not in ("text", "bool") for column in tree.columns), False]
     widths = Grid.around([head, *rows], right).widths
     kept = list(range(len(head)))
@@ -76,10 +78,10 @@ def diff_lines(diff: Diff, room: int, paint: Paint) -> list[str]:
     """A heading, then each change: its numbers, what it is, and the line to edit."""
     columns = list(range(len(diff.columns)))
     texts = [[_number(diff.columns[i], one.values[i]) for i in columns] for one in diff.changes]
-    heads = [column.title for column in diff.columns]
+    heads = [shorten_cells(plain(column.title), _HEADING) for column in diff.columns]
     used = [i for i in columns if any(row[i] for row in texts)]
     grid = Grid.around([[row[i] for i in used] for row in [heads, *texts]], [True] * len(used))
-    while len(used) > 1 and room - grid.width - 2 < _NARROWEST:
+    while used and room - grid.width - 2 < _NARROWEST:
         used.pop()
         grid = Grid(grid.widths[: len(used)], [True] * len(used))
     left = grid.width + 2 if used else 0
