@@ -63,12 +63,31 @@ def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
     """How answers are shown."""
     if formats:
         parser.add_argument("--format", choices=formats, default=formats[0], help="form of the answer")
+    if "csv" in formats:
+        add_spreadsheet(parser)
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
         help="colour; NO_COLOR and FORCE_COLOR count",
     )
+
+
+def add_spreadsheet(parser: Parser) -> None:
+    """CSV for programs that run formulas."""
+    parser.add_argument(
+        "--spreadsheet", action="store_true", help="CSV: an apostrophe before text that would be a formula"
+    )
+
+
+def need_csv(options: argparse.Namespace, is_csv: bool) -> None:
+    """UsageError for --spreadsheet with anything but CSV."""
+    if options.spreadsheet and not is_csv:
+        raise UsageError(
+            "Only CSV has formulas",
+            seen="--spreadsheet without CSV",
+            todo="add --format csv, or drop the option",
+        )
 
 
 def add_output(parser: Parser, about: str, required: bool = False) -> None:

@@ -6,7 +6,9 @@ import io
 import os
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple, TextIO
+from typing import NamedTuple, TextIO, cast
+
+from stepscope.hidden import Visible
 
 _PIPED_WIDTH = 100
 
@@ -35,16 +37,23 @@ class Console(NamedTuple):
                 stream.reconfigure(encoding=encoding, errors="backslashreplace", newline="")
         is_terminal = out.isatty()
         width, height = screen()
+        styled = wants_color(color, is_terminal, os.environ)
         return cls(
-            out,
+            # Presenters escape what they show; this also covers what they may forget.
+            cast("TextIO", Visible(out, styles=styled)) if is_terminal else out,
             err,
-            wants_color(color, is_terminal, os.environ),
+            styled,
             wants_color(color, err.isatty(), os.environ),
             is_terminal,
             err.isatty(),
             width,
             height,
         )
+
+    @property
+    def data(self) -> TextIO:
+        """stdout for data of which nothing is ours to colour: exact, but with escapes on a terminal."""
+        return cast("TextIO", Visible(self.out, styles=False)) if self.is_terminal else self.out
 
     def paint(self, code: str, text: str) -> str:
         """`text` for stderr in an ANSI style, where colour is wanted."""

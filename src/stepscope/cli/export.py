@@ -6,7 +6,15 @@ import argparse
 from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_output, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import (
+    Parser,
+    add_output,
+    add_paths,
+    add_reading,
+    add_showing,
+    add_spreadsheet,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -33,6 +41,7 @@ def parser() -> Parser:
     add_output(parser, "what to write; - for stdout, with --to")
     parser.add_argument("--table", metavar="NAME", help="this table instead of all that the form can hold")
     parser.add_argument("--to", metavar="FORM", help="form to write, when FILE's ending does not say")
+    add_spreadsheet(parser)
     style = parser.add_argument_group("Chrome traces")
     style.add_argument(
         "--style", choices=STYLES, default=STYLES[0], help="stepscope (default) or tf-timeline"
@@ -87,6 +96,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             force=options.force,
             format=options.to,
             leave_out=_left_out(options),
+            spreadsheet=options.spreadsheet,
         )
         bar.stop()
     return _tell(written, options, console)
@@ -103,10 +113,10 @@ def _left_out(options: argparse.Namespace) -> frozenset[str] | None:
 def _check_style(options: argparse.Namespace) -> None:
     """UsageError for options of one style with the other."""
     if options.style == "tf-timeline":
-        if options.table or options.to:
+        if options.table or options.to or options.spreadsheet:
             raise UsageError(
                 "A Timeline is one kind of file",
-                seen="--style tf-timeline with --table or --to",
+                seen="--style tf-timeline with --table, --to or --spreadsheet",
                 todo="leave these out",
             )
     elif options.op_time:

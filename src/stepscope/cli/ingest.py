@@ -81,7 +81,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         rows += [(None, None, path, *[None] * 6, why) for path, why in sorted(left.items())]
     elif not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    write_rows(columns, rows, console, options.format)
+    write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)
     console.out.flush()
     tell_skipped(found.skipped, console)
     _tell_others(found, console)

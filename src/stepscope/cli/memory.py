@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -45,6 +45,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what is known. Exit code 2 when nothing is."""
     need_paths(options, "memory")
+    need_csv(options, options.format == "csv")
     recompute, halve = _search("--recompute", options.recompute), _search("--half", options.half)
     if options.batch is not None and options.batch < 2:
         raise UsageError(

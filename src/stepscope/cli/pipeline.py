@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -63,6 +63,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "--out is of --verify alone", seen="no --verify", todo="redirect the output: … > FILE"
         )
     need_paths(options, "pipeline")
+    need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
     from stepscope.instruments.pipeline.captures import missing

@@ -9,13 +9,14 @@ import argparse
 import os
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import FORMATS
 from stepscope.cli.console import Console
 from stepscope.cli.failure import tell
-from stepscope.cli.query import answer
+from stepscope.cli.query import answer, write_rows
 from stepscope.cli.reading import opened
 from stepscope.cli.statements import is_blank, split, statements
 from stepscope.errors import StepscopeError, UsageError
@@ -87,7 +88,8 @@ class Conversation:
 
     def _run(self, text: str) -> None:
         for statement in statements(text):
-            answer(self.trace, statement, self.console, self.mode, self._bar, everything=self._everything)
+            show = partial(write_rows, console=self.console, form=self.mode, everything=self._everything)
+            answer(self.trace, statement, self.mode, self._bar, show)
             self.console.out.flush()
 
     def _command(self, text: str) -> None:

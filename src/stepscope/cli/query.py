@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import QueryError, UsageError
@@ -52,6 +53,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Runs the SQL or opens the prompt."""
     sql = _take_sql(options)
     need_paths(options, "query")
+    need_csv(options, options.format == "csv")
     if sql is None and (sys.stdin.isatty() and "-" not in options.paths):
         from stepscope.cli.prompt import converse
 
@@ -75,8 +77,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
         trace.begin()
         from stepscope.presenters import rows  # noqa: F401 - needed at the end, imported while files are read
 
+        show = partial(
+            write_rows,
+            console=console,
+            form=options.format,
+            everything=options.all,
+            spreadsheet=options.spreadsheet,
+        )
         for statement in asked:
-            answer(trace, statement, console, options.format, bar, everything=options.all)
+            answer(trace, statement, options.format, bar, show)
     return 0
 
 
@@ -117,17 +126,17 @@ def _looks_like_sql(word: str) -> bool:
         return True
 
 
-def answer(
-    trace: Trace, statement: str, console: Console, form: str, bar: Bar, *, everything: bool = False
-) -> None:
-    """Runs a statement and writes its rows while they arrive. @NAME is an analysis of the library; as a table
-    it is shown with units, in every other form raw."""
+def answer(trace: Trace, statement: str, form: str, bar: Bar, show: Callable[..., None]) -> None:
+    """Runs a statement and writes its rows while they arrive; `show` is write_rows with how to write them.
+
+    @NAME is an analysis of the library: with units as a table, raw in every other form.
+    """
     entry = named(statement)
     result = trace.answer(entry) if entry else trace.query(statement)
     bar.stop()
     if entry is None or form != "table":
         rows = (row for batch in result.batches() for row in batch)
-        write_rows(result.columns, rows, console, form, everything=everything)
+        show(result.columns, rows)
         return
     values = result.rows()
     from stepscope import units
@@ -136,7 +145,7 @@ def answer(
     titles = [f"{f.title} {s.symbol}".strip() for f, s in zip(entry.columns, scales, strict=True)]
     shown = ([scale.cell(value) for scale, value in zip(scales, row, strict=True)] for row in values)
     right = [field.unit not in ("text", "bool") for field in entry.columns]
-    write_rows(titles, shown, console, form, everything=everything, right=right)
+    show(titles, shown, right=right)
 
 
 def named(statement: str) -> library.Entry | None:
@@ -167,15 +176,20 @@ def write_rows(
     form: str,
     *,
     everything: bool = False,
+    spreadsheet: bool = False,
     right: Sequence[bool] | None = None,
 ) -> None:
-    """Writes rows in a form; what a terminal is not given is said. right: columns that stand at the right."""
+    """Writes rows in a form, and says what does not fit a terminal. everything: all rows, even there.
+    spreadsheet: as in to_csv. right: columns that are aligned to the right."""
     from stepscope.presenters import rows as presenter
 
     rows = iter(rows)
     if form != "table":
-        write = {"json": presenter.to_json, "csv": presenter.to_csv, "md": presenter.to_markdown}[form]
-        write(columns, rows, console.out)
+        if form == "csv":
+            presenter.to_csv(columns, rows, console.data, spreadsheet=spreadsheet)
+        else:
+            write = {"json": presenter.to_json, "md": presenter.to_markdown}[form]
+            write(columns, rows, console.data)
         return
     most = ROWS_ON_SCREEN if console.is_terminal and not everything else None
     styles = {"heading": "1", "rule": "2", "null": "2"}

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return rendered
 
     if name == "-":
-        console.out.write(text())
+        console.data.write(text())
         return 0
     with staged(Path(name), force=options.force) as part:  # first, so that a bad name costs no decoding
         part.write_text(text(), encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -15,11 +15,12 @@ def show(report: Report, options: argparse.Namespace, console: Console) -> None:
 
         console.out.write(scroll.render(report, width=console.width, color=console.color))
     else:
-        console.out.write(as_text(report, options.format))
+        console.data.write(as_text(report, options))
 
 
-def as_text(report: Report, form: str) -> str:
+def as_text(report: Report, options: argparse.Namespace) -> str:
     """The report as json, csv or md."""
+    form = options.format
     # Each imported alone: the others are not needed, and their imports take time.
     if form == "json":
         from stepscope.presenters import json
@@ -28,7 +29,7 @@ def as_text(report: Report, form: str) -> str:
     if form == "csv":
         from stepscope.presenters import tidy
 
-        return tidy.render(report)
+        return tidy.render(report, spreadsheet=options.spreadsheet)
     from stepscope.presenters import markdown
 
     return markdown.render(report)

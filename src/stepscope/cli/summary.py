@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 
 ABOUT = "where the time went, why, what to do (the verb of a bare PATH)"
@@ -23,6 +23,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the summary."""
     need_paths(options, "summary")
+    need_csv(options, options.format == "csv")
     from stepscope.engines import ahead
 
     ahead.begin()  # making the engine takes longer than reading most recordings
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.format != "table":
         from stepscope.cli.showing import as_text
 
-        console.out.write(as_text(report, options.format))
+        console.data.write(as_text(report, options))
         return 0
     from stepscope.presenters import terminal
 

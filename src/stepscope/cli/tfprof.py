@@ -191,7 +191,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     write_files(answer, force=options.force)
     _write_stacks(options, model, chosen, console)
-    console.out.write(text)
+    console.data.write(text)
     if options.view == "advise":
         _say_findings(files, console)
     return 0

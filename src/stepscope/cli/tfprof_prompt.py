@@ -94,7 +94,7 @@ class Conversation:
             for warning in answer.warnings:
                 self.console.say(warning)
             write_files(answer, force=self._force)
-            self.console.out.write(answer.text)
+            self.console.data.write(answer.text)
         else:
             self.console.say(f"E: {command} is not one of {', '.join(COMMANDS)}")
 

@@ -3,10 +3,13 @@
 An exporter is a module with
 
     EXTENSIONS   the endings it writes, such as (".ndjson", ".jsonl")
-    TEXT         whether it writes lines, from beginning to end: they may go to stdout, or be packed (.gz)
+    TEXT         whether it writes from beginning to end: the file may go to stdout, or be packed (.gz)
+    SHOWN        optional: what a terminal gets for a chunk of the text, such as hidden.escaped_json;
+                 without it the file is binary and is not written to a terminal
     DEFAULT      the table it writes when none is named; None when it writes all of them
     write(trace, out, table) -> Written     writes `out`: a file that is not there yet, or a pipe
     leaving(parts) -> write                 optional: a write() that leaves these parts out (dataflow, memory)
+    write_spreadsheet                       optional: a write() whose text is never a formula
 
 `write` below chooses by the ending, and sees to it that a file appears whole or not at all. Exporters
 compute nothing: they give rows another form.
@@ -28,7 +31,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 from stepscope import library
 from stepscope.errors import UsageError
 from stepscope.exporters.packing import Gzip
-from stepscope.exporters.staging import Sink, pumped, staged
+from stepscope.exporters.showing import Showing
+from stepscope.exporters.staging import Sink, cannot_write, pumped, staged
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -108,6 +112,7 @@ def write(
     force: bool = False,
     format: str | None = None,
     leave_out: frozenset[str] | None = None,
+    spreadsheet: bool = False,
 ) -> Written:
     """Writes a trace to `out`; "-" is stdout, and then `format` (an ending) says what to write.
 
@@ -137,6 +142,15 @@ def write(
                 todo="leave the option out, or write .json",
             )
         put = leaving(leave_out)
+    if spreadsheet:
+        safe = getattr(exporter, "write_spreadsheet", None)
+        if safe is None:
+            raise UsageError(
+                "Only CSV has formulas.",
+                seen=f"{format or name} and --spreadsheet",
+                todo="leave the option out, or write .csv",
+            )
+        put = safe
     known = (*trace.schema.names, *library.names("base"), EVENTS)
     if table is not None and table not in known:
         raise UsageError(
@@ -159,9 +173,28 @@ def write(
             slug="not-text",
         )
     sys.stdout.flush()
-    with _pipe(sys.stdout.buffer, packed) as pipe:
-        written = replace(put(trace, pipe, table), path=name)
-    sys.stdout.buffer.flush()
+    sink: Sink = sys.stdout.buffer
+    shown = None
+    if sys.stdout.isatty():
+        escape = getattr(exporter, "SHOWN", None)
+        if escape is None or packed:
+            raise UsageError(
+                f"{format} is binary and is not written to a terminal.",
+                seen="the file name '-', and stdout is a terminal",
+                todo="name a file, or send stdout to a file or a pipe",
+                slug="not-text",
+            )
+        sink = shown = Showing(sys.stdout.buffer, escape)
+    try:
+        with _pipe(sink, packed) as pipe:
+            written = replace(put(trace, pipe, table), path=name)
+        if shown is not None:
+            shown.flush()
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write(Path("standard output"), error) from error
     return written
 
 

@@ -24,12 +24,14 @@ from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
 from stepscope.exporters.own_marks import members
 from stepscope.exporters.spots import Spots, count
+from stepscope.hidden import escaped_json
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
 
 EXTENSIONS = (".json",)
 TEXT = True
+SHOWN = escaped_json
 DEFAULT = None
 
 _AT = """'"pid":', spot.pid, ',"tid":', spot.tid, ',"ts":'"""

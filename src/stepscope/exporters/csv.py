@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.exporters import EVENTS
-from stepscope.exporters.lines import write_lines
+from stepscope.exporters.lines import rows_of, write_lines
+from stepscope.hidden import escaped_lines
 
 if TYPE_CHECKING:
     from stepscope.exporters import Written
@@ -14,9 +15,26 @@ if TYPE_CHECKING:
 
 EXTENSIONS = (".csv",)
 TEXT = True
+SHOWN = escaped_lines
 DEFAULT = EVENTS
+
+_OPTIONS = "FORMAT csv, HEADER true"
+_NO_FORMULA = (
+    """CASE WHEN {0}[1] IN ('=', '+', '-', '@', chr(9), chr(13)) THEN '''' || {0} ELSE {0} END AS {0}"""
+)
 
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
     """Writes the flat events, or one table."""
-    return write_lines(trace, out, table, "FORMAT csv, HEADER true")
+    return write_lines(trace, out, table, _OPTIONS)
+
+
+def write_spreadsheet(trace: Trace, out: Path, table: str | None) -> Written:
+    """Writes the same rows, with an apostrophe before text that a spreadsheet would take for a formula."""
+    sql = rows_of(trace, table or EVENTS)
+    described = trace.query(f"SELECT * FROM ({sql}) LIMIT 0")
+    columns = ", ".join(
+        _NO_FORMULA.format(f'"{name}"') if kind == "VARCHAR" else f'"{name}"'
+        for name, kind in zip(described.columns, described.types, strict=True)
+    )
+    return write_lines(trace, out, table, _OPTIONS, f"SELECT {columns} FROM ({sql})")

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from stepscope.session.trace import Trace
 
 
-def write_lines(trace: Trace, out: Path, table: str | None, options: str) -> Written:
-    """Writes one table with DuckDB's COPY."""
+def write_lines(trace: Trace, out: Path, table: str | None, options: str, sql: str | None = None) -> Written:
+    """Writes one table with DuckDB's COPY; sql: the SELECT of its rows, when it is not rows_of()."""
     name = table or EVENTS
-    rows = trace.copy(rows_of(trace, name), str(out), options + ", USE_TMP_FILE false")
+    rows = trace.copy(sql or rows_of(trace, name), str(out), options + ", USE_TMP_FILE false")
     return Written(str(out), {name: rows})
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.exporters import EVENTS
 from stepscope.exporters.lines import write_lines
+from stepscope.hidden import escaped_json
 
 if TYPE_CHECKING:
     from stepscope.exporters import Written
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 EXTENSIONS = (".ndjson", ".jsonl")
 TEXT = True
+SHOWN = escaped_json
 DEFAULT = EVENTS
 
 

@@ -1,7 +1,7 @@
 """Rows of a query as table, JSON, CSV or Markdown, written while they arrive.
 
-JSON and CSV are for machines: exact, unescaped but for what the format asks. table and md are for
-people: hidden characters are shown, long cells are cut where a terminal has an edge.
+JSON and CSV are for machines: exact, escaped only as the format requires. table and md are for people:
+hidden characters are shown as escapes, and long cells are cut at the edge of a terminal.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def to_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
 
 def json_value(value: Any) -> str:
     """One value as JSON text."""
-    if value is None or isinstance(value, (str, bool, int)):
+    if isinstance(value, str):
+        return json.dumps(value).replace("\x7f", "\\u007f")  # the one control character that dumps leaves
+    if value is None or isinstance(value, (bool, int)):
         return json.dumps(value)
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else "null"
@@ -91,9 +93,16 @@ def _text(value: Any) -> str:
 # --- CSV -----------------------------------------------------------------------------------------
 
 
-def to_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+FORMULA = tuple("=+-@\t\r")
+"""How text begins that a spreadsheet takes for a formula."""
+
+
+def to_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO, *, spreadsheet: bool = False) -> int:
     """Writes RFC 4180: a heading, lines that end in CR LF, quotes doubled. NULL is an empty field and the
-    empty string is \"\", so that the two stay apart."""
+    empty string is \"\", so that the two stay apart. spreadsheet: text that would be a formula gets an
+    apostrophe in front; numbers, negative ones too, stay numbers."""
+    if spreadsheet:
+        columns, rows = _unformulated(columns), map(_unformulated, rows)
     out.write(",".join(map(_csv_field, columns)) + "\r\n")
     number = 0
     for row in rows:
@@ -101,6 +110,10 @@ def to_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
         # A line of nothing would be skipped by readers, so the NULL of a single column is quoted.
         out.write((",".join(map(_csv_field, row)) or '""') + "\r\n")
     return number
+
+
+def _unformulated(row: Row) -> list[Any]:
+    return ["'" + one if isinstance(one, str) and one.startswith(FORMULA) else one for one in row]
 
 
 def _csv_field(value: Any) -> str:

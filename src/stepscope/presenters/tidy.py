@@ -12,10 +12,13 @@ from stepscope.report import Column, Report, Section, Table
 COLUMNS = ("part", "name", "row", "column", "unit", "value")
 
 
-def render(report: Report) -> str:
-    """Lines of part (section or finding), its name, number of the row, column, unit and the raw value."""
+def render(report: Report, *, spreadsheet: bool = False) -> str:
+    """Lines of part (section or finding), its name, number of the row, column, unit and the raw value.
+
+    spreadsheet: as in to_csv.
+    """
     out = io.StringIO(newline="")
-    to_csv(COLUMNS, _lines(report), out)
+    to_csv(COLUMNS, _lines(report), out, spreadsheet=spreadsheet)
     return out.getvalue()
 
 

@@ -1,0 +1,69 @@
+"""Characters that a terminal acts on instead of showing, and text in which they are escapes.
+
+Control characters move the cursor or set the title of a terminal; bidirectional marks make a name read as
+another one; some characters cannot be seen at all. Files and pipes get them as they are, since data must
+survive a round trip. A terminal gets escapes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TextIO
+
+from stepscope.patterns import late
+
+_CHARACTERS = (
+    "\x00-\x1f\x7f-\x9f"  # C0 and C1: escape sequences, carriage returns, NUL
+    "\u00ad\u180e\u200b\u2060-\u2064\ufeff"  # nothing to see
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # bidirectional
+    "\u2028\u2029"  # line ends
+    "\ud800-\udfff\ufff9-\ufffb"  # lone surrogates cannot be encoded
+    "\U000e0000-\U000e007f"  # tags: invisible text
+)
+_HIDDEN = late(f"[{_CHARACTERS}]")
+_LINES = late(f"(?:\n|\r\n|\t)|([{_CHARACTERS}])")
+_STYLED = late(f"(?:\n|\r\n|\t|\x1b\\[[0-9;]*m)|([{_CHARACTERS}])")
+
+
+def escaped(text: str) -> str:
+    r"""`text` on one line: hidden characters as \n, \x1b or \u{202e}."""
+    # What can be printed hides nothing; nearly every name can.
+    return text if text.isprintable() else _HIDDEN.sub(lambda found: _escape(found.group()), text)
+
+
+def escaped_lines(text: str, *, styles: bool = False) -> str:
+    """`text` of several lines: line ends and tabs stay, and with `styles` the colours of ANSI as well."""
+    return (_STYLED if styles else _LINES).sub(
+        lambda found: _escape(found[1]) if found[1] else found[0], text
+    )
+
+
+def escaped_json(text: str) -> str:
+    r"""JSON whose hidden characters are \u escapes; it is still JSON, with the same values."""
+    return _LINES.sub(lambda found: _json_escape(found) if found[1] else found[0], text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    named = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}.get(code)
+    return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}")
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    units = found.group().encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i] << 8 | units[i + 1]:04x}" for i in range(0, len(units), 2))
+
+
+class Visible:
+    """A terminal's stream that gets escapes. styles: whether ANSI colours pass, for text that we colour."""
+
+    def __init__(self, stream: TextIO, *, styles: bool) -> None:
+        self._stream, self._styles = stream, styles
+
+    def write(self, text: str) -> int:
+        """Writes the text, hidden characters escaped."""
+        self._stream.write(escaped_lines(text, styles=self._styles))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
