@@ -25,7 +25,6 @@ BITS = 1 << 63
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "BIGINT": st.integers(-BITS, BITS - 1) | st.integers(-3, 3),
     "INTEGER": st.integers(-(1 << 31), (1 << 31) - 1) | st.integers(-3, 3),
-    "UBIGINT": st.integers(0, 2 * BITS - 1) | st.integers(0, 3),
     "DOUBLE": st.floats() | st.sampled_from([0.0, -0.0, 1.5]),
     "BOOLEAN": st.booleans(),
     "VARCHAR": st.text(st.characters(exclude_categories=("Cs",)), max_size=90)
@@ -210,7 +209,6 @@ def test_every_table_of_the_schema_has_its_types(tmp_path: Path) -> None:
     names = {
         "BIGINT": 1 << 40,
         "INTEGER": -5,
-        "UBIGINT": 1 << 63,
         "DOUBLE": 0.5,
         "BOOLEAN": True,
         "VARCHAR": "é",
@@ -226,9 +224,9 @@ def test_what_the_engine_leaves_out_by_bounds_is_not_there(tmp_path: Path) -> No
     values = [float(i) for i in range(300_000)]
     values[5] = math.nan
     texts = [f"{i:07d}" for i in range(300_000)]
-    addresses = [(BITS - 150_000 + i) for i in range(300_000)]
+    addresses = [i - 150_000 for i in range(300_000)]
     columns: Columns = {"v": values, "t": texts, "a": addresses}
-    write(tmp_path / "t.parquet", columns, {"v": "DOUBLE", "t": "VARCHAR", "a": "UBIGINT"})
+    write(tmp_path / "t.parquet", columns, {"v": "DOUBLE", "t": "VARCHAR", "a": "BIGINT"})
     connection = duckdb.connect()
     try:
 
@@ -241,8 +239,8 @@ def test_what_the_engine_leaves_out_by_bounds_is_not_there(tmp_path: Path) -> No
         assert count("v < 10") == 9
         assert count("t >= '0299990'") == 10
         assert count("t = '0000005'") == 1
-        assert count(f"a >= {BITS}") == 150_000
-        assert count(f"a < {BITS - 149_990}") == 10
+        assert count("a >= 0") == 150_000
+        assert count("a < -149990") == 10
     finally:
         connection.close()
 
@@ -266,7 +264,6 @@ def test_a_giant_text_has_a_page_of_its_own(tmp_path: Path) -> None:
         ("INTEGER", -(1 << 31) - 1, 0),
         ("BIGINT", BITS - 1, 1),
         ("BIGINT", BITS, 0),
-        ("UBIGINT", -1, 0),
         ("BIGINT", "text", 0),
         ("VARCHAR", 5, 0),
         ("BOOLEAN", 1, 0),

@@ -221,7 +221,7 @@ def reading(store: Any) -> Reading:
         found.tensors[
             (
                 *runs[row["op_run_id"]], row["slot"], row["dtype"], row["shape"], row["requested_bytes"] or 0,
-                row["allocated_bytes"] or 0, row["allocator"], row["address"] or 0,
+                row["allocated_bytes"] or 0, row["allocator"], (row["address"] or 0) % 2**64,
             )
         ] += 1  # fmt: skip
     for row in rows("allocation"):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import stepscope
 from stepscope import _core
 from stepscope.formats import HEAD_BYTES, event_file, graph, run_metadata
 from tests import corpus
@@ -391,6 +392,22 @@ def test_any_message(message: Any) -> None:
     if message.step_stats.dev_stats:
         ours, twin = (reference.decode(one, "run_metadata") for one in (data, text))
         assert reference.rows_of(ours) == reference.rows_of(twin)
+
+
+@pytest.mark.parametrize("address", [1, 2**63 - 1, 2**63, 2**64 - 1])
+def test_an_address_keeps_its_bits(address: int, tmp_path: Path) -> None:
+    """As a signed number, in the store and in a lake: unsigned ones are no type of Spark's or BigQuery's."""
+    message = build([("op", 0, 10, "op = Op()")])
+    output = message.step_stats.dev_stats[0].node_stats[0].output.add(slot=0)
+    output.tensor_description.allocation_description.ptr = address
+    (row,) = reference.decode(message.SerializeToString(), "run_metadata").rows("tensor")
+    assert row["address"] % 2**64 == address
+    assert -(2**63) <= row["address"] < 2**63
+    (tmp_path / "run_meta_1.pb").write_bytes(message.SerializeToString())
+    stepscope.ingest([tmp_path / "run_meta_1.pb"], tmp_path / "lake")
+    for path in ("run_meta_1.pb", "lake"):
+        with stepscope.open(tmp_path / path, cache=False) as trace:
+            assert trace.query("SELECT address FROM tensor").rows() == [(row["address"],)]
 
 
 def test_hostile_files_end_in_an_error_or_a_note() -> None:

@@ -231,16 +231,6 @@ def test_a_newer_decoder_replaces_what_an_older_one_wrote(
     reader.open_lake(tmp_path / LAKE).verify(contents=True)
 
 
-def test_numbers_of_sources_never_collide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "wanted_id", lambda *key: 2**manifest.SOURCE_BITS - 2)
-    paths = [chrome(tmp_path / f"{name}.json", name) for name in "abcd"]
-    rows = stepscope.ingest(paths, tmp_path / LAKE)
-    assert sorted(row.source_id for row in rows) == [0, 1, 2**27 - 2, 2**27 - 1]
-    assert stepscope.ingest(paths, tmp_path / LAKE) == rows
-    with stepscope.open(tmp_path / LAKE) as trace:
-        assert trace.query("SELECT count(DISTINCT id), min(id) >= 0 FROM slice").rows() == [(80, True)]
-
-
 def test_two_writers_and_readers_at_once(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import sys

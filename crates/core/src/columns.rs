@@ -128,7 +128,6 @@ pub enum Table {
 #[allow(missing_docs)]
 pub enum Type {
     I64,
-    U64,
     F64,
     Text,
 }
@@ -229,7 +228,7 @@ impl Table {
                 ("allocator", Text),
                 ("ts_ps", I64),
                 ("delta_bytes", I64),
-                ("address", U64),
+                ("address", I64),
             ],
             Table::Tensor => &[
                 ("op_run_id", I64),
@@ -240,7 +239,7 @@ impl Table {
                 ("requested_bytes", I64),
                 ("allocated_bytes", I64),
                 ("allocator", Text),
-                ("address", U64),
+                ("address", I64),
             ],
             Table::Node => &[
                 ("graph", Text),

@@ -24,7 +24,6 @@ fn kind(name: &str) -> PyResult<Kind> {
     Ok(match name {
         "BIGINT" => Kind::I64,
         "INTEGER" => Kind::I32,
-        "UBIGINT" => Kind::U64,
         "DOUBLE" => Kind::F64,
         "BOOLEAN" => Kind::Bool,
         "VARCHAR" => Kind::Text,

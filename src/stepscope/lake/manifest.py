@@ -17,9 +17,6 @@ from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
 from stepscope.patterns import late
 
-SOURCE_BITS = 27
-"""Numbers of sources fit in so many bits, so that ids fit in 63 (see rows.ID_BITS)."""
-
 _OWN_PATH = late(
     r"([a-z_]{1,64})/run=[a-z][a-z0-9._-]{0,150}/host=[a-z][a-z0-9._-]{0,150}/"
     r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.parquet"
@@ -55,15 +52,9 @@ class Manifest(NamedTuple):
         return sealed(told)
 
 
-def wanted_id(content_hash: str, run_id: str, host_id: str, path: str = "") -> int:
-    """The number a source gets unless another one has it already. `path` only for unreadable sources."""
-    digest = hashlib.blake2b("\0".join((content_hash, run_id, host_id, path)).encode(), digest_size=8)
-    return int.from_bytes(digest.digest(), "big") >> (64 - SOURCE_BITS)
-
-
 def file_name(source_id: int) -> str:
     """Name of the manifest of a source."""
-    return f"{source_id:09d}.json"
+    return f"{source_id:019d}.json"
 
 
 def sealed(told: dict[str, Any]) -> bytes:

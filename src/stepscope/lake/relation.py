@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stepscope.lake.rows import ID_BITS
+from stepscope.lake.numbers import first_id
 from stepscope.lake.schema import Table
 
 _LOCAL_IDS = frozenset({"id", "device_id", "track_id", "parent_id", "slice_id", "op_run_id", "flow_id"})
@@ -24,7 +24,7 @@ def select(
     Columns that are not available are NULL. With source_id 0 ids stay as they are, which costs nothing.
     """
     there = set(available)
-    offset = source_id << ID_BITS
+    offset = first_id(source_id)
     fixed = {"run_id": quoted(run_id), "host_id": quoted(host_id), "source_id": str(source_id)}
     picks = []
     for column in table.columns:
@@ -52,7 +52,7 @@ def plain_columns(table: Table) -> Columns:
 def stored_columns(table: Table, source_id: int, run_id: str, host_id: str) -> Columns:
     """The schema's columns of a store's table: what `select` gives, without an engine."""
     fixed: dict[str, str | int] = {"run_id": run_id, "host_id": host_id, "source_id": source_id}
-    offset = source_id << ID_BITS
+    offset = first_id(source_id)
     return [
         (column.name, column.type, fixed.get(column.name), offset if column.name in _LOCAL_IDS else 0)
         for column in table.columns

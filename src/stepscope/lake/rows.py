@@ -8,9 +8,6 @@ from typing import Any, NamedTuple
 from stepscope.sources import names
 from stepscope.sources.source import Source
 
-ID_BITS = 36
-"""Ids within a source fit below this bit; the number of the source stands above it."""
-
 _NOT_A_LOSS = frozenset({"no-steps", "clock-unaligned", "unfinished-capture"})
 """Notes of what a recording never had: the events it has are all there."""
 

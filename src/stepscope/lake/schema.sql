@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 7
+-- SCHEMA_VERSION 8
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -10,11 +10,12 @@
 --   5  tfprof_node; buffer tells a row to draw a block on, and the line of code; op_line; checkpoint_tensor
 --   6  hlo_instruction
 --   7  step is a view over step_stored
+--   8  address is a BIGINT; source_id of a lake has 63 bits and is the first id of its rows
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
 --   *_bytes  bytes
---   id       a number unique over all sources opened or ingested together
+--   id       a number unique over all sources opened together, or over the whole lake
 --   run_id, host_id, source_id stand in every table, so that any two tables join on them
 
 -- A training job, or any program that was recorded: what belongs together.
@@ -219,7 +220,7 @@ CREATE TABLE allocation (
   allocator VARCHAR NOT NULL,       -- name of the allocator
   ts_ps BIGINT NOT NULL,            -- when, from the capture's origin
   delta_bytes BIGINT NOT NULL,      -- bytes allocated (positive) or freed (negative)
-  address UBIGINT                   -- address, when told
+  address BIGINT                    -- address, when the recorder wrote it: its 64 bits, negative from 2^63 on
 );
 
 -- A tensor that an op put out.
@@ -236,7 +237,7 @@ CREATE TABLE tensor (
   requested_bytes BIGINT,           -- bytes asked for
   allocated_bytes BIGINT,           -- bytes given
   allocator VARCHAR,                -- name of the allocator
-  address UBIGINT                   -- address, when told
+  address BIGINT                    -- address, when the recorder wrote it: its 64 bits, negative from 2^63 on
 );
 
 -- A node of a graph.

@@ -22,12 +22,13 @@ from pathlib import Path
 from stepscope import config
 from stepscope.errors import LakeError
 from stepscope.lake import disk, leftovers, manifest, reader
+from stepscope.lake.claims import check_free, claim
 from stepscope.lake.decoded import Decoded
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE, Swept
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import plain_columns, stored_columns
-from stepscope.lake.rows import SourceRow, placed, small_tables, source_row
+from stepscope.lake.rows import placed, small_tables, source_row
 from stepscope.lake.schema import schema
 from stepscope.sources.find import LAKE_MARK, is_lake
 
@@ -80,13 +81,14 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
     """Writes a decoded source and announces it. Returns the manifest that is in the lake then.
 
     Nothing is written when the lake has the same bytes under the same run and host already. LakeError
-    when writing fails: the source is not in the lake then, and what was written of it is taken back.
+    when writing fails or the ids of two sources clash: the source is not in the lake then, and what was
+    written of it is taken back.
     """
     with _telling(folder):
         source = placed(decoded.source, decoded.facts)
         wanted = decoded._replace(source=source)
         while True:
-            source_id, known = _claim(folder, wanted)
+            source_id, known = claim(folder, wanted)
             if known is not None and not _is_older(known, wanted):
                 return known
             files = _write_tables(stage, wanted, source_id, threads)
@@ -94,26 +96,7 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
             made = Manifest(schema().version, row, tuple(files), source.identity, source.member)
             if _publish(folder, stage, made, replacing=known):
                 return made
-            # Another writer took the number, or wrote the same source, since it was claimed.
-
-
-def _claim(folder: Path, decoded: Decoded) -> tuple[int, Manifest | None]:
-    """The number for a source, and its manifest when the lake has one."""
-    source = decoded.source
-    key = _key(source_row(source, 0, decoded.facts, decoded.error))
-    source_id = manifest.wanted_id(*key)
-    while True:
-        path = folder / MANIFESTS / manifest.file_name(source_id)
-        if not path.exists():
-            return source_id, None
-        there = manifest.read(path)
-        if _key(there.source) == key:
-            return source_id, there
-        source_id = (source_id + 1) % (1 << manifest.SOURCE_BITS)
-
-
-def _key(row: SourceRow) -> tuple[str, str, str, str]:
-    return row.content_hash, row.run_id, row.host_id, "" if row.content_hash else row.path
+            # Another writer wrote the same source since its number was claimed.
 
 
 def _is_older(known: Manifest, decoded: Decoded) -> bool:
@@ -131,7 +114,7 @@ def _write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -
             small.replace(name, dict(zip(schema().table(name).names, zip(*rows, strict=True), strict=True)))
     row = source_row(source, source_id, decoded.facts, decoded.error)
     # The hash of an unreadable source may be unknown; its number is then as good a name.
-    base = f"{row.content_hash or f'{source_id:09d}'}-{row.decoder_version}.parquet"
+    base = f"{row.content_hash or f'{source_id}'}-{row.decoder_version}.parquet"
     parts, paths = [], []
     for table in schema().tables:
         if small.tables().get(table.name):
@@ -167,6 +150,8 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
         if there != replacing:
             (stage / PLAN).unlink()
             return False
+        if replacing is None:
+            check_free(folder, made)
         changed = {folder}
         for file in made.files:
             target = folder / file.path

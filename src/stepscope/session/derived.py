@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import LimitReached
-from stepscope.lake.rows import ID_BITS, printable
+from stepscope.lake.numbers import first_id
+from stepscope.lake.rows import printable
 from stepscope.lake.schema import schema
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
@@ -39,7 +40,7 @@ def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
         for name, (path, line) in lines.items():
             rows.append(
                 {
-                    "id": (number << ID_BITS) + len(rows),
+                    "id": first_id(number) + len(rows),
                     "run_id": run,
                     "host_id": first.host_id,
                     "source_id": number,

@@ -89,7 +89,6 @@ pub struct Rows {
 pub fn shape(kind: Type) -> Shape {
     match kind {
         Type::I64 => Shape::I64,
-        Type::U64 => Shape::U64,
         Type::F64 => Shape::F64,
         Type::Text => Shape::Text,
     }

@@ -15,9 +15,7 @@ from stepscope.instruments.memory.blocks import Block, Held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
 from stepscope.instruments.memory.moves import Query
 from stepscope.instruments.memory.peak import Peak, peak
-
-ID_BITS = 36
-"""Rows are numbered below this bit, with the number of the source above it, as everywhere."""
+from stepscope.lake.numbers import first_id
 
 
 @dataclass(frozen=True)
@@ -237,7 +235,7 @@ def buffer_rows(found: Sequence[Memory]) -> list[dict[str, Any]]:
         for block, lane in zip(blocks, lanes.pack(blocks), strict=True):
             rows.append(
                 {
-                    "id": (one.source_id << ID_BITS) + len(rows),
+                    "id": first_id(one.source_id) + len(rows),
                     "run_id": one.run_id,
                     "host_id": one.host_id,
                     "source_id": one.source_id,

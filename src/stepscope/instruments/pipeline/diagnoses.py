@@ -18,13 +18,12 @@ from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.lake.numbers import first_id
 
 MOST_EVENTS = 250_000
 """Events of one source that are read; the first ones in time. They take a quarter of a GB."""
 _PARTS = 4096
 """Parts of the recording's time, of which as many are read as hold so many events."""
-ID_BITS = 36
-"""Rows are numbered below this bit, with the number of the source above it, as everywhere."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
     """Rows of the table iterator."""
     rows = []
     for one in found:
-        base = one.source_id << ID_BITS
+        base = first_id(one.source_id)
         rank = {load.stage.number: i for i, load in enumerate(one.diagnosis.ranked, 1)}
         for load in one.diagnosis.loads:
             stage = load.stage
@@ -162,7 +161,7 @@ def call_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
     """Rows of the table iterator_call."""
     rows: list[dict[str, Any]] = []
     for one in found:
-        base = one.source_id << ID_BITS
+        base = first_id(one.source_id)
         for load in one.diagnosis.loads:
             for call in load.stage.calls:
                 rows.append(

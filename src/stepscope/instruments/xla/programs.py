@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import LimitReached
-from stepscope.lake.rows import ID_BITS, printable
+from stepscope.lake.numbers import first_id
+from stepscope.lake.rows import printable
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
@@ -48,7 +49,7 @@ def rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
                 file, line, function = stacks.innermost(frame)
                 found.append(
                     {
-                        "id": (number << ID_BITS) + len(found) - first,
+                        "id": first_id(number) + len(found) - first,
                         **place,
                         "program_id": program,
                         "module": printable(module),

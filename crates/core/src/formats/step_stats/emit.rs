@@ -293,7 +293,10 @@ impl Emitter<'_> {
                 } else {
                     Cell::Text(&allocator)
                 },
-                allocation.address.map_or(Cell::Null, Cell::U64),
+                // The same 64 bits: no engine but DuckDB has unsigned numbers.
+                allocation
+                    .address
+                    .map_or(Cell::Null, |address| Cell::I64(address as i64)),
             ];
             self.writer.row(Table::Tensor, &cells)?;
         }

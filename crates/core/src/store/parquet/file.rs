@@ -158,19 +158,18 @@ fn element(out: &mut Thrift, column: &Column) {
     out.i32(1, physical(column.kind));
     out.i32(3, i32::from(!column.is_constant()));
     out.bytes(4, column.name.as_bytes());
-    let integer = |out: &mut Thrift, converted, bits, signed| {
+    let integer = |out: &mut Thrift, converted, bits| {
         out.i32(6, converted);
         out.begin(10);
         out.begin(10);
         out.i8(1, bits);
-        out.flag(2, signed);
+        out.flag(2, true);
         out.end();
         out.end();
     };
     match column.kind {
-        Kind::I64 => integer(out, 18, 64, true),
-        Kind::U64 => integer(out, 14, 64, false),
-        Kind::I32 => integer(out, 17, 32, true),
+        Kind::I64 => integer(out, 18, 64),
+        Kind::I32 => integer(out, 17, 32),
         Kind::Text => {
             out.i32(6, 0);
             out.begin(10);
@@ -187,7 +186,7 @@ fn physical(kind: Kind) -> i32 {
     match kind {
         Kind::Bool => 0,
         Kind::I32 => 1,
-        Kind::I64 | Kind::U64 => 2,
+        Kind::I64 => 2,
         Kind::F64 => 5,
         Kind::Text => 6,
     }

@@ -35,8 +35,6 @@ pub enum Kind {
     I64,
     /// INTEGER.
     I32,
-    /// UBIGINT.
-    U64,
     /// DOUBLE.
     F64,
     /// BOOLEAN.

@@ -36,7 +36,6 @@ fn signed(value: i64, kind: Kind, add: i64) -> Result<u64> {
         Kind::I32 => i32::try_from(value)
             .map(|value| value as i64 as u64)
             .map_err(|_| wrong(value, kind)),
-        Kind::U64 => u64::try_from(value).map_err(|_| wrong(value, kind)),
         Kind::F64 => Ok((value as f64).to_bits()),
         Kind::Bool | Kind::Text => Err(wrong(value, kind)),
     }
@@ -78,20 +77,16 @@ impl Numbers {
                     .map(|value| (i64::from(*value) + add) as u64)
                     .collect())
             }
-            (DataType::Int64, Kind::I64 | Kind::I32 | Kind::U64 | Kind::F64) => {
+            (DataType::Int64, Kind::I64 | Kind::I32 | Kind::F64) => {
                 let values = array.as_primitive::<Int64Type>().values();
                 let rows = (0..rows).filter(there);
                 rows.map(|row| signed(values[row], kind, add)).collect()
             }
-            (DataType::Int32, Kind::I64 | Kind::I32 | Kind::U64 | Kind::F64) => {
+            (DataType::Int32, Kind::I64 | Kind::I32 | Kind::F64) => {
                 let values = array.as_primitive::<Int32Type>().values();
                 let rows = (0..rows).filter(there);
                 rows.map(|row| signed(i64::from(values[row]), kind, add))
                     .collect()
-            }
-            (DataType::UInt64, Kind::U64) => {
-                let values = array.as_primitive::<UInt64Type>().values();
-                Ok((0..rows).filter(there).map(|row| values[row]).collect())
             }
             (DataType::UInt64, Kind::I64 | Kind::I32) => {
                 let values = array.as_primitive::<UInt64Type>().values();

@@ -27,7 +27,7 @@ pub fn plain(kind: Kind, bits: u64) -> Vec<u8> {
 pub fn numbers(kind: Kind, values: &[u64], nulls: usize) -> Statistics {
     let bounds = match kind {
         Kind::F64 => return floats(values, nulls),
-        Kind::U64 | Kind::Bool | Kind::Text => {
+        Kind::Bool | Kind::Text => {
             let fold =
                 |(least, most): (u64, u64), value: &u64| (least.min(*value), most.max(*value));
             values.iter().fold((u64::MAX, u64::MIN), fold)

@@ -175,10 +175,6 @@ fn bounds_are_those_of_the_type() {
         bounds(Kind::I64, &[3, minus]),
         Some((eight(minus), eight(3)))
     );
-    assert_eq!(
-        bounds(Kind::U64, &[3, minus]),
-        Some((eight(3), eight(minus)))
-    );
     let real = |value: f64| value.to_bits();
     assert_eq!(
         bounds(Kind::F64, &[real(0.0), real(-0.0)]),

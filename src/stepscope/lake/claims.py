@@ -1,0 +1,74 @@
+"""Which number a source gets in a lake, and that no other source has ids among its own."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+
+from stepscope.errors import LakeError
+from stepscope.lake import manifest, numbers
+from stepscope.lake.decoded import Decoded
+from stepscope.lake.manifest import Manifest
+from stepscope.lake.reader import MANIFESTS
+from stepscope.lake.rows import SourceRow, source_row
+from stepscope.sources.source import Source
+
+
+def claim(folder: Path, decoded: Decoded) -> tuple[int, Manifest | None]:
+    """The number for a decoded source, and its manifest when the lake has one.
+
+    LakeError when another source has the number.
+    """
+    key = key_of(source_row(decoded.source, 0, decoded.facts, decoded.error))
+    tables = {} if decoded.store is None else decoded.store.tables()
+    rows = max(tables.values(), default=0)
+    bits = numbers.bits_for(_size(decoded.source))
+    while True:
+        source_id = numbers.wanted(key, bits)
+        there = _manifest(folder, source_id)
+        if there is not None and key_of(there.source) == key:
+            return source_id, there
+        if rows <= 1 << bits:
+            break
+        bits += 1
+    if there is not None:
+        raise _clash(decoded.source.path, there)
+    return source_id, None
+
+
+def check_free(folder: Path, made: Manifest) -> None:
+    """LakeError when another source of the lake has ids among those of `made`, or the other way round."""
+    source_id, rows = made.source.source_id, most_rows(made)
+    for other in chain(numbers.around(source_id), numbers.within(source_id, rows)):
+        there = _manifest(folder, other)
+        if there is not None and (other > source_id or other + most_rows(there) > source_id):
+            raise _clash(made.source.path, there)
+
+
+def key_of(row: SourceRow) -> tuple[str, str, str, str]:
+    """What identifies a source in a lake: its bytes, run and host; its path too when it has no hash."""
+    return row.content_hash, row.run_id, row.host_id, "" if row.content_hash else row.path
+
+
+def most_rows(made: Manifest) -> int:
+    """Rows of the largest table of a source."""
+    return max((file.rows for file in made.files), default=0)
+
+
+def _size(source: Source) -> int:
+    """Bytes that its rows come from."""
+    return source.size + sum(piece.size for piece in source.pieces)
+
+
+def _manifest(folder: Path, source_id: int) -> Manifest | None:
+    path = folder / MANIFESTS / manifest.file_name(source_id)
+    return manifest.read(path) if path.exists() else None
+
+
+def _clash(path: str, there: Manifest) -> LakeError:
+    return LakeError(
+        "The ids of two sources clash, so the second cannot be added to this lake.",
+        seen=f"{there.source.path} (run {there.source.run_id}) has ids that {path} would have",
+        todo="ingest it into another lake, or into this one with --run and another name for its run",
+        path=path,
+    )
