@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepscope import _core
-from stepscope.lake.relation import select, stored_columns
+from stepscope.engines import Files, Relation, Stream
+from stepscope.engines.duckdb import DuckDB
+from stepscope.lake.relation import stored_columns, values
 from stepscope.lake.schema import schema
 
 Columns = dict[str, list[Any]]
@@ -191,18 +192,23 @@ def test_a_store_is_written_as_the_engine_would(tmp_path: Path, names: int, even
         columns = stored_columns(table, source_id, "a run", "a host")
         ((_, rows, _),) = _core.write_parquet([(str(path), store, name, columns)])
         assert rows == store.tables()[name]
-        there = pa.table(store.stream(name))
-        connection = duckdb.connect()
+        held = tuple(store.stream(name).columns)
+        made = values(table, held, source_id, "a run", "a host")
+        stream = Stream(
+            "there", lambda wanted, mapped, name=name: store.stream(name, mapped, wanted), held, made
+        )
+        engine = DuckDB()
         try:
-            connection.register("there", there)
-            sql = select(table, there.column_names, "there", source_id, "a run", "a host")
-            wanted = connection.sql(sql).to_arrow_table()
-            found = connection.sql(f"SELECT * FROM read_parquet('{path}')").to_arrow_table()
+            engine.attach(Relation("there", table.types, lambda stream=stream: [stream]))
+            engine.attach(Relation("written", table.types, lambda path=path: [Files((str(path),))]))
+            wanted, found = (engine.query(f"SELECT * FROM {one}") for one in ("there", "written"))
+            assert (found.columns, found.types) == (wanted.columns, wanted.types)
+            made_rows = wanted.rows()
+            assert found.rows() == made_rows
         finally:
-            connection.close()
-        assert found.to_pydict() == wanted.to_pydict()
-        assert found.schema == wanted.schema
-        assert pq.ParquetFile(path).read().to_pydict() == wanted.to_pydict()
+            engine.close()
+        written = pq.ParquetFile(path).read().to_pydict()
+        assert list(zip(*written.values(), strict=True)) == made_rows
 
 
 def test_every_table_of_the_schema_has_its_types(tmp_path: Path) -> None:

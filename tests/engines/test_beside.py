@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pytest
 
-from stepscope.engines.duckdb import DuckDB, Selects
+from stepscope.engines import Relation, Rows, Stream
+from stepscope.engines.duckdb import DuckDB
 from stepscope.errors import QueryError
 
 COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"))
@@ -23,7 +24,7 @@ VIEWS = {
 class Arrow:
     """Rows with some of the columns."""
 
-    def __init__(self, columns: frozenset[str] | None) -> None:
+    def __init__(self, columns: Sequence[str] | None) -> None:
         table = pa.table({"id": [0, 1, 2], "name": ["a", "b", "a"], "dur_ps": [5, 7, 11]})
         self.table = table.select([one for one in table.column_names if columns is None or one in columns])
 
@@ -34,25 +35,16 @@ class Arrow:
 @pytest.fixture
 def engine() -> Iterator[DuckDB]:
     made = DuckDB()
-    made.source("slice", COLUMNS, slices(made))
+    made.attach(Relation("slice", COLUMNS, slices))
     made.define(VIEWS)
-    made.lock()
+    made.seal()
     yield made
     made.close()
 
 
-def slices(engine: DuckDB) -> Selects:
+def slices() -> list[Stream]:
     """A table that is attached with the columns that are asked for, and again when there are more of them."""
-
-    def make(wanted: frozenset[str] | None) -> list[str]:
-        alias = engine.stream("store", Arrow(wanted))
-        picks = ", ".join(
-            f"CAST({name if wanted is None or name in wanted else 'NULL'} AS {kind}) AS {name}"
-            for name, kind in COLUMNS
-        )
-        return [f"SELECT {picks} FROM {alias}"]
-
-    return make
+    return [Stream("store", lambda columns, mapped: Arrow(columns), tuple(name for name, _ in COLUMNS), {})]
 
 
 QUESTIONS = [
@@ -74,13 +66,13 @@ def test_answers_come_in_the_order_of_the_questions(engine: DuckDB, keep: tuple[
 def test_a_table_may_be_attached_anew_meanwhile(engine: DuckDB) -> None:
     """What asks questions itself runs while the others are answered, and may want more columns."""
 
-    def asks(wanted: frozenset[str] | None) -> list[str]:
+    def asks() -> list[Rows]:
         # A view that is being computed, and columns that no other question reads.
         assert engine.query("SELECT total FROM most").rows() == [(16,)]
         (count,) = engine.query("SELECT count(DISTINCT id) FROM slice").rows()[0]
-        return engine.values("asked", (("a", "BIGINT"),), [(count,)])
+        return [Rows([(count,)])]
 
-    engine.source("asked", (("a", "BIGINT"),), asks, asks=True)
+    engine.attach(Relation("asked", (("a", "BIGINT"),), asks, asks=True))
     for _ in range(5):
         found = engine.answers(["SELECT a FROM asked", *QUESTIONS], ["by_name", "most"])
         assert found == [[(3,)], *ANSWERS]
@@ -112,10 +104,10 @@ def test_interrupt_stops_all_of_them(engine: DuckDB) -> None:
 def test_what_stops_before_the_views_are_made_leaves_no_thread(engine: DuckDB) -> None:
     """The thread that asks fails while one that answers makes views and the other waits for them."""
 
-    def fails(wanted: frozenset[str] | None) -> list[str]:
+    def fails() -> list[Rows]:
         raise ValueError("no")
 
-    engine.source("asked", (("a", "BIGINT"),), fails, asks=True)
+    engine.attach(Relation("asked", (("a", "BIGINT"),), fails, asks=True))
     slow = "SELECT count(*) AS total FROM range(3000000) a, range(100000) b"
     engine.define({"slow": slow})
     before = threading.active_count()

@@ -8,7 +8,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -16,8 +16,9 @@ import pyarrow as pa
 import pytest
 
 from stepscope import config
-from stepscope.engines.duckdb import DuckDB, Selects
-from stepscope.engines.reads import Reads, parse
+from stepscope.engines import Reads, Relation, Rows, Stream
+from stepscope.engines.duckdb import DuckDB
+from stepscope.engines.duckdb.parser import parse
 from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
 
 NUMBERS = (("a", "BIGINT"),)
@@ -42,24 +43,28 @@ def engine() -> Iterator[DuckDB]:
     made.close()
 
 
-def slices(engine: DuckDB, wanted: list[frozenset[str] | None]) -> Selects:
+def slices(wanted: list[list[str] | None]) -> Relation:
     """A table of three rows that remembers which columns it was asked for."""
     table = pa.table({"id": [0, 1, 2], "name": ["a", "b", "a"], "dur_ps": [5, 7, 11]})
 
-    def make(columns: frozenset[str] | None) -> list[str]:
-        wanted.append(columns)
-        engine.stream("store", Arrow(table))
-        return ["SELECT id, name, dur_ps, CAST(NULL AS VARCHAR) AS args_json FROM store"]
+    def open_(columns: Sequence[str] | None, mapped: bool) -> Arrow:
+        wanted.append(None if columns is None else list(columns))
+        return Arrow(table if columns is None else table.select(list(columns)))
 
-    return make
+    return Relation("slice", COLUMNS, lambda: [Stream("store", open_, ("id", "name", "dur_ps"), {})])
+
+
+def table(name: str, columns: tuple[tuple[str, str], ...], rows: list[tuple]) -> Relation:
+    """A table of Python values."""
+    return Relation(name, columns, lambda: [Rows(rows)])
 
 
 def test_tables_are_attached_when_read_with_the_columns_read(engine: DuckDB) -> None:
-    wanted: list[frozenset[str] | None] = []
-    engine.source("slice", COLUMNS, slices(engine, wanted))
-    others: list[frozenset[str] | None] = []
-    engine.source("other", COLUMNS, lambda columns: others.append(columns) or [])
-    engine.lock()
+    wanted: list[list[str] | None] = []
+    engine.attach(slices(wanted))
+    others: list[int] = []
+    engine.attach(Relation("other", COLUMNS, lambda: others.append(1) or []))
+    engine.seal()
     assert engine.query("SELECT sum(dur_ps) FROM slice").rows() == [(23,)]
     assert engine.query("SELECT name, sum(dur_ps) s FROM slice GROUP BY name ORDER BY s").rows() == [
         ("b", 7),
@@ -69,11 +74,11 @@ def test_tables_are_attached_when_read_with_the_columns_read(engine: DuckDB) -> 
     assert engine.query("SELECT * FROM slice LIMIT 1").rows() == [(0, "a", 5, None)]
     assert others == []
     assert engine.query("DESCRIBE slice").rows()[3][:2] == ("args_json", "VARCHAR")
-    assert wanted == [frozenset({"dur_ps"}), frozenset({"dur_ps", "name"}), None]
+    assert wanted == [["dur_ps"], ["name", "dur_ps"], None]
 
 
 def test_every_table_exists_and_has_its_types(engine: DuckDB) -> None:
-    engine.source("slice", COLUMNS, lambda columns: [])
+    engine.attach(table("slice", COLUMNS, []))
     found = engine.query("SELECT * FROM slice")
     assert (found.columns, found.types) == (
         tuple(name for name, _ in COLUMNS),
@@ -85,12 +90,12 @@ def test_every_table_exists_and_has_its_types(engine: DuckDB) -> None:
 def test_small_tables_keep_every_value(engine: DuckDB) -> None:
     columns = (("a", "BIGINT"), ("b", "VARCHAR"), ("c", "BOOLEAN"), ("d", "INTEGER"))
     rows = [(2**62, "x", True, None), (-1, None, False, 7), (None, "'; --", None, None)]
-    engine.source("t", columns, lambda wanted: engine.values("t", columns, rows))
+    engine.attach(table("t", columns, rows))
     assert engine.query("SELECT * FROM t").rows() == rows
 
 
 def test_views_are_made_when_named_and_may_build_on_one_another(engine: DuckDB) -> None:
-    engine.source("t", NUMBERS, lambda wanted: engine.values("t", NUMBERS, [(1,), (2,)]))
+    engine.attach(table("t", NUMBERS, [(1,), (2,)]))
     engine.define({"twice": "SELECT a * 2 AS a FROM t", "four": "SELECT a * 2 AS a FROM twice"})
     engine.define({"broken": "SELECT nothing FROM nowhere"})
     assert engine.query("SELECT sum(a) FROM four").rows() == [(12,)]
@@ -134,9 +139,9 @@ def test_parameters(engine: DuckDB) -> None:
     ],
 )
 def test_refusals_say_what_to_do(engine: DuckDB, sql: str, seen: str, todo: str) -> None:
-    engine.source("slice", COLUMNS, lambda columns: [])
-    engine.source("t", NUMBERS, lambda wanted: engine.values("t", NUMBERS, [(1,)]))
-    engine.lock()
+    engine.attach(table("slice", COLUMNS, []))
+    engine.attach(table("t", NUMBERS, [(1,)]))
+    engine.seal()
     with pytest.raises(QueryError) as caught:
         engine.query(sql)
     assert seen in caught.value.seen
@@ -160,7 +165,7 @@ def test_queries_reach_nothing_outside(engine: DuckDB, tmp_path: Path, sql: str)
     file = tmp_path / "data.csv"
     file.write_text("a\n1\n")
     secret = pa.table({"a": [1]})  # a variable that DuckDB would find by its name
-    engine.lock()
+    engine.seal()
     with pytest.raises(QueryError):
         engine.query(sql.format(file=file)).rows()
     assert secret.num_rows == 1
@@ -169,8 +174,8 @@ def test_queries_reach_nothing_outside(engine: DuckDB, tmp_path: Path, sql: str)
 
 def test_only_the_files_named_may_be_read(engine: DuckDB, tmp_path: Path) -> None:
     for name in ("mine", "other"):
-        engine.copy("SELECT 1 AS a", str(tmp_path / f"{name}.parquet"), "FORMAT parquet")
-    engine.lock([str(tmp_path / "mine.parquet")])
+        engine.copy("SELECT 1 AS a", str(tmp_path / f"{name}.parquet"), "parquet")
+    engine.seal([str(tmp_path / "mine.parquet")])
     assert engine.query(f"SELECT * FROM '{tmp_path}/mine.parquet'").rows() == [(1,)]
     with pytest.raises(QueryError, match="disabled"):
         engine.query(f"SELECT * FROM '{tmp_path}/other.parquet'")
@@ -178,10 +183,10 @@ def test_only_the_files_named_may_be_read(engine: DuckDB, tmp_path: Path) -> Non
 
 def test_copy_tells_the_rows_and_what_went_wrong(engine: DuckDB, tmp_path: Path) -> None:
     out = tmp_path / "it's.csv"
-    assert engine.copy("SELECT range AS a FROM range(3);", str(out), "FORMAT csv, HEADER false") == 3
-    assert out.read_text() == "0\n1\n2\n"
+    assert engine.copy("SELECT range AS a FROM range(3);", str(out), "csv") == 3
+    assert out.read_text() == "a\n0\n1\n2\n"
     with pytest.raises(OutputError):
-        engine.copy("SELECT 1", str(tmp_path / "no" / "folder.csv"), "FORMAT csv")
+        engine.copy("SELECT 1", str(tmp_path / "no" / "folder.csv"), "csv")
     assert engine.query("SELECT current_setting('threads')").rows() == [(config.threads(),)]
 
 
@@ -196,7 +201,7 @@ def test_one_statement_at_a_time(engine: DuckDB) -> None:
 def test_memory_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_MEMORY_BYTES", "30M")
     engine = DuckDB()
-    engine.lock()
+    engine.seal()
     with pytest.raises(LimitReached, match="memory"):
         engine.query("SELECT list(range) FROM range(100_000_000)").rows()
     engine.close()
@@ -244,9 +249,12 @@ def test_ctrl_c_stops_a_query(asked: str) -> None:
 def test_nothing_is_said_at_the_end_of_the_process(closed: bool) -> None:
     program = textwrap.dedent(f"""
         import pyarrow as pa
+        from stepscope.engines import Relation, Stream
         from stepscope.engines.duckdb import DuckDB
         engine = DuckDB()
-        engine.stream("s", pa.table({{"a": [1, 2]}}))
+        arrow = pa.table({{"a": [1, 2]}})
+        stream = Stream("s", lambda columns, mapped: arrow, ("a",), {{}})
+        engine.attach(Relation("s", (("a", "BIGINT"),), lambda: [stream]))
         rows = engine.query("SELECT a FROM s")
         print(next(rows.batches(1)))
         if {closed}:

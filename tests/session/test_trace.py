@@ -204,10 +204,10 @@ def test_copy_keep_define_and_close(tmp_path: Path) -> None:
         trace.keep(["longest"])
         assert trace.query("SELECT dur_ps FROM longest").rows() == [(2_000_000,)]
         out = tmp_path / "out.csv"
-        assert trace.copy("SELECT name FROM slice, longest", str(out), "FORMAT csv") == 20
+        assert trace.copy("SELECT name FROM slice, longest", str(out), "csv") == 20
         assert len(out.read_text().splitlines()) == 21
         with pytest.raises(OutputError):
-            trace.copy("SELECT 1", str(tmp_path / "no" / "out.csv"), "FORMAT csv")
+            trace.copy("SELECT 1", str(tmp_path / "no" / "out.csv"), "csv")
         with pytest.raises(QueryError, match="disabled"):
             trace.query(f"SELECT * FROM '{out}'")
     trace.close()

@@ -1,11 +1,94 @@
-"""Engines run SQL over the tables. All of them stand behind one small protocol."""
+"""Engines answer SQL over the tables. Callers know the protocol below and nothing else of any engine.
+
+An engine takes tables in parts (`Files`, `Stream`, `Rows`), views and statements, and returns rows. How it
+reads Parquet and Arrow, what it computes when and what it keeps is its own affair: see `engines/duckdb`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from stepscope.errors import StepscopeError
 
 Params = Sequence[Any] | Mapping[str, Any]
+Form = Literal["parquet", "csv", "ndjson", "text"]
+"""What copy() writes: a Parquet file; lines, with a header for csv; or one column of text as it is."""
+
+
+class Reads(NamedTuple):
+    """What a statement reads: tables and views, columns by name, and whether a star asks for all columns."""
+
+    tables: frozenset[str]
+    columns: frozenset[str]
+    star: bool
+
+    def joined(self, other: Reads) -> Reads:
+        """What both read."""
+        return Reads(self.tables | other.tables, self.columns | other.columns, self.star or other.star)
+
+
+class Statement(NamedTuple):
+    """One SELECT. reads: what it is known to read; None leaves it to the engine to find out."""
+
+    sql: str
+    reads: Reads | None = None
+
+
+class Arrow(Protocol):
+    """Rows as an Arrow stream, which may be exported any number of times."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A PyCapsule of an ArrowArrayStream."""
+
+
+class Files(NamedTuple):
+    """Parquet files that hold all columns of a table; no path has characters of patterns."""
+
+    paths: tuple[str, ...]
+
+
+class Stream(NamedTuple):
+    """Rows that come as Arrow when they are asked for."""
+
+    name: str
+    """What to call it in messages and plans."""
+    open: Callable[[Sequence[str] | None, bool], Arrow]
+    """Gives the stream, of some of its columns or of all (None). True allows it to map files into memory."""
+    columns: tuple[str, ...]
+    """Columns that the stream has."""
+    values: Mapping[str, str]
+    """SQL for the columns of the table that are not taken from the column of that name. Other columns that
+    the stream lacks are NULL."""
+    damaged: Exception | None = None
+    """To be raised when the stream cannot be read to its end, which is then tried before anything else."""
+
+
+class Rows(NamedTuple):
+    """Python values, row by row, in the order of the table's columns."""
+
+    rows: Sequence[Sequence[Any]]
+
+
+Part = Files | Stream | Rows
+
+
+class Relation(NamedTuple):
+    """A table and the parts whose rows together are its rows."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    """Names and SQL types."""
+    parts: Callable[[], Sequence[Part]]
+    """Asked once, when a query first reads the table. Without any part the table is empty."""
+    key: tuple[str, ...] = ()
+    """Rows that agree in these columns are one row, with the least value of each other column."""
+    whole: bool = False
+    """All columns of its streams are read, whatever is asked for: values are made of others."""
+    costly: bool = False
+    """Where it is not known what a statement reads, only one with the table's name in it reads this."""
+    asks: bool = False
+    """`parts` runs queries itself."""
 
 
 class Result(Protocol):
@@ -27,22 +110,51 @@ class Result(Protocol):
 
 
 class Engine(Protocol):
-    """Something that answers SQL."""
+    """Something that answers SQL. Used by one thread at a time, except for interrupt()."""
 
-    def query(self, sql: str, params: Params = ()) -> Result:
+    writes: bool
+    """Set before attach() for an engine that copies whole tables: what it reads need not stay in memory."""
+    doubt: Callable[[StepscopeError], StepscopeError]
+    """Gives the error to raise when a query fails while it reads."""
+
+    def attach(self, relation: Relation) -> None:
+        """Makes a table known."""
+
+    def define(self, views: Mapping[str, Statement | str]) -> None:
+        """Makes SELECT statements usable by name. They may build on one another, in any order."""
+
+    def seal(self, paths: Sequence[str] = ()) -> None:
+        """From now on statements reach nothing outside but the files at `paths`."""
+
+    def reads(self, *statements: Statement) -> Reads | None:
+        """What statements read, views followed to their tables; None when that cannot be told."""
+
+    def query(self, asked: Statement | str, params: Params = ()) -> Result:
         """Runs one SELECT. QueryError when the engine refuses it."""
 
-    def answers(self, statements: Sequence[str], keep: Sequence[str] = ()) -> list[list[tuple[Any, ...]]]:
-        """All rows of each of several SELECTs. keep: views that several of them read."""
-
-    def define(self, views: Mapping[str, str]) -> None:
-        """Makes SELECT statements usable by name. They may build on one another, in any order."""
+    def answers(
+        self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
+    ) -> list[list[tuple[Any, ...]]]:
+        """All rows of each of several SELECTs. keep: views that several of them read, each after those it
+        builds on."""
 
     def keep(self, views: Sequence[str]) -> None:
         """Computes defined views once and keeps their rows for the queries that follow."""
+
+    def copy(self, asked: Statement | str, path: str, form: Form) -> int:
+        """Writes the rows of one SELECT to a file; returns their number. OutputError when the file cannot be
+        written. Only before seal()."""
 
     def interrupt(self) -> None:
         """Stops the query that runs, from another thread."""
 
     def close(self) -> None:
-        """Lets go of everything."""
+        """Releases files and memory. Idempotent."""
+
+    def leave(self) -> None:
+        """close() for a process that ends: what ends with the process anyway need not be taken apart."""
+
+
+def statement(asked: Statement | str) -> Statement:
+    """Text as a statement that says nothing of what it reads."""
+    return asked if isinstance(asked, Statement) else Statement(asked)

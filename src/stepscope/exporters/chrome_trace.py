@@ -38,9 +38,6 @@ _AT = """'"pid":', spot.pid, ',"tid":', spot.tid, ',"ts":'"""
 _OPS = """CASE WHEN spot.ops THEN
     concat(',"op_name":' || to_json(slice.op_name), ',"op_type":' || to_json(slice.op_type)) END"""
 
-# A column of one text, written as it is: the delimiter is a character that JSON cannot hold unescaped.
-_LINES = "FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01', USE_TMP_FILE false"
-
 
 def leaving(parts: frozenset[str]) -> Callable[[Trace, Path, str | None], Written]:
     """A write() without the arrows ("dataflow") or the counters and blocks of memory ("memory")."""
@@ -70,7 +67,7 @@ def write(
         return Written(str(out), rows, layout.notes)
     text = _Text(trace, layout, found, dataflow)
     marks, notes = members(trace, layout, text.spots)
-    trace.copy(text.sql(_head(trace, layout, marks)), str(out), _LINES)
+    trace.copy(text.sql(_head(trace, layout, marks)), str(out), "text")
     return Written(str(out), rows, (*layout.notes, *found.notes, *notes))
 
 

@@ -18,7 +18,6 @@ TEXT = True
 SHOWN = escaped_lines
 DEFAULT = EVENTS
 
-_OPTIONS = "FORMAT csv, HEADER true"
 _NO_FORMULA = (
     """CASE WHEN {0}[1] IN ('=', '+', '-', '@', chr(9), chr(13)) THEN '''' || {0} ELSE {0} END AS {0}"""
 )
@@ -26,7 +25,7 @@ _NO_FORMULA = (
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
     """Writes the flat events, or one table."""
-    return write_lines(trace, out, table, _OPTIONS)
+    return write_lines(trace, out, table, "csv")
 
 
 def write_spreadsheet(trace: Trace, out: Path, table: str | None) -> Written:
@@ -37,4 +36,4 @@ def write_spreadsheet(trace: Trace, out: Path, table: str | None) -> Written:
         _NO_FORMULA.format(f'"{name}"') if kind == "VARCHAR" else f'"{name}"'
         for name, kind in zip(described.columns, described.types, strict=True)
     )
-    return write_lines(trace, out, table, _OPTIONS, f"SELECT {columns} FROM ({sql})")
+    return write_lines(trace, out, table, "csv", f"SELECT {columns} FROM ({sql})")

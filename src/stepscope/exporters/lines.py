@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from stepscope.exporters import EVENTS, Written, events
 
 if TYPE_CHECKING:
+    from stepscope.engines import Form
     from stepscope.session.trace import Trace
 
 
-def write_lines(trace: Trace, out: Path, table: str | None, options: str, sql: str | None = None) -> Written:
-    """Writes one table with DuckDB's COPY; sql: the SELECT of its rows, when it is not rows_of()."""
+def write_lines(trace: Trace, out: Path, table: str | None, form: Form, sql: str | None = None) -> Written:
+    """Writes one table, row by row; sql: the SELECT of its rows, when it is not rows_of()."""
     name = table or EVENTS
-    rows = trace.copy(sql or rows_of(trace, name), str(out), options + ", USE_TMP_FILE false")
+    rows = trace.copy(sql or rows_of(trace, name), str(out), form)
     return Written(str(out), {name: rows})
 
 

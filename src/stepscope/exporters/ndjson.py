@@ -21,4 +21,4 @@ DEFAULT = EVENTS
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
     """Writes the flat events, or one table."""
-    return write_lines(trace, out, table, "FORMAT json, ARRAY false")
+    return write_lines(trace, out, table, "ndjson")

@@ -15,15 +15,13 @@ EXTENSIONS = (".parquet",)
 TEXT = False
 DEFAULT = "slice"
 
-OPTIONS = "FORMAT parquet, COMPRESSION zstd"
-
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
     """Writes one file; or, into a folder (a name that ends with / ), one file per table, and one with the
     steps as they are judged."""
     if out.suffix == ".parquet":
         name = table or DEFAULT
-        return Written(str(out), {name: trace.copy(rows_of(trace, name), str(out), OPTIONS)})
+        return Written(str(out), {name: trace.copy(rows_of(trace, name), str(out), "parquet")})
     return Written(str(out), write_folder(trace, out, (table,) if table else (*trace.schema.names, "step")))
 
 
@@ -31,5 +29,5 @@ def write_folder(trace: Trace, folder: Path, tables: tuple[str, ...]) -> dict[st
     """One Parquet file per table, in a new folder; the rows of each."""
     folder.mkdir()
     return {
-        name: trace.copy(rows_of(trace, name), str(folder / f"{name}.parquet"), OPTIONS) for name in tables
+        name: trace.copy(rows_of(trace, name), str(folder / f"{name}.parquet"), "parquet") for name in tables
     }

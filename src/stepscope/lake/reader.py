@@ -16,8 +16,7 @@ from stepscope.errors import LakeError
 from stepscope.lake import manifest as manifests
 from stepscope.lake.checked import Checked
 from stepscope.lake.manifest import File, Manifest
-from stepscope.lake.relation import quoted
-from stepscope.lake.schema import Table, schema
+from stepscope.lake.schema import schema
 from stepscope.patterns import late
 from stepscope.sources.find import LAKE_MARK
 
@@ -147,26 +146,6 @@ def check_mark(folder: Path) -> None:
 def read_manifests(folder: Path) -> tuple[Manifest, ...]:
     """All manifests, in the order of source_id."""
     return tuple(manifests.read(path) for path in sorted((folder / MANIFESTS).glob("[0-9]*.json")))
-
-
-def select(table: Table, paths: list[str]) -> str:
-    """A SELECT of the schema's columns from Parquet files of one table.
-
-    Run and host come from the files, never from folders: a folder above the lake may be called name=foo,
-    and must not become a column. `paths` must not have characters of patterns: see plain_folder().
-    """
-    picks = ", ".join(f"CAST({column.name} AS {column.type}) AS {column.name}" for column in table.columns)
-    listed = ", ".join(quoted(path) for path in paths)
-    rows = f"SELECT {picks} FROM read_parquet([{listed}], hive_partitioning = false)"
-    if table.name not in ("run", "host"):
-        return rows
-    # Every source brings the row of its run and of its host.
-    keys = ("run_id",) if table.name == "run" else ("host_id", "run_id")
-    rest = ", ".join(
-        column.name if column.name in keys else f"min({column.name}) AS {column.name}"
-        for column in table.columns
-    )
-    return f"SELECT {rest} FROM ({rows}) GROUP BY {', '.join(keys)}"
 
 
 _PLAIN = late(r"[^*?\[\]\\\x00-\x1f\ud800-\udfff]+")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from stepscope.lake.numbers import first_id
 from stepscope.lake.schema import Table
@@ -16,12 +16,13 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def select(
-    table: Table, available: Iterable[str], alias: str, source_id: int, run_id: str, host_id: str
-) -> str:
-    """A SELECT over the store's table `alias` with exactly the columns of the schema.
+def values(
+    table: Table, available: Sequence[str], source_id: int, run_id: str, host_id: str
+) -> dict[str, str]:
+    """SQL for the columns of the schema that differ in a store's table, which has those `available`, or that
+    no store has.
 
-    Columns that are not available are NULL. With source_id 0 ids stay as they are, which costs nothing.
+    With source_id 0 ids stay as they are, which costs nothing.
     """
     there = set(available)
     offset = first_id(source_id)
@@ -50,7 +51,7 @@ def plain_columns(table: Table) -> Columns:
 
 
 def stored_columns(table: Table, source_id: int, run_id: str, host_id: str) -> Columns:
-    """The schema's columns of a store's table: what `select` gives, without an engine."""
+    """The schema's columns of a store's table: what `values` gives an engine, without one."""
     fixed: dict[str, str | int] = {"run_id": run_id, "host_id": host_id, "source_id": source_id}
     offset = first_id(source_id)
     return [

@@ -31,6 +31,11 @@ class Table(NamedTuple):
         """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def types(self) -> tuple[tuple[str, str], ...]:
+        """Names and SQL types of the columns, in order."""
+        return tuple((column.name, column.type) for column in self.columns)
+
     def column(self, name: str) -> Column:
         """The column of that name; KeyError when there is none."""
         for column in self.columns:

@@ -30,6 +30,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from stepscope.engines import Reads, Statement
 from stepscope.patterns import late
 
 Kind = Literal["base", "analysis", "finding"]
@@ -47,6 +48,7 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
     ),
 }
 _HEADING = late(r"-- ([a-z_]+):(?: (.*))?")
+_WORD = late(r"[a-z_][a-z0-9_]*")
 _PLACEHOLDER = late(r"\{([a-z0-9_]+)\}")
 
 
@@ -94,6 +96,12 @@ class Entry(NamedTuple):
     def private(self) -> bool:
         """True for a building stone that may change at any time."""
         return self.name.startswith("_")
+
+    @property
+    def statement(self) -> Statement:
+        """The SELECT with what it reads: tables and views by its header, and columns among its words. A
+        linter holds the library to both, and to no star, so that no engine needs to parse it."""
+        return Statement(self.sql, Reads(frozenset(self.reads), frozenset(_WORD.findall(self.sql)), False))
 
     @property
     def slug(self) -> str:

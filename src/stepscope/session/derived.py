@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from stepscope.engines import Relation, Rows
 from stepscope.errors import LimitReached
 from stepscope.lake.numbers import first_id
 from stepscope.lake.rows import printable
@@ -14,8 +15,9 @@ from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
-    from stepscope.engines.duckdb import DuckDB, Selects
+    from stepscope.engines import Engine, Part
     from stepscope.lake.decoded import Decoded
+    from stepscope.lake.schema import Table
 
 DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 """Tables that instruments make from others when a query first reads them."""
@@ -129,38 +131,31 @@ def with_files(decoded: Decoded, among: Sequence[Source], spool: Spool) -> Decod
     return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 
-def derive(engine: DuckDB, given: Sequence[str] = ()) -> None:
+def derive(engine: Engine, given: Sequence[str] = ()) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has. given: the paths that
     were opened; none for a lake, whose sources may be gone."""
     made: dict[str, list[dict[str, Any]]] = {}
 
-    def make(name: str, wanted: frozenset[str] | None) -> list[str]:
-        if name not in made:
-            made.update(_rows_of(name, engine))
-        columns = [(column.name, column.type) for column in schema().table(name).columns]
-        return engine.values(name, columns, [[row[c] for c, _ in columns] for row in made[name]])
+    def make(table: Table) -> Sequence[Part]:
+        if table.name not in made:
+            made.update(_rows_of(table.name, engine))
+        return [Rows([[row[name] for name in table.names] for row in made[table.name]])]
 
-    for name in DERIVED:
-        columns = [(column.name, column.type) for column in schema().table(name).columns]
-        if name == "tfprof_node":
-            tfprof = _tfprof(engine, given, columns)
-            engine.source(name, columns, tfprof, whole=True, costly=True, asks=True)
-        else:
-            engine.source(name, columns, partial(make, name), whole=True, asks=True)
-
-
-def _tfprof(engine: DuckDB, given: Sequence[str], columns: list[tuple[str, str]]) -> Selects:
-    """The views of tfprof, which come as Arrow: they may have as many rows as a graph has nodes."""
-
-    def make(wanted: frozenset[str] | None) -> list[str]:
+    def tfprof() -> Sequence[Part]:
         from stepscope.instruments.tfprof import table
 
-        return table.selects(engine.query, given, engine.stream, columns)
+        # As Arrow: there may be as many rows as a graph has nodes.
+        return table.parts(engine.query, given)
 
-    return make
+    for name in DERIVED:
+        table = schema().table(name)
+        if name == "tfprof_node":
+            engine.attach(Relation(name, table.types, tfprof, whole=True, costly=True, asks=True))
+        else:
+            engine.attach(Relation(name, table.types, partial(make, table), asks=True))
 
 
-def _rows_of(name: str, engine: DuckDB) -> dict[str, list[dict[str, Any]]]:
+def _rows_of(name: str, engine: Engine) -> dict[str, list[dict[str, Any]]]:
     """The rows of a derived table, and of those that are made along with it."""
     if name == "buffer":
         from stepscope.instruments.memory import allocators

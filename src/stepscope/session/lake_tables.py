@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.engines import Files, Relation
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import reader
 from stepscope.lake.checked import Checked
 from stepscope.lake.rows import SourceRow
-from stepscope.lake.schema import Table, schema
+from stepscope.lake.schema import schema
 from stepscope.session.derived import DERIVED, derive
 
 if TYPE_CHECKING:
-    from stepscope.engines.duckdb import DuckDB
-    from stepscope.engines.reads import Reads
+    from stepscope.engines import Engine, Part, Reads
     from stepscope.sources.source import Skipped
+
+_KEYS = {"run": ("run_id",), "host": ("host_id", "run_id")}
 
 
 class LakeTables:
@@ -41,23 +44,26 @@ class LakeTables:
         """Everything is there already."""
         return True
 
-    def attach(self, engine: DuckDB) -> None:
-        """Makes the tables known as views over their Parquet files."""
+    def attach(self, engine: Engine) -> None:
+        """Makes the tables known as their Parquet files."""
         for table in schema().tables:
-            columns = [(column.name, column.type) for column in table.columns]
             if table.name in DERIVED:
                 continue
-            engine.source(table.name, columns, partial(self._selects, table), whole=True)
+            parts = partial(self._parts, table.name)
+            # Every source brings the row of its run and of its host.
+            engine.attach(Relation(table.name, table.types, parts, key=_KEYS.get(table.name, ())))
         derive(engine)
 
-    def _selects(self, table: Table, wanted: frozenset[str] | None) -> list[str]:
-        """The rows of a table that is read for the first time, once its files were compared with their
-        hashes."""
+    def _parts(self, table: str) -> Sequence[Part]:
+        """The files of a table that is read for the first time, once they were compared with their hashes.
+
+        Run and host come from the files, never from folders: a folder above the lake may be called name=foo,
+        and must not become a column."""
         if not self._lake.is_small:
-            self._lake.verify(contents=True, table=table.name, checked=self._checked)
-        self._read.add(table.name)
-        paths = self._files.get(table.name)
-        return [reader.select(table, paths)] if paths else []
+            self._lake.verify(contents=True, table=table, checked=self._checked)
+        self._read.add(table)
+        paths = self._files.get(table)
+        return [Files(tuple(paths))] if paths else []
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """LakeError when a file that was read is not what was written."""

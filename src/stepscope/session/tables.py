@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope import config
 from stepscope.background import Background
+from stepscope.engines import Relation, Rows, Stream
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded import Decoded
@@ -21,8 +23,7 @@ from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.engines.duckdb import DuckDB, Selects
-    from stepscope.engines.reads import Reads
+    from stepscope.engines import Arrow, Engine, Part, Reads
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Table
 
@@ -54,7 +55,7 @@ class Tables(Protocol):
     def ready(self, reads: Reads | None) -> bool:
         """Brings what a query reads; False when engines that were made before know too little."""
 
-    def attach(self, engine: DuckDB) -> None:
+    def attach(self, engine: Engine) -> None:
         """Makes all tables of the schema known to an engine."""
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
@@ -143,19 +144,19 @@ class DecodedTables:
         self._decode_all()
         return first
 
-    def attach(self, engine: DuckDB) -> None:
-        """Makes the tables known; streams are registered when a query first reads a table."""
+    def attach(self, engine: Engine) -> None:
+        """Makes the tables known; their rows are fetched when a query first reads a table."""
         from stepscope.lake.schema import schema
         from stepscope.session.derived import DERIVED, FROM_FILES, derive
 
         for table in schema().tables:
-            columns = [(column.name, column.type) for column in table.columns]
+            if table.name in DERIVED:
+                continue
             if table.name in FROM_FILES:
-                engine.source(table.name, columns, self._from_files(engine, table))
-            elif table.name not in DERIVED:
-                small = table.name in SMALL
-                make = self._small(engine, table) if small else self._large(engine, table)
-                engine.source(table.name, columns, make, whole=small)
+                parts = partial(self._from_files, table)
+            else:
+                parts = partial(self._small if table.name in SMALL else self._large, table)
+            engine.attach(Relation(table.name, table.types, parts))
         derive(engine, self._given)
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
@@ -179,55 +180,36 @@ class DecodedTables:
         self._decoded = []
         self._spool.close()
 
-    def _small(self, engine: DuckDB, table: Table) -> Selects:
+    def _small(self, table: Table) -> Sequence[Part]:
         from stepscope.lake.rows import distinct, small_tables
         from stepscope.session.derived import code_notes
 
-        def make(wanted: frozenset[str] | None) -> list[str]:
-            rows: list[tuple[Any, ...]] = []
-            for source_id, one in enumerate(self._decoded):
-                rows += small_tables(one.source, source_id, one.facts, one.error).get(table.name, [])
-            if table.name == "source_note":
-                rows += code_notes([one.source for one in self._decoded], self._spool)
-            columns = [(column.name, column.type) for column in table.columns]
-            return engine.values(table.name, columns, distinct(table.name, rows))
+        rows: list[tuple[Any, ...]] = []
+        for source_id, one in enumerate(self._decoded):
+            rows += small_tables(one.source, source_id, one.facts, one.error).get(table.name, [])
+        if table.name == "source_note":
+            rows += code_notes([one.source for one in self._decoded], self._spool)
+        return [Rows(distinct(table.name, rows))]
 
-        return make
-
-    def _from_files(self, engine: DuckDB, table: Table) -> Selects:
+    def _from_files(self, table: Table) -> Sequence[Part]:
         from stepscope.session.derived import FROM_FILES
 
-        def make(wanted: frozenset[str] | None) -> list[str]:
-            rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
-            columns = [(column.name, column.type) for column in table.columns]
-            values = [[row[column] for column, _ in columns] for row in rows]
-            return engine.values(table.name, columns, values)
+        rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
+        return [Rows([[row[column] for column in table.names] for row in rows])]
 
-        return make
+    def _large(self, table: Table) -> Sequence[Part]:
+        from stepscope.lake.relation import values
 
-    def _large(self, engine: DuckDB, table: Table) -> Selects:
-        from stepscope.lake.relation import select
-
-        def make(wanted: frozenset[str] | None) -> list[str]:
-            selects = []
-            for source_id, (one, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
-                store: Any = one.store
-                if store is None or not store.tables().get(table.name):
-                    continue
-                alias = f"store_{source_id}_{table.name}"
-                stream = store.stream(table.name, mapped=not engine.writes)
-                if wanted is not None:
-                    # At least one column, so that the rows can be counted.
-                    some = [name for name in stream.columns if name in wanted] or stream.columns[:1]
-                    stream = store.stream(table.name, mapped=not engine.writes, columns=some)
-                alias = engine.stream(alias, stream)
-                if cached and not engine.readable(alias):
-                    raise Damaged
-                source = one.source
-                selects.append(select(table, stream.columns, alias, source_id, source.run_id, source.host_id))
-            return selects
-
-        return make
+        parts = []
+        for source_id, (one, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
+            store, source = one.store, one.source
+            if store is None or not store.tables().get(table.name):
+                continue
+            columns = tuple(store.stream(table.name).columns)
+            made = values(table, columns, source_id, source.run_id, source.host_id)
+            name, damaged = f"store_{source_id}_{table.name}", Damaged() if cached else None
+            parts.append(Stream(name, partial(_stream, store, table.name), columns, made, damaged))
+        return parts
 
     def _decode_all(self) -> None:
         threads = config.threads()
@@ -305,6 +287,10 @@ class DecodedTables:
                 self._done[source.path] = done
                 total = sum(one.size for one in self.sources)
                 self._progress(source.path, sum(self._done.values()), total)
+
+
+def _stream(store: Store, table: str, columns: Sequence[str] | None, mapped: bool) -> Arrow:
+    return store.stream(table, mapped=mapped, columns=columns)
 
 
 def _of_store(source: Source, store: Store) -> Decoded:

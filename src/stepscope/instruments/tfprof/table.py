@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.engines import Arrow, Part, Stream
 from stepscope.errors import UnreadableSource
 from stepscope.instruments.tfprof import VIEWS, Model
 from stepscope.instruments.tfprof.evidence import read
@@ -14,7 +16,7 @@ from stepscope.instruments.tfprof.nesting import Query
 from stepscope.lake.relation import quoted
 
 if TYPE_CHECKING:
-    from stepscope._core import Stream, TfprofOptions
+    from stepscope._core import Store, TfprofOptions
 
 EVERYTHING = 2**31 - 1
 """Levels that are shown."""
@@ -26,17 +28,11 @@ _FIGURES = (
 _MOST_PS = 2**63 - 1
 
 
-def selects(
-    query: Query,
-    paths: Sequence[str],
-    stream: Callable[[str, Stream], str],
-    columns: Sequence[tuple[str, str]],
-) -> list[str]:
-    """SELECTs that are the rows of tfprof_node together, one for each view that has rows.
+def parts(query: Query, paths: Sequence[str]) -> list[Part]:
+    """The rows of tfprof_node, one part for each view that has rows.
 
     query: asks the tables. paths: what was opened, or nothing for a lake: RunMetadata and graphs under them
-    are read as `stepscope tfprof` reads them; where there are none, the slices tell what ran. stream: makes a
-    table of Arrow known by a name. columns: the table's columns and types, in order.
+    are read as `stepscope tfprof` reads them; where there are none, the slices tell what ran.
     """
     from stepscope import _core
 
@@ -47,18 +43,21 @@ def selects(
     options = _core.TfprofOptions()
     options.set("max_depth", str(EVERYTHING))
     store = _core.build()
-    found = []
+    found: list[Part] = []
     before = 0
     for view in VIEWS:
         if not _tabulated(model, view, options, store):
             continue
         rows = store.tables()[view]
-        alias = stream(f"tfprof_{view}", store.stream(view))
+        columns = tuple(store.stream(view).columns)
         values = _values(view, before, sources[0], of_trace=model.of_trace)
-        picks = ", ".join(f"CAST({values[name]} AS {kind}) AS {name}" for name, kind in columns)
-        found.append(f"SELECT {picks} FROM {alias}")
+        found.append(Stream(f"tfprof_{view}", partial(_stream, store, view), columns, values))
         before += rows
     return found
+
+
+def _stream(store: Store, view: str, columns: Sequence[str] | None, mapped: bool) -> Arrow:
+    return store.stream(view, mapped=mapped, columns=columns)
 
 
 def _tabulated(model: Model, view: str, options: TfprofOptions, store: object) -> bool:

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, NoReturn
 
-from stepscope.engines.native import duckdb
+from stepscope.engines.duckdb.native import duckdb
 
 Rows = list[tuple[Any, ...]]
 Refused = Callable[[duckdb.Error, str], Exception]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from stepscope.engines.native import duckdb
+from stepscope.engines.duckdb.native import duckdb
 from stepscope.errors import LimitReached, QueryError, StepscopeError
 from stepscope.patterns import late
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stepscope.engines.native import duckdb
+from stepscope.engines.duckdb.native import duckdb
 
 if TYPE_CHECKING:
     from stepscope.engines.duckdb import DuckDB

@@ -1,0 +1,149 @@
+"""Tables of a DuckDB database: each a view over its parts, made when a query first reads it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from stepscope.engines import Files, Part, Relation, Rows, Stream
+from stepscope.engines.duckdb.native import duckdb
+
+if TYPE_CHECKING:
+    from stepscope.engines.duckdb import DuckDB
+
+
+class Tables:
+    """The tables that an engine knows, and those of them that are attached."""
+
+    def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection) -> None:
+        self.relations: dict[str, Relation] = {}
+        self.streams: dict[str, object] = {}
+        """What is registered under which name; a connection beside the engine's registers it, too."""
+        self._engine = engine
+        self._con = con
+        self._parts: dict[str, Sequence[Part]] = {}
+        self._loaded: dict[str, frozenset[str]] = {}
+        """The columns with which tables are attached."""
+
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each table."""
+        return {name: tuple(column for column, _ in one.columns) for name, one in self.relations.items()}
+
+    def attach(self, tables: Iterable[str], wanted: frozenset[str] | None) -> None:
+        """Attaches tables with at least the columns wanted; None wants all."""
+        for name in tables:
+            relation = self.relations[name]
+            every = frozenset(column for column, _ in relation.columns)
+            before = self._loaded.get(name)
+            loaded = (every if wanted is None or relation.whole else every & wanted) | (before or frozenset())
+            if loaded == before:
+                continue
+            if name not in self._parts:
+                self._parts[name] = relation.parts()
+            columns = None if loaded == every else loaded
+            selects = [one for part in self._parts[name] if (one := self._select(relation, part, columns))]
+            statement = f"CREATE OR REPLACE VIEW {quote(name)} AS {_together(relation, selects)}"
+            try:
+                self._con.execute(statement)
+            except duckdb.Error as error:
+                raise self._engine.refused(error, statement) from error
+            self._loaded[name] = loaded
+
+    def close(self) -> None:
+        """Lets go of streams."""
+        for alias in self.streams:
+            with contextlib.suppress(duckdb.Error):
+                self._con.unregister(alias)
+        self.streams.clear()
+
+    def _select(self, relation: Relation, part: Part, wanted: frozenset[str] | None) -> str | None:
+        """The rows of one part as a SELECT of all columns; None when there are none."""
+        if isinstance(part, Files):
+            listed = ", ".join(_text(path) for path in part.paths)
+            return f"SELECT {_picks(relation)} FROM read_parquet([{listed}], hive_partitioning = false)"
+        if isinstance(part, Rows):
+            return self._values(relation, part) if part.rows else None
+        return self._streamed(relation, part, wanted)
+
+    def _streamed(self, relation: Relation, part: Stream, wanted: frozenset[str] | None) -> str:
+        columns = None
+        if wanted is not None:
+            # At least one column, so that the rows can be counted.
+            columns = [name for name in part.columns if name in wanted] or list(part.columns[:1])
+        there = set(part.columns if columns is None else columns)
+        alias = self._register(part.name, part.open(columns, not self._engine.writes))
+        if part.damaged is not None and not self._readable(alias):
+            raise part.damaged
+        picks = ", ".join(
+            f"CAST({_value(name, part, there)} AS {kind}) AS {quote(name)}" for name, kind in relation.columns
+        )
+        return f"SELECT {picks} FROM {quote(alias)}"
+
+    def _values(self, relation: Relation, part: Rows) -> str:
+        """Python values go through a store of the core: binding them to an INSERT takes DuckDB twenty times
+        as long."""
+        from stepscope import _core
+
+        store = _core.build()
+        names = [column for column, _ in relation.columns]
+        store.replace(relation.name, dict(zip(names, zip(*part.rows, strict=True), strict=True)))
+        alias = self._register(f"rows_{relation.name}", store.stream(relation.name))
+        return f"SELECT {_picks(relation)} FROM {quote(alias)}"
+
+    def _register(self, alias: str, arrow: object) -> str:
+        """Makes Arrow readable by the name that is returned: `alias`, with a number behind it when there is
+        one of that name."""
+        name = alias if alias not in self.streams else f"{alias}_{len(self.streams)}"
+        try:
+            self._con.register(name, arrow)
+        except duckdb.Error as error:
+            raise self._engine.refused(error, alias) from error
+        self.streams[name] = arrow
+        return name
+
+    def _readable(self, alias: str) -> bool:
+        """Reads a stream to its end; False when it fails."""
+        try:
+            self._engine.patiently(
+                lambda: self._con.execute(f"SELECT count(*) FROM {quote(alias)}").fetchall()
+            )
+        except duckdb.Error:
+            return False
+        return True
+
+
+def quote(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _picks(relation: Relation) -> str:
+    return ", ".join(f"CAST({quote(name)} AS {kind}) AS {quote(name)}" for name, kind in relation.columns)
+
+
+def _value(name: str, part: Stream, there: set[str]) -> str:
+    """What a column is made of, of those that the stream has `there`."""
+    if name in part.values and (name in there or name not in part.columns):
+        return part.values[name]
+    return quote(name) if name in there else "NULL"
+
+
+def _together(relation: Relation, selects: Sequence[str]) -> str:
+    """The rows of all parts, as one SELECT."""
+    if not selects:
+        nothing = ", ".join(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in relation.columns)
+        return f"SELECT {nothing} WHERE false"
+    rows = " UNION ALL ".join(selects)
+    if not relation.key:
+        return rows
+    rest = ", ".join(
+        name if name in relation.key else f"min({name}) AS {name}"
+        for name in (quote(column) for column, _ in relation.columns)
+    )
+    keys = [quote(key) for key in relation.key]
+    return f"SELECT {rest} FROM ({rows}) GROUP BY {', '.join(keys)}"

@@ -1,0 +1,144 @@
+"""A Trace over tables: which engine answers, what it is given, and what happens when a file is damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from stepscope.engines import Statement, ahead, statement
+from stepscope.errors import UsageError
+from stepscope.session.tables import Damaged, Tables
+
+if TYPE_CHECKING:
+    from stepscope import library
+    from stepscope.engines import Engine, Form, Params, Result
+    from stepscope.lake.rows import SourceRow
+    from stepscope.lake.schema import Schema
+    from stepscope.sources.source import Skipped, Source
+
+T = TypeVar("T")
+
+
+class OpenTrace:
+    """What stepscope.open() gives; its methods are those of stepscope.session.trace.Trace."""
+
+    def __init__(
+        self, tables: Tables, given: Sequence[str] = (), engine: Callable[[], Engine] | None = None
+    ) -> None:
+        """given: the paths that were opened. engine: makes the engine, once for queries and once more where
+        whole tables are written; None is DuckDB."""
+        self._tables = tables
+        self._given = tuple(given)
+        self._make = engine or ahead.engine
+        self._views: dict[str, Statement] = {}
+        self._engines: dict[bool, Engine] = {}
+        self._closed = False
+
+    @property
+    def sources(self) -> tuple[Source | SourceRow, ...]:
+        return self._tables.sources
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        return self._given
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        return self._tables.skipped
+
+    @property
+    def schema(self) -> Schema:
+        from stepscope.lake.schema import schema
+
+        return schema()
+
+    def begin(self) -> None:
+        self._tables.begin()
+
+    def query(self, sql: str | Statement, params: Params = ()) -> Result:
+        asked = statement(sql)
+        return self._ask([asked], lambda engine: engine.query(asked, params))
+
+    def answer(self, entry: library.Entry) -> Result:
+        return self.query(entry.statement)
+
+    def answers(
+        self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
+    ) -> list[list[tuple[Any, ...]]]:
+        every = [entry.statement for entry in entries]
+        return self._ask(every, lambda engine: engine.answers(every, keep))
+
+    def define(self, views: Mapping[str, str | Statement]) -> None:
+        made = {name: statement(view) for name, view in views.items()}
+        self._views.update(made)
+        for engine in self._engines.values():
+            engine.define(made)
+
+    def keep(self, names: Sequence[str]) -> None:
+        every = [Statement(f"SELECT count(*) FROM {name}") for name in names]
+        self._ask(every, lambda engine: engine.keep(names))
+
+    def copy(self, sql: str | Statement, path: str, form: Form) -> int:
+        asked = statement(sql)
+        return self._ask([asked], lambda engine: engine.copy(asked, path, form), writes=True)
+
+    def interrupt(self) -> None:
+        for engine in list(self._engines.values()):
+            engine.interrupt()
+
+    def close(self) -> None:
+        self._closed = True
+        self._drop_engines()
+        self._tables.close()
+
+    def leave(self) -> None:
+        self._closed = True
+        for engine in self._engines.values():
+            engine.leave()
+        self._tables.close()
+
+    def __enter__(self) -> OpenTrace:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _ask(
+        self, statements: Sequence[Statement], work: Callable[[Engine], T], *, writes: bool = False
+    ) -> T:
+        if self._closed:
+            raise UsageError(
+                "The trace is closed.", seen="a query after close()", todo="ask within the `with` block"
+            )
+        self._tables.begin()
+        engine = self._engine(writes)
+        if not self._tables.ready(engine.reads(*statements)):
+            self._drop_engines()
+            engine = self._engine(writes)
+        try:
+            return work(engine)
+        except Damaged:
+            self._drop_engines()
+            self._tables.mend()
+            return work(self._engine(writes))
+
+    def _engine(self, writes: bool) -> Engine:
+        """The engine that answers queries, or the one that writes files."""
+        engine = self._engines.get(writes)
+        if engine is None:
+            from stepscope import library
+
+            engine = self._engines[writes] = self._make()
+            engine.doubt = self._tables.doubt
+            engine.writes = writes
+            self._tables.attach(engine)
+            engine.define({view.name: view.statement for view in library.views()})
+            engine.define(self._views)
+            if not writes:
+                engine.seal(self._tables.paths)
+        return engine
+
+    def _drop_engines(self) -> None:
+        engines, self._engines = list(self._engines.values()), {}
+        for engine in engines:
+            engine.close()
