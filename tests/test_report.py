@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import pytest
 
-from stepscope import library
 from stepscope.report import Report, build, sentences
 from tests.draw import UNIT_PS, Tables, draw
-
-
-class FakeTrace:
-    """Answers from drawn tables. Keeps nothing: views are computed anew."""
-
-    def __init__(self, tables: Tables, *paths: str) -> None:
-        self._connection = tables.connect()
-        self.given = paths
-        self.kept: list[str] = []
-
-    def query(self, sql: str) -> FakeTrace:
-        self._result = self._connection.execute(sql)
-        return self
-
-    def rows(self) -> list[tuple]:
-        return self._result.fetchall()
-
-    def answers(self, entries: Sequence[library.Entry], keep: Sequence[str]) -> list[list[tuple]]:
-        for name in keep:
-            assert self._connection.execute(f"SELECT count(*) FROM {name}").fetchone()
-        self.kept += keep
-        return [self.query(entry.sql).rows() for entry in entries]
+from tests.fakes import drawn_trace
 
 
 def report(tables: Tables, *paths: str, all: bool = False) -> Report:
     """The report of drawn tables."""
-    return build(FakeTrace(tables, *(paths or ("trace.pb",))), all=all)
+    return build(drawn_trace(tables, *(paths or ("trace.pb",))), all=all)
 
 
 WAITING = """
@@ -118,7 +95,7 @@ def test_no_steps():
 
 def test_nothing_at_all():
     """An empty trace gives an empty report, not an error."""
-    found = build(FakeTrace(Tables()), all=True)
+    found = build(drawn_trace(Tables()), all=True)
     assert found.headline == ()
     assert found.findings == ()
     assert found.next_commands == ()
@@ -165,7 +142,7 @@ def test_more_cases_are_counted():
 
 
 def test_views_are_kept_once():
-    trace = FakeTrace(draw(WAITING), "t.pb")
+    trace = drawn_trace(draw(WAITING), "t.pb")
     build(trace)
     assert sorted(set(trace.kept)) == sorted(trace.kept)
 

@@ -1,9 +1,9 @@
-"""A Trace without files: DuckDB over a few rows, for tests of the command line alone."""
+"""What the command line opens in its own tests: a trace of nine rows."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,80 +11,30 @@ import duckdb
 import pytest
 
 from stepscope import report
-from stepscope.errors import QueryError
-from stepscope.lake.schema import schema
 from stepscope.session import trace
+from tests.fakes import FakeTrace
 from tests.presenters.example import REPORT
 
 
-class FakeResult:
-    def __init__(self, answer: Any) -> None:
-        self._answer = answer
-        self.columns = tuple(column[0] for column in answer.description)
-        self.types = tuple(str(column[1]) for column in answer.description)
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._answer.fetchall()
-        return found
-
-    def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
-        while batch := self._answer.fetchmany(size):
-            yield batch
-
-
-class FakeTrace:
+class OpenedTrace(FakeTrace):
     """Remembers how it was opened; answers SQL over slice(name, dur_ps)."""
 
     def __init__(self, *paths: Any, **options: Any) -> None:
+        sources = [SimpleNamespace(path=str(path)) for path in paths]
+        super().__init__(duckdb.connect(), *map(str, paths), sources=sources)
         self.paths, self.options = paths, options
-        self.given = tuple(str(path) for path in paths)
-        self.sources = tuple(SimpleNamespace(path=str(path)) for path in paths)
-        self.skipped: tuple[Any, ...] = ()
-        self.schema = schema()
-        self.interrupted = False
-        self._connection = duckdb.connect()
-        self._connection.execute(
+        self.connection.execute(
             "CREATE TABLE slice AS SELECT 'op' || (i % 3) AS name, i AS dur_ps FROM range(9) t(i)"
         )
 
-    def query(self, sql: str, params: Any = ()) -> FakeResult:
-        try:
-            return FakeResult(self._connection.cursor().execute(sql))
-        except duckdb.Error as error:
-            raise QueryError("The engine refused the SQL", seen=str(error), todo="look at the SQL") from error
-
-    def answer(self, entry: Any) -> FakeResult:
-        return self.query(entry.sql)
-
-    def define(self, views: Mapping[str, str]) -> None:
-        pass
-
-    def interrupt(self) -> None:
-        self.interrupted = True
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def begin(self) -> None:
-        """Nothing has to be decoded."""
-
-    def leave(self) -> None:
-        self.close()
-
-    def __enter__(self) -> FakeTrace:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
 
 @contextlib.contextmanager
-def fake_trace(monkeypatch: pytest.MonkeyPatch, skipped: tuple[Any, ...] = ()) -> Iterator[list[FakeTrace]]:
+def fake_trace(monkeypatch: pytest.MonkeyPatch, skipped: tuple[Any, ...] = ()) -> Iterator[list[OpenedTrace]]:
     """Lets trace.open and report.build give made-up answers; yields the traces that were opened."""
-    opened: list[FakeTrace] = []
+    opened: list[OpenedTrace] = []
 
-    def open_fake(*paths: Any, **options: Any) -> FakeTrace:
-        opened.append(FakeTrace(*paths, **options))
+    def open_fake(*paths: Any, **options: Any) -> OpenedTrace:
+        opened.append(OpenedTrace(*paths, **options))
         opened[-1].skipped = skipped
         return opened[-1]
 

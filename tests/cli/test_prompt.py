@@ -19,14 +19,14 @@ from stepscope.cli.completion import SqlCompleter
 from stepscope.cli.console import Console
 from stepscope.cli.progress import Bar
 from stepscope.lake.schema import schema
-from tests.cli.fakes import FakeTrace, fake_trace
+from tests.cli.fakes import OpenedTrace, fake_trace
 
 
 @pytest.fixture
 def talk() -> Iterator[prompt.Conversation]:
     console = Console(io.StringIO(), io.StringIO(), False, False, False, False, 100, None)
-    with FakeTrace("a") as trace:
-        yield prompt.Conversation(trace, console, "csv", Bar(console))  # type: ignore[arg-type]
+    with OpenedTrace("a") as trace:
+        yield prompt.Conversation(trace, console, "csv", Bar(console))
 
 
 def heard(talk: prompt.Conversation) -> tuple[str, str]:

@@ -9,14 +9,14 @@ from typing import Any
 
 from stepscope import exporters
 from tests.draw import Tables
-from tests.exporters.drawn import DrawnTrace
+from tests.fakes import drawn_trace
 
 Event = dict[str, Any]
 
 
 def chrome(tables: Tables, folder: Path) -> tuple[dict[str, Any], list[Event]]:
     """The fields beside the events, and the events, of tables exported as a Chrome trace."""
-    trace = DrawnTrace(tables)
+    trace = drawn_trace(tables)
     try:
         exporters.write(trace, folder / "out.json", force=True)
     finally:

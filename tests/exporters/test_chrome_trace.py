@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from stepscope import exporters
 from stepscope.errors import OutputError
 from tests.draw import Tables
-from tests.exporters.drawn import DrawnTrace
 from tests.exporters.read import chrome, names, phase, ps
+from tests.fakes import drawn_trace
 
 UNIX_NS = 1_584_128_411_446_459_000
 
@@ -103,7 +103,7 @@ def test_known_clocks_are_aligned_exactly(tmp_path: Path) -> None:
 
 
 def test_clocks_that_are_not_known_follow_and_that_is_said(tmp_path: Path) -> None:
-    trace = DrawnTrace(two_steps((None, UNIX_NS)))
+    trace = drawn_trace(two_steps((None, UNIX_NS)))
     written = exporters.write(trace, tmp_path / "out.json")
     assert len(written.notes) == 1
     assert "1 of 2 recordings do not tell the time of day" in written.notes[0]
@@ -119,7 +119,7 @@ def test_clocks_that_are_not_known_follow_and_that_is_said(tmp_path: Path) -> No
 
 def test_captures_of_another_year_keep_their_distance(tmp_path: Path) -> None:
     year_ns = 366 * 86_400 * 10**9
-    trace = DrawnTrace(two_steps((UNIX_NS, UNIX_NS + year_ns)))
+    trace = drawn_trace(two_steps((UNIX_NS, UNIX_NS + year_ns)))
     assert "366 days apart" in exporters.write(trace, tmp_path / "out.json").notes[0]
     _, events = chrome(two_steps((UNIX_NS, UNIX_NS + year_ns)), tmp_path)
     start = {event["name"]: ps(event["ts"]) for event in phase(events, "X")}
@@ -256,13 +256,13 @@ def test_rows_without_a_track_are_an_error_and_no_file(tmp_path: Path) -> None:
     first, _ = add_source(tables, 0, None)
     tables.slices(0, [{"track_id": t, "name": "a", "ts_ps": 0, "dur_ps": 1} for t in (first, 99)])
     with pytest.raises(OutputError, match="lie on no track"):
-        exporters.write(DrawnTrace(tables), tmp_path / "out.json")
+        exporters.write(drawn_trace(tables), tmp_path / "out.json")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_table_is_no_chrome_trace(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="events, not a table"):
-        exporters.write(DrawnTrace(two_steps((None, None))), tmp_path / "out.json", table="slice")
+        exporters.write(drawn_trace(two_steps((None, None))), tmp_path / "out.json", table="slice")
 
 
 def test_times_before_the_origin_move_it(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_slices_that_cross_are_told(tmp_path: Path) -> None:
     first, _ = add_source(tables, 0, UNIX_NS)
     drawn = [("outer", 0, 10), ("b", 1, 4), ("crosses b", 3, 4), ("next", 7, 1)]
     tables.slices(0, [{"track_id": first, "name": n, "ts_ps": ts, "dur_ps": dur} for n, ts, dur in drawn])
-    (note,) = exporters.write(DrawnTrace(tables), tmp_path / "out.json").notes
+    (note,) = exporters.write(drawn_trace(tables), tmp_path / "out.json").notes
     assert note.startswith("1 slices begin within another")
 
 

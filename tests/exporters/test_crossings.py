@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stepscope.exporters import crossings
 from tests.draw import Tables
-from tests.exporters.drawn import DrawnTrace
+from tests.fakes import FakeTrace, drawn_trace
 
 TWIN = """
 SELECT count(*) FROM (
@@ -46,8 +46,8 @@ def nested(told: list[list[tuple[int, int]]], depth: int = 0) -> list[tuple[int,
 
 
 @pytest.fixture(scope="module")
-def emptied() -> Iterator[DrawnTrace]:
-    trace = DrawnTrace(Tables())
+def emptied() -> Iterator[FakeTrace]:
+    trace = drawn_trace(Tables())
     trace.connection.execute(
         "CREATE OR REPLACE TABLE slice (id BIGINT, track_id BIGINT, parent_id BIGINT, depth INTEGER,"
         " ts_ps BIGINT, dur_ps BIGINT)"
@@ -58,9 +58,7 @@ def emptied() -> Iterator[DrawnTrace]:
 
 @given(tracks, st.sampled_from([0, 6, 62]))
 @settings(deadline=None, max_examples=60)
-def test_as_many_as_a_window_finds(
-    emptied: DrawnTrace, told: list[list[tuple[int, int]]], depth: int
-) -> None:
+def test_as_many_as_a_window_finds(emptied: FakeTrace, told: list[list[tuple[int, int]]], depth: int) -> None:
     emptied.connection.execute("DELETE FROM slice")
     assert crossings.count(emptied) == 0
     emptied.connection.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?)", nested(told, depth))

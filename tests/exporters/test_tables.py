@@ -17,7 +17,7 @@ from stepscope.lake.schema import schema
 from stepscope.session import trace
 from tests import corpus
 from tests.draw import Tables
-from tests.exporters.drawn import DrawnTrace
+from tests.fakes import drawn_trace
 
 UNIX_NS = 1_584_128_411_446_459_000
 
@@ -39,7 +39,7 @@ def one_of_each() -> Tables:
 
 
 def test_ndjson_is_flat_and_each_column_has_one_type(tmp_path: Path) -> None:
-    exporters.write(DrawnTrace(one_of_each()), tmp_path / "out.ndjson")
+    exporters.write(drawn_trace(one_of_each()), tmp_path / "out.ndjson")
     lines = (tmp_path / "out.ndjson").read_text().splitlines()
 
     def forbidden(constant: str) -> None:
@@ -88,7 +88,7 @@ def test_the_query_of_the_article_runs_on_what_duckdb_guesses(tmp_path: Path) ->
 
 
 def test_csv_has_exact_times(tmp_path: Path) -> None:
-    exporters.write(DrawnTrace(one_of_each()), tmp_path / "out.csv")
+    exporters.write(drawn_trace(one_of_each()), tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     (row,) = [row for row in rows if row["name"] == "MatMul"]
@@ -99,16 +99,16 @@ def test_csv_has_exact_times(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".csv", ".ndjson", ".parquet"])
 def test_any_table_can_be_named(tmp_path: Path, ending: str) -> None:
-    written = exporters.write(DrawnTrace(one_of_each()), tmp_path / f"out{ending}", table="counter")
+    written = exporters.write(drawn_trace(one_of_each()), tmp_path / f"out{ending}", table="counter")
     assert written.rows == {"counter": 3}
     found = duckdb.sql(f"FROM '{tmp_path}/out{ending}'")
     assert tuple(found.columns) == schema().table("counter").names
 
 
 def test_parquet_of_slices_and_of_everything(tmp_path: Path) -> None:
-    exporters.write(DrawnTrace(one_of_each()), tmp_path / "out.parquet")
+    exporters.write(drawn_trace(one_of_each()), tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").num_rows == 601
-    written = exporters.write(DrawnTrace(one_of_each()), f"{tmp_path}/all/")
+    written = exporters.write(drawn_trace(one_of_each()), f"{tmp_path}/all/")
     for name, rows in written.rows.items():
         table = pq.read_table(tmp_path / "all" / f"{name}.parquet")
         assert table.num_rows == rows

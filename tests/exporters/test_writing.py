@@ -15,17 +15,17 @@ from stepscope.exporters.clocks import distinguish
 from stepscope.exporters.staging import pumped, staged
 from tests import corpus
 from tests.draw import Tables
-from tests.exporters.drawn import DrawnTrace
+from tests.fakes import FakeTrace, drawn_trace
 
 ENDINGS = [".json", ".json.gz", ".ndjson", ".jsonl.gz", ".csv", ".parquet", "/", ".duckdb"]
 
 
-def drawn() -> DrawnTrace:
+def drawn() -> FakeTrace:
     tables = Tables()
     tables.source(0)
     tables.add("track", kind="thread", records="execution", process="p", name="t")
     tables.slices(0, [{"track_id": 0, "name": "a", "ts_ps": 5, "dur_ps": 7}])
-    return DrawnTrace(tables)
+    return drawn_trace(tables)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -33,7 +33,7 @@ _MOST_BESIDE = 4
 _MOST_READS = 500
 """Statements of which an engine remembers what they read: a report asks thirty that share a dozen views."""
 
-_COPY: dict[Form, str] = {
+COPY: dict[Form, str] = {
     "parquet": "FORMAT parquet, COMPRESSION zstd",
     "csv": "FORMAT csv, HEADER true, USE_TMP_FILE false",
     "ndjson": "FORMAT json, ARRAY false, USE_TMP_FILE false",
@@ -161,7 +161,7 @@ class DuckDB:
         asked = statement(asked)
         self._prepare(asked)
         target = path.replace("'", "''")
-        copying = f"COPY ({asked.sql.rstrip().rstrip(';')}) TO '{target}' ({_COPY[form]})"
+        copying = f"COPY ({asked.sql.rstrip().rstrip(';')}) TO '{target}' ({COPY[form]})"
         # Several threads would each hold rows back until those before them are written: memory would grow
         # with the table.
         self._con.execute("SET threads = 1")
@@ -180,10 +180,10 @@ class DuckDB:
             if not self._stuck:
                 self._con.execute(f"SET threads = {config.threads()}")
 
-    def keep(self, names: Sequence[str]) -> None:
+    def keep(self, views: Sequence[str]) -> None:
         """Computes views once, because several queries will read them."""
         self._free()
-        for name in names:
+        for name in views:
             self._bring(self._views[name])
             try:
                 for sql in self._keeping(name):

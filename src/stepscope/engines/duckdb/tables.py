@@ -93,8 +93,9 @@ class Tables:
 
     def _register(self, alias: str, arrow: object) -> str:
         """Makes Arrow readable by the name that is returned: `alias`, with a number behind it when there is
-        one of that name."""
-        name = alias if alias not in self.streams else f"{alias}_{len(self.streams)}"
+        a stream or a table of that name."""
+        taken = alias in self.streams or alias in self.relations
+        name = f"{alias}_{len(self.streams)}" if taken else alias
         try:
             self._con.register(name, arrow)
         except duckdb.Error as error:
