@@ -239,7 +239,7 @@ def test_nothing_is_made_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: Any) -> None:
         raise AssertionError("somebody asked")
 
-    monkeypatch.setattr("stepscope.instruments.tfprof.table.selects", refuse)
+    monkeypatch.setattr("stepscope.instruments.tfprof.table.parts", refuse)
     with trace.open(corpus.SAMPLES / "run_metadata" / "two_servers.pb") as found:
         assert found.query("SELECT count(*) FROM slice").rows()[0][0] > 0
 
