@@ -24,21 +24,10 @@ def values(
 
     With source_id 0 ids stay as they are, which costs nothing.
     """
-    there = set(available)
-    offset = first_id(source_id)
-    fixed = {"run_id": quoted(run_id), "host_id": quoted(host_id), "source_id": str(source_id)}
-    picks = []
-    for column in table.columns:
-        if column.name in fixed:
-            value = fixed[column.name]
-        elif column.name not in there:
-            value = "NULL"
-        elif column.name in _LOCAL_IDS and offset:
-            value = f"{column.name} + {offset}"
-        else:
-            value = column.name
-        picks.append(f"CAST({value} AS {column.type}) AS {column.name}")
-    return f"SELECT {', '.join(picks)} FROM {alias}"
+    found = {"run_id": quoted(run_id), "host_id": quoted(host_id), "source_id": str(source_id)}
+    if offset := first_id(source_id):
+        found |= {name: f"{name} + {offset}" for name in _LOCAL_IDS.intersection(available)}
+    return {name: sql for name, sql in found.items() if name in table.names}
 
 
 Columns = list[tuple[str, str, str | int | None, int]]
