@@ -128,7 +128,7 @@ def test_names_of_a_file_are_not_templates():
     tables = draw("cpu/t thread : [a:_XlaRun]")
     tables.rows["slice"][0]["op_name"] = "{share} \\1 {0}"
     (hides,) = [f for f in report(tables).findings if f.slug == "one-op-hides-the-rest"]
-    assert hides.impact.startswith("{share} \\1 {0} (_XlaRun) takes 100.0 % of the time of its host")
+    assert hides.impact.startswith("{share} \\1 {0} (_XlaRun) takes 11.0 µs, 100.0 % of the time of its host")
 
 
 def test_more_cases_are_counted():

@@ -149,8 +149,8 @@ def _library_entry(entry: library.Entry) -> str:
     rows = ((f"`{f.name}`", f.unit, _cell(f.about)) for f in entry.columns)
     facts = [
         f"- severity: {entry.severity}" if entry.severity else "",
-        f"- impact: {_cell(entry.impact)}" if entry.impact else "",
-        f"- to do: {_cell(entry.action)}" if entry.action else "",
+        f"- impact: {_cell(library.in_plural(entry.impact))}" if entry.impact else "",
+        f"- to do: {_cell(library.in_plural(entry.action))}" if entry.action else "",
         f"- reads: {', '.join(f'`{name}`' for name in entry.reads)}",
         f"- weakened by: {', '.join(entry.weakened_by)}" if entry.weakened_by else "",
     ]

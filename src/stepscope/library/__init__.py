@@ -16,7 +16,8 @@ A file begins with a header of comments, then has one SELECT:
 A line that begins with `--   ` continues the key above, one with `--     ` the line above. `question`,
 `reads` and `columns` are always there; `weakened_by` names the effects and slugs of source notes that
 make the answer doubtful. A finding has `severity`, `impact` and `action` too; the last two are
-templates whose {column} is filled from the finding's first row. Its `reasoning` says why what it looks
+templates: {column} is filled from the finding's first row, and {column:step takes|steps take} is the first
+form where that column is 1, else the second. Its `reasoning` says why what it looks
 for costs time, its `formula` how the numbers are worked out and from when on it is told. Columns have a
 unit: text, int, float, bool, ps, bytes, ratio or unix_ns.
 
@@ -26,6 +27,7 @@ Files whose name begins with `_` are private: building stones that may change at
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -49,7 +51,7 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
 }
 _HEADING = late(r"-- ([a-z_]+):(?: (.*))?")
 _WORD = late(r"[a-z_][a-z0-9_]*")
-_PLACEHOLDER = late(r"\{([a-z0-9_]+)\}")
+_PLACEHOLDER = late(r"\{([a-z0-9_]+)(?::([^{}|]*)\|([^{}|]*))?\}")
 
 
 class HeaderError(ValueError):
@@ -261,6 +263,28 @@ def _check(found: Entry) -> None:
         return
     if known[:2] != ["severity", "impact_ps"]:
         raise HeaderError(f"{found.name}: the first columns of a finding are severity and impact_ps")
-    used = set(_PLACEHOLDER.findall(found.impact + found.action))
-    if not used <= set(known):
-        raise HeaderError(f"{found.name}: {sorted(used - set(known))} in a template is no column")
+    units = {field.name: field.unit for field in found.columns}
+    for match in _PLACEHOLDER.finditer(found.impact + found.action):
+        if match[1] not in units:
+            raise HeaderError(f"{found.name}: {match[1]} in a template is not a column")
+        if match[2] is not None and units[match[1]] != "int":
+            raise HeaderError(
+                f"{found.name}: only a column of int decides between one and many, not {match[1]}"
+            )
+
+
+def fill(template: str, values: Mapping[str, object], shown: Mapping[str, str]) -> str:
+    """A template of a finding with its columns filled in: as they are shown, and by their values where they
+    decide between singular and plural. Names in the values are not templates themselves."""
+
+    def one(match: re.Match[str]) -> str:
+        if match[2] is None:
+            return shown[match[1]]
+        return match[2] if values[match[1]] == 1 else match[3]
+
+    return _PLACEHOLDER.sub(one, template)
+
+
+def in_plural(template: str) -> str:
+    """A template with its columns left open, for a reader of the reference."""
+    return _PLACEHOLDER.sub(lambda match: match[0] if match[2] is None else match[3], template)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from stepscope import units
+from stepscope import library, units
 from stepscope.report.parts import Finding, Note, Rows, Table, dicts
 from stepscope.units import Unit
 
 if TYPE_CHECKING:
-    from stepscope import library
     from stepscope.session.trace import Trace
 
 _RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
@@ -36,7 +34,7 @@ def findings_of(
         if several and "run_id" in fields and "host_id" in fields:
             fields["host_id"] += f" in {fields['run_id']}"
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]
-        impact = _fill(entry.impact, fields)
+        impact = library.fill(entry.impact, first, fields)
         if table.total > 1:
             impact += f" {units.count(table.total - 1, 'more case')} like it."
         one = Finding(
@@ -44,7 +42,7 @@ def findings_of(
             severity=first["severity"],
             title=entry.title,
             impact=impact,
-            action=_fill(entry.action, fields),
+            action=library.fill(entry.action, first, fields),
             evidence=table,
             sql=entry.sql,
             weakened_by=tuple(dict.fromkeys(weak)),
@@ -53,10 +51,6 @@ def findings_of(
         )
         found.append((_RANK[first["severity"]], -first["impact_ps"], one))
     return tuple(finding for _, _, finding in sorted(found, key=lambda one: one[:2]))
-
-
-def _fill(template: str, fields: Mapping[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], template)
 
 
 def notes_of(completeness: Rows, analyses: Sequence[library.Entry]) -> tuple[Note, ...]:

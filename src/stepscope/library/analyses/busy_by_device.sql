@@ -2,10 +2,10 @@
 --
 -- question: How much of the window was each device at work, and how much was it idle?
 -- reads: device_sum
--- notes: Busy is the union of the work on all rows of the device, never a sum: two streams at work at
---   once count once. The window runs from the first to the last step that averages include. Where each
---   step is a recording of its own, the steps are the window, added up over the sources of a run and
---   host: time between them was never recorded.
+-- notes: Busy is the union of the work on all rows of the device, never a sum: two streams at work at once
+--   count once. The window runs from the first to the last step that averages include. Where each step is a
+--   recording of its own, the window is these steps, added up over the sources of a run and host: the time
+--   between them was never recorded.
 -- weakened_by: lost, capped, truncated, missing
 -- chart: stacked_bar x=device y=busy_ps,idle_ps
 -- columns:

@@ -2,8 +2,8 @@
 --
 -- question: How much of the window was each row of the timeline at work?
 -- reads: track_sum, step_window, track_place
--- notes: Only rows that hold work are listed: launches, marks and counters are no work. A row is a
---   thread, a stream or a lane (a place that a viewer packed slices into), as its kind says.
+-- notes: Only rows that hold work are listed; launches, marks and counters are not work. A row is a thread,
+--   a stream or a lane (a place that a viewer packed slices into), as its kind says.
 -- weakened_by: lost, capped, truncated, missing
 -- chart: stacked_bar x=track_name y=busy_ps,idle_ps
 -- columns:

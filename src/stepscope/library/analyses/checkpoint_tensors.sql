@@ -2,9 +2,9 @@
 --
 -- question: What do the checkpoints keep: how many parameters, how many bytes, and for what?
 -- reads: checkpoint_tensor, source
--- notes: What a tensor is for is told by its name: a slot is what an optimizer keeps for each element of a
---   weight. A model's state that is not trained, such as moving averages of a layer, counts as weight.
---   Tensors whose size only the values tell add no bytes.
+-- notes: The name of a tensor shows what it is for: a slot is what an optimizer keeps for each element of a
+--   weight. State of a model that is not trained, such as the moving averages of a layer, counts as weight.
+--   Tensors whose size only the values reveal add no bytes.
 -- columns:
 --   run_id | text | Run | name of the run
 --   path | text | Checkpoint | file that tells of it

@@ -1,10 +1,10 @@
 -- Real concurrency
 --
--- question: How many rows of a device are at work at once, against how many are drawn?
+-- question: How many rows of a device are at work at once, compared with how many are drawn?
 -- reads: device_sum, track_sum
--- notes: concurrency is the busy time of the rows added up, over the time in which any was busy: 1 means
---   one after the other, however many rows a viewer shows. On lanes it says how many ops overlap, which
---   is an upper bound of what ran at once: ops that wait for each other overlap as well.
+-- notes: concurrency is the busy time of the rows added up, divided by the time in which any was busy: 1
+--   means one after the other, however many rows a viewer shows. On lanes it says how many ops overlap,
+--   which is an upper bound of what ran at once: ops that wait for each other overlap as well.
 -- weakened_by: lost, capped, truncated, missing
 -- columns:
 --   run_id | text | Run | run of the source

@@ -3,8 +3,8 @@
 -- question: Which name scopes hold the parameters, take the time and do the operations?
 -- reads: tfprof_node
 -- notes: The two outermost levels of tfprof's scope view, with everything below them; an inner scope is
---   part of the outer one, so levels are never added up. Of several steps the figures are the mean. Where
---   there is RunMetadata or a graph it counts as TensorFlow's tfprof does; else slices do, which tell no
+--   part of the outer one, so never add levels up. For several steps the figures are means. With
+--   RunMetadata or a graph, TensorFlow's tfprof rules apply; otherwise slices count, which know no
 --   parameters.
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=scope y=all_ps

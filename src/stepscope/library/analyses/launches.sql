@@ -2,9 +2,9 @@
 --
 -- question: How long after its launch does work begin on the device, and how long does each take?
 -- reads: slice, track_place
--- notes: A launch and what it launched share a correlation id within a source. lag is from the start of
---   the launch to the start of the work; it is long when the device has a queue to work off, short when
---   the device waits for launches. Launches of several works count once for each.
+-- notes: A launch and what it launched share a correlation id within a source. lag runs from the start of
+--   the launch to the start of the work; it is long when the device has a queue to work off, short when the
+--   device waits for launches. A launch of several works counts once for each.
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=launch y=work_ps
 -- columns:

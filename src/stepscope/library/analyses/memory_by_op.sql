@@ -3,7 +3,7 @@
 -- question: Which ops ask for memory, and which still hold it after they are done?
 -- reads: op_run
 -- notes: As StepStats records it: temporary and persistent memory, outputs, and what an allocator still
---   held after the op. Figures of several executions are added up but for the peak, which is the largest.
+--   held after the op. Figures of several executions are added up, except the peak, which is the largest.
 -- weakened_by: lost, capped, truncated
 -- chart: bar x=op_name y=all_output_bytes
 -- columns:

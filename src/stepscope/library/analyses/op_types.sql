@@ -2,10 +2,10 @@
 --
 -- question: Which types of op take the time?
 -- reads: op_sum
--- notes: Self time ranks, because ops nest: adding up durations with children would count the inner ones
---   twice. The share is of all self time on the same kind of place: work of devices, work of the host,
---   and launches are never mixed. Waits are ops whose time is waiting, not work. All slices of the
---   capture count, those outside of steps as well.
+-- notes: Ranked by self time, because ops nest: adding up durations with children would count the inner
+--   ones twice. The share is of all self time on the same kind of place: work of devices, work of the host,
+--   and launches are never mixed. Waits are ops whose time is waiting, not work. All slices of the capture
+--   count, including those outside of steps.
 -- weakened_by: lost, capped, truncated, missing
 -- chart: bar x=op_type y=self_ps
 -- columns:

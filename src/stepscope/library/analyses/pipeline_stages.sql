@@ -1,12 +1,12 @@
 -- Stages of the input pipeline
 --
--- question: Which stages does the tf.data pipeline have, and which of them holds the program up?
+-- question: Which stages does the tf.data pipeline have, and which of them holds up the program?
 -- reads: iterator
--- notes: Stages in the order in which they hold the program up: by their work while it waited. A stage that
+-- notes: Stages in the order in which they hold up the program: by their work while it waited. A stage that
 --   works ahead has threads of its own; its calls are waiting, its work is its function. Work is per step;
---   what it needs is its work divided by its threads. A stage may need more and still hold up less: tf.data's
---   model may tell of more work than the trace shows in the waits. From the events of the trace and, in a
---   capture, tf.data's own model: see `stepscope pipeline`.
+--   a stage needs its work divided by its threads. A stage may need more time and still hold up less:
+--   tf.data's model may report more work than the trace shows in the waits. From the events of the trace
+--   and, in a capture, tf.data's own model: see `stepscope pipeline`.
 -- weakened_by: lost, capped, truncated, no-steps
 -- chart: bar x=name y=service_ps
 -- columns:

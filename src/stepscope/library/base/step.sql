@@ -2,9 +2,10 @@
 --
 -- question: When did each step run, what kind of step is it, and do averages include it?
 -- reads: step_stored
--- notes: A source is judged by itself when it is decoded. Where each step is a recording of its own, its
---   first step is judged here, beside the others of the run, host and kind: it is warm-up when it takes
---   more than twice the median of at least three others. So a lake that grows is judged as one made at once.
+-- notes: Each source is judged on its own when it is decoded. Where each step is a recording of its own,
+--   its first step is judged here, together with the others of the run, host and kind: it is warm-up when
+--   it takes more than twice the median of at least three others. So a lake that grows is judged like one
+--   made at once.
 -- columns:
 --   id | int | Step row | number of the row
 --   run_id | text | Run | run of the source

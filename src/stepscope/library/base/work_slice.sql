@@ -2,7 +2,7 @@
 --
 -- question: When was something really at work?
 -- reads: op_slice, observed
--- notes: Waits and launches are no work. Slices are cut at the edges of the stretches of observed.
+-- notes: Waits and launches are not work. Slices are cut at the edges of the stretches of observed.
 -- columns:
 --   slice_id | int | Slice | number of the slice
 --   source_id | int | Source | source it was read from

@@ -3,15 +3,16 @@
 -- question: Which recordings were capped by the tool that made them?
 -- reads: source, source_note, step
 -- severity: high
--- impact: The recorder of {path} dropped or cut {capped} events: what it left out is in no number here.
--- action: Record fewer steps, or raise the recorder's limit. A shorter complete recording tells more than a
---   long one with holes.
--- reasoning: Recorders have limits: tf.profiler keeps a number of events for each thread, CUPTI for each
---   device, a trace page a million in all. What comes after the limit is dropped, mostly at the end of the
---   capture or on the busiest thread, so that sums are too low and shares are shifted towards what was kept.
---   No repair is possible; the finding says which numbers are lower bounds.
--- formula: capped = events that the recorder says it dropped or cut (counters in the file), or the events
---   of notes with the effect `capped` where there is no counter; impact = sum of the source's step
+-- impact: The recorder of {path} dropped or cut {capped} {capped:event|events}, which no number here
+--   includes.
+-- action: Record fewer steps, or raise the recorder's limit. A short complete recording is worth more than
+--   a long one with holes.
+-- reasoning: Recorders have limits: tf.profiler keeps a number of events per thread, CUPTI per device, a
+--   trace page a million in all. What comes after the limit is dropped, mostly at the end of the capture or
+--   on the busiest thread, so sums are too low and shares shift towards what was kept. Nothing can be
+--   repaired; the finding says which numbers are lower bounds.
+-- formula: capped = events that the recorder reports as dropped or cut (counters in the file), or the
+--   events of notes with the effect `capped` where there is no counter; impact = sum of the source's step
 --   durations, because any part of them may be affected.
 -- columns:
 --   severity | text | Severity | high

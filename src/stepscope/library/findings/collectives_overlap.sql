@@ -3,19 +3,19 @@
 -- question: Do collective ops of one host overlap on several rows?
 -- reads: op_slice
 -- severity: medium from 20 % of their time overlapping
--- impact: Collectives on {device} overlap for {impact_ps} ({overlap_share} of their time), on
---   {rows_drawn} rows. They share one background thread and one network, so overlapping does not make
+-- impact: Collectives on {device} overlap for {impact_ps} ({overlap_share} of their time), on {rows_drawn}
+--   {rows_drawn:row|rows}. They share one background thread and one network, so overlapping does not make
 --   them faster.
--- action: Judge communication by the time in which any collective runs, {union_ps}, not by the number
---   of rows. Fuse small tensors (HOROVOD_FUSION_THRESHOLD, XLA's all-reduce combiner) or reduce what is
---   sent before looking for more parallelism.
+-- action: Judge communication by the time in which any collective runs, {union_ps}, not by the number of
+--   rows. Before you look for more parallelism, fuse small tensors (HOROVOD_FUSION_THRESHOLD, XLA's
+--   all-reduce combiner) or send less.
 -- weakened_by: lost, capped, truncated
 -- reasoning: A viewer draws collectives on several rows, which looks like parallel communication. Horovod
---   runs them in one background thread, NCCL shares the links between them: two that overlap take as long as
---   one after the other. Adding up the rows counts that time twice, so communication is judged by the time
---   in which any collective runs.
+--   runs them in one background thread, and NCCL shares the links between them: two that overlap take as
+--   long as one after the other. Adding up the rows counts that time twice, so communication is judged by
+--   the time in which any collective runs.
 -- formula: union = length of the union of the collectives' intervals on a device; impact = sum of their
---   durations - union; overlap_share = impact / sum. Told from two rows and overlap_share >= 0.2 on.
+--   durations - union; overlap_share = impact / sum. Reported from two rows and overlap_share >= 0.2.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Counted twice | time of collectives that others cover

@@ -3,18 +3,19 @@
 -- question: Does a source hold no step but such as compile, trace or warm up?
 -- reads: step
 -- severity: high
--- impact: Steps recorded on {host_id}: {steps}, lasting {impact_ps}, none of an ordinary kind: {reason}. Times of ops in
---   it do not speak for the others.
--- action: Record a later step, after everything was compiled: the tenth, say, or several with
+-- impact: {steps:The only step|All the steps} recorded on {host_id} ({steps}, lasting {impact_ps})
+--   {steps:is a compile or warm-up step|are compile or warm-up steps}: {reason}. The times of ops are not
+--   typical of other steps.
+-- action: Record a later step, after everything is compiled: the tenth, say, or several with
 --   ProfilerHook(save_steps=...) or tf.profiler.experimental.start after a few steps.
 -- weakened_by: lost, capped, truncated
--- reasoning: The first steps of a program trace functions, compile kernels and fill buffers; they last
---   many times as long as later ones and spend it on other ops. A timeline of one such step says what
---   compiling costs and nothing of training. Steps of that kind are told apart by what happens in them
---   (tracing and compiling slices, first of their kind) and left out of averages; where nothing else was
---   recorded, every number speaks of them.
--- formula: told for each source of a host of whose steps, in all sources of the run, averages include
---   none; impact = sum of the durations of the source's steps.
+-- reasoning: The first steps of a program trace functions, compile kernels and fill buffers; they last many
+--   times as long as later ones and spend the time on other ops. A timeline of one such step shows what
+--   compiling costs and nothing about training. stepscope recognises these steps by what happens in them
+--   (tracing and compiling slices, first of their kind) and leaves them out of averages; if nothing else
+--   was recorded, every number describes them.
+-- formula: Reported for each source of a host none of whose steps, in all sources of the run, count in
+--   averages; impact = sum of the durations of the source's steps.
 -- columns:
 --   severity | text | Severity | high
 --   impact_ps | ps | Recorded | durations of these steps, added up

@@ -3,15 +3,15 @@
 -- question: How much of the work of an accelerator is copying?
 -- reads: op_sum
 -- severity: high from 50 % of its work, medium from 25 %, low from 10 %
--- impact: {device} spends {copy_share} of its work on copies, {impact_ps} in {copies} of them.
+-- impact: {device} spends {copy_share} of its work on copies: {impact_ps} in {copies} {copies:copy|copies}.
 -- action: Keep data on the device between ops, overlap copies with compute (prefetch_to_device), use pinned
 --   memory, send smaller types. `transfers` lists the copies with their bytes.
 -- weakened_by: lost, capped, truncated
--- reasoning: A copy between host and device, or between devices, moves bytes and computes nothing. Where
+-- reasoning: A copy between host and device, or between devices, moves bytes and computes nothing. If
 --   copies are a large part of what an accelerator does, the data are in the wrong place: inputs arrive
---   late, results are fetched in each step, or neighbouring ops are placed apart.
+--   late, results are fetched in each step, or neighbouring ops run on different devices.
 -- formula: copy_share = self time of slices of the class `copy` / self time of all work on the device,
---   waits left out; impact = that self time of copies. Told from copy_share >= 0.1 on.
+--   without waits; impact = that self time of copies. Reported from copy_share >= 0.1.
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Copying | self times of the copies, added up

@@ -3,20 +3,22 @@
 -- question: While an accelerator is idle, which ops keep the host busy?
 -- reads: op_sum, device_sum, source, flow, slice, track_place
 -- severity: medium
--- impact: {op_type} ({runs} times) and {copies} copies between it and the accelerator take {impact_ps} while
---   {device} is idle for {idle_share} of the window.
+-- impact: {op_type} ({runs} {runs:run|runs}) and {copies} {copies:copy|copies} between it and the
+--   accelerator take {impact_ps} while {device} is idle for {idle_share} of the window.
 -- action: Place the op on the device if it has a kernel there (tf.debugging.set_log_device_placement(True)
---   tells), replace it by one that has, or move it into the input pipeline, where it overlaps with training.
+--   shows where ops run), replace it with one that has, or move it into the input pipeline, where it
+--   overlaps with training.
 -- weakened_by: lost, capped, truncated
 -- notes: Only where TensorFlow names its ops (StepStats, tf Timeline, XPlane), and only types that take at
---   least 10 % of the window with their copies. Copies are tied to the ops that they are for by arrows,
---   which StepStats alone tell: elsewhere there are none.
+--   least 10 % of the window with their copies. Arrows tie copies to the ops they are for; only StepStats
+--   has them, so other recordings count no copies.
 -- reasoning: An op without a kernel for the accelerator runs on the processor, and its inputs and outputs
 --   are copied there and back. In a timeline this looks like work on the host while the device has nothing
---   to do. Two things have to come together before it is told: the accelerator is idle for a fifth of the
---   window, and one op type with its copies takes a tenth of it.
+--   to do. Two conditions must hold: the accelerator is idle for a fifth of the window, and one op type
+--   with its copies takes a tenth of it.
 -- formula: impact = sum of self times of the op type on CPU devices + durations of the copies that it
---   forces; told when idle time of the least busy accelerator >= 0.2 x window and impact >= 0.1 x window.
+--   forces; reported when the idle time of the least busy accelerator >= 0.2 x window and impact >= 0.1 x
+--   window.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Cost | self times on the host and durations of the copies, added up

@@ -5,15 +5,15 @@
 -- severity: high from 50 % idle, medium from 20 %; medium at most where no steps were found
 -- impact: {device} is idle for {idle_share} of the window, {impact_ps} in all; the longest gap is
 --   {longest_ps}.
--- action: Look at `idle_gaps` for what ends each gap and what the host waits for meanwhile. One long gap a
---   step points to input or to a blocking call; very many short ones point to launches that come too late.
+-- action: `idle_gaps` shows what ends each gap and what the host waits for meanwhile. One long gap per step
+--   points to the input or to a blocking call; very many short ones point to launches that come too late.
 -- weakened_by: lost, capped, truncated, missing
--- reasoning: An accelerator is paid for by the hour and idle when nobody has work for it: input is late,
---   the host blocks on a result, or launches come one by one. How long it is idle is the gap left by the
+-- reasoning: An accelerator costs money by the hour and is idle when nobody gives it work: the input is
+--   late, the host blocks on a result, or launches come one by one. Its idle time is the gap left by the
 --   union of everything it runs, on all its streams; adding streams up would hide gaps under work that
 --   overlaps elsewhere.
 -- formula: idle = window - union of the device's work within the window (the view `step_window`);
---   idle_share = idle / window; told from 0.2 on, high from 0.5 on.
+--   idle_share = idle / window; reported from 0.2, high from 0.5.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Idle | idle time within the window

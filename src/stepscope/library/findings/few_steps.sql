@@ -3,16 +3,15 @@
 -- question: Does a run hold fewer than three steps that averages include?
 -- reads: step
 -- severity: low
--- impact: Only {steps} of {host_id} can be averaged. Steps differ: one says nothing of the spread, and it may be an
---   unusual one.
+-- impact: Averages on {host_id} rest on {steps}. Steps differ, so the spread is unknown and the averages
+--   may not be typical.
 -- action: Record at least ten steps in a row after the warm-up, or save a timeline every few steps with
---   ProfilerHook and give stepscope the whole folder.
+--   ProfilerHook and pass the whole folder to stepscope.
 -- weakened_by: lost, truncated
 -- reasoning: Steps differ: buffers fill and drain, checkpoints are written, the machine does other things.
---   From one or two steps neither the spread nor an outlier can be told, so averages over them are shown
---   with this warning.
--- formula: steps = steps that averages include, over all sources of the host; told for one or two; impact
---   = their durations added up.
+--   One or two steps show neither the spread nor an outlier, so averages over them come with this warning.
+-- formula: steps = steps that averages include, over all sources of the host; reported for one or two;
+--   impact = their durations added up.
 -- columns:
 --   severity | text | Severity | low
 --   impact_ps | ps | Recorded | durations of these steps, added up

@@ -3,16 +3,16 @@
 -- question: How much of the steps does a host spend in calls that block until the device is done?
 -- reads: step, step_wait
 -- severity: medium from 25 % of the steps, low from 10 %
--- impact: {host_id} blocks on its device for {sync_share} of the steps, {impact_ps} in {waits} calls. While
---   it blocks it launches nothing, so the device runs dry afterwards.
--- action: Read results less often: no .numpy(), .item() or print of tensors in each step, log every hundredth
---   one. Copy with non_blocking=True from pinned memory.
+-- impact: {host_id} blocks on its device for {sync_share} of the steps: {impact_ps} in {waits}
+--   {waits:call|calls}. While it blocks it launches nothing, so the device runs dry afterwards.
+-- action: Read results less often: do not call .numpy(), .item() or print on tensors in each step, and log
+--   only every hundredth step. Copy with non_blocking=True from pinned memory.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: A call that blocks until the device is done (fetching a value, synchronising a stream) keeps
---   the host from launching what comes next, so that the device runs dry after it. Some such call in a step
---   is normal; a good part of the step is not.
+--   the host from launching what comes next, so the device runs dry after it. One such call per step is
+--   normal; a large part of the step is not.
 -- formula: impact = length of the union of blocking calls (waits of the kind `device`) within the averaged
---   steps; sync_share = impact / sum of these steps' durations; told from 0.1 on, medium from 0.25 on.
+--   steps; sync_share = impact / sum of these steps' durations; reported from 0.1, medium from 0.25.
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Blocked | union of these calls within the steps

@@ -3,14 +3,14 @@
 -- question: In which sources were events lost, or which could not be read at all?
 -- reads: source, step
 -- severity: high when a source could not be read or lost a tenth of its events, else medium
--- impact: {path} lost {events_lost} of {events_seen} events. {what}
--- action: Copy or record the file again; `completeness` tells what happened at which byte. Counts and totals
---   of this source are lower bounds.
--- reasoning: A file that was cut or damaged is read as far as its bytes make sense, before the damage and,
---   where lengths allow, after it. What was lost is counted, but nobody knows what it was: sums of this
+-- impact: {path} lost {events_lost} of {events_seen} {events_seen:event|events}. {what}
+-- action: Copy or record the file again; `completeness` shows what happened at which byte. Counts and
+--   totals of this source are lower bounds.
+-- reasoning: stepscope reads a cut or damaged file as far as its bytes make sense, before the damage and,
+--   where lengths allow, after it. It counts what was lost, but cannot know what it was: sums of this
 --   source are lower bounds, and steps may lack ops.
--- formula: lost_share = events_lost / events_seen; high from 0.1 on or when nothing could be read; impact
---   = sum of the source's step durations.
+-- formula: lost_share = events_lost / events_seen; high from 0.1, or when nothing could be read; impact =
+--   sum of the source's step durations.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | In doubt | length of the source's steps

@@ -8,18 +8,17 @@
 --   average, {impact_ps} in all.
 -- action: {advice}
 -- weakened_by: lost, capped, truncated, no-steps
--- notes: The union of the waits over all threads. With several replicas the time counts in which any of
---   them waits.
--- reasoning: A step that waits for its next batch does nothing else, so this time is what a faster input
---   pipeline could save at most. It is measured, not guessed from how long the last call of the iterator
---   took: all intervals in which a thread of the step waits for input are united and cut at the edges of
---   each step. Means are over all averaged steps, because bursts of waiting count and a median hides them.
---   Where a device was recorded and is busy nevertheless, the wait hides behind its work and the finding is
---   low.
+-- notes: The union of the waits over all threads. With several replicas, time counts when any of them
+--   waits.
+-- reasoning: A step that waits for its next batch does nothing else, so this time is the most that a faster
+--   input pipeline could save. It is measured, not guessed from the duration of the last iterator call: all
+--   intervals in which a thread of the step waits for input are united and cut at the edges of each step.
+--   Means cover all averaged steps, because bursts of waiting count and a median hides them. If a device
+--   was recorded and is busy nevertheless, the wait hides behind its work and the finding is low.
 -- formula: impact = sum over averaged steps of the union of input waits within the step; wait_share =
---   impact / sum of step durations; told from 0.1 on, high from 0.3 on; low where the least busy device is
+--   impact / sum of step durations; reported from 0.1, high from 0.3; low where the least busy device is
 --   idle for less than 0.1 of the window. stage = the stage with the longest service time for a step
---   (`stepscope pipeline` tells how that is found).
+--   (`stepscope pipeline` explains how it is found).
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Could be saved | waiting for input within the steps that averages include
@@ -108,8 +107,8 @@ SELECT
     WHEN s.by_session = 1
       THEN CONCAT(
         'Make the input pipeline faster than the step: parallelise the slow stage ',
-        '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. A record of ',
-        'Session.run does not show the stages, tf.profiler.experimental.start before some of the runs does.'
+        '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. A recording ',
+        'of Session.run does not show the stages, but tf.profiler.experimental.start before some of the runs does.'
       )
     ELSE CONCAT(
       'Make the input pipeline faster than the step: parallelise the slow stage ',

@@ -4,16 +4,17 @@
 -- reads: device_sum
 -- severity: high from 50 % idle, medium from 20 %; only when slices last less than 20 µs on average and a
 --   tenth of the window is idle in gaps shorter than 100 µs
--- impact: {device} runs {kernels} slices of {mean_ps} on average and is idle for {idle_share} of the window,
---   {short_gap_ps} of it in {gaps} gaps under 100 µs: launching costs more than the work.
+-- impact: {device} runs {kernels} {kernels:slice|slices} of {mean_ps} on average and is idle for
+--   {idle_share} of the window, {short_gap_ps} of it in {gaps} {gaps:gap|gaps} under 100 µs: launching
+--   costs more than the work.
 -- action: Fuse small ops: jit_compile=True (XLA), CUDA graphs, fused optimizers, larger batches.
 -- weakened_by: lost, capped, truncated, missing
--- reasoning: Launching a kernel costs the host several microseconds. Where kernels last hardly longer than
---   that, the device waits for launches, and a faster device would change nothing. The pattern has three
---   marks that have to come together: short slices, short gaps, and enough idle time in them.
+-- reasoning: Launching a kernel costs the host several microseconds. If kernels last hardly longer than
+--   that, the device waits for launches, and a faster device would change nothing. Three signs must come
+--   together: short slices, short gaps, and enough idle time in them.
 -- formula: mean = work on the device / number of slices (at least 100); short gaps are those below 100 us.
---   Told when mean < 20 us, time in short gaps >= 0.1 x window and idle time >= 0.2 x window; impact = time
---   in short gaps.
+--   Reported when mean < 20 us, time in short gaps >= 0.1 x window and idle time >= 0.2 x window; impact =
+--   time in short gaps.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Between kernels | idle time in gaps shorter than 100 µs

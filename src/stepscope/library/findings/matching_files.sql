@@ -3,16 +3,16 @@
 -- question: How much time goes into ops that list or match files?
 -- reads: slice, track_place, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
--- impact: Listing files runs {runs} times and takes {impact_ps}, {share} of the window.
+-- impact: Listing files runs {runs} {runs:time|times} and takes {impact_ps}, {share} of the window.
 -- action: List the files once, before the pipeline: files = tf.io.gfile.glob(pattern), or keep the list in a
 --   file; with many small files, pack them into fewer TFRecords.
 -- notes: Slices are cut at the edges of the window; what runs at the same time counts once.
 -- weakened_by: lost, capped, truncated
 -- reasoning: Dataset.list_files and tf.io.matching_files ask the file system for all names each time the
---   pipeline begins anew, and nothing is read meanwhile. On remote storage or with many small files this
---   takes seconds in each pass. The list rarely changes, so that it can be made once.
--- formula: impact = length of the union of slices of MatchingFiles ops and MatchingFiles stages, cut at
---   the edges of the window; share = impact / window; told from 0.05 on, high from 0.3 on.
+--   pipeline starts over, and nothing is read meanwhile. On remote storage or with many small files this
+--   takes seconds in each pass. The list rarely changes, so it can be made once.
+-- formula: impact = length of the union of slices of MatchingFiles ops and MatchingFiles stages, cut at the
+--   edges of the window; share = impact / window; reported from 0.05, high from 0.3.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Listing | time within the window in which at least one runs

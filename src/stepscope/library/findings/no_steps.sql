@@ -3,16 +3,16 @@
 -- question: In which sources does nothing tell where a step begins?
 -- reads: step, source
 -- severity: medium
--- impact: {path} holds no mark of a step, so there are no step times and shares are of the whole
+-- impact: Nothing in {path} marks a step, so there are no step times, and shares refer to the whole
 --   capture, {impact_ps}.
 -- action: Mark steps in the program: tf.profiler.experimental.Trace("train", step_num=i, _r=1),
 --   jax.profiler.StepTraceAnnotation, or prof.step() with torch.profiler.
 -- weakened_by: lost, truncated
--- reasoning: Step times, shares of a step and warm-up can be told only where something says where a step
---   begins: a marker of the profiler, a step annotation, calls of a train function, one Session.run for a
---   file. When all of these are missing the whole capture is taken as one stretch, and shares are of that.
--- formula: told for each source whose only step is the whole capture (`recovered_from = 'whole_capture'`);
---   impact = length of the capture.
+-- reasoning: Step times, shares of a step and warm-up need something that says where a step begins: a
+--   marker of the profiler, a step annotation, calls of a train function, one Session.run per file. If all
+--   of these are missing, the whole capture counts as one stretch, and shares refer to it.
+-- formula: Reported for each source whose only step is the whole capture (`recovered_from =
+--   'whole_capture'`); impact = length of the capture.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Capture | length of the capture

@@ -3,18 +3,18 @@
 -- question: Does a fused op, a compiled cluster or a call take much of the time without showing its parts?
 -- reads: op_sum
 -- severity: medium from 50 % of the self time on its place, low from 20 %
--- impact: {op} ({op_type}) takes {share} of the time of its {place}, {impact_ps}, and nothing of what
---   happens inside is recorded.
--- action: An op is the smallest thing this recording shows. Look inside with a finer one: an XPlane
---   capture (tf.profiler.experimental.start) shows the instructions of XLA clusters, XLA_FLAGS with
+-- impact: {op} ({op_type}) takes {impact_ps}, {share} of the time of its {place}, and the recording does
+--   not show what happens inside it.
+-- action: An op is the smallest unit that this recording shows. Look inside with a finer one: an XPlane
+--   capture (tf.profiler.experimental.start) shows the instructions of XLA clusters, and XLA_FLAGS with
 --   --xla_dump_to writes what they were compiled to.
 -- weakened_by: lost, capped, truncated
--- reasoning: The finest thing a timeline of ops shows is an op. A compiled cluster, a function call, a
---   loop or a fused op is one bar whose inside was not recorded, so that a list of slow ops ends at it. The
---   remedy is a finer recording, not more looking at this one.
--- formula: share = self time of the op / self time of everything on the same kind of place (device, host
---   or launch), waits left out; told for clusters, calls, loops and fused collectives from 0.2 on, medium
---   from 0.5 on.
+-- reasoning: A timeline of ops shows nothing finer than an op. A compiled cluster, a function call, a loop
+--   or a fused op is one bar whose inside was not recorded, so a list of slow ops ends at it. The remedy is
+--   a finer recording, not a closer look at this one.
+-- formula: share = self time of the op / self time of everything on the same kind of place (device, host or
+--   launch), without waits; reported for clusters, calls, loops and fused collectives from 0.2, medium from
+--   0.5.
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Unseen | self time of the op

@@ -4,16 +4,16 @@
 -- reads: device_sum, track_sum, track_place
 -- severity: low; from three rows, when fewer than 1.5 lanes or 1.1 streams are at work at once. Threads are
 --   what they look like and are left out.
--- impact: {device} is drawn as {rows_drawn} rows, but {concurrency} are at work at once on average:
---   {impact_ps} of work runs one after the other.
--- action: Do not read the rows as parallel execution; they are places that a viewer packs ops into, or
---   streams that wait for each other. On an accelerator, look at `launches` and at waits between streams.
+-- impact: {device} is drawn as {rows_drawn} rows, but on average only {concurrency} rows work at once:
+--   {impact_ps} of work runs one piece after the other.
+-- action: Do not read the rows as parallel execution: a viewer packs ops into them, or they are streams
+--   that wait for each other. On an accelerator, look at `launches` and at waits between streams.
 -- weakened_by: lost, capped, truncated
--- reasoning: tf Timeline and its followers pack ops into as many rows as they need so that no two overlap
---   in a row; streams wait for each other by events. Many rows then look like parallel work. How much really
---   runs at once is the time of all rows over the time in which any row works.
--- formula: concurrency = sum over rows of each row's busy time / union of the device's busy time; told
---   from three rows on when below 1.1 on a device or 1.5 on a host; threads are left out.
+-- reasoning: tf Timeline and similar tools pack ops into as many rows as they need so that no two overlap
+--   in a row; streams wait for each other through events. Many rows then look like parallel work. How much
+--   really runs at once is the time of all rows divided by the time in which any row works.
+-- formula: concurrency = sum over rows of each row's busy time / union of the device's busy time; reported
+--   from three rows, below 1.1 on a device or 1.5 on a host; threads are left out.
 -- columns:
 --   severity | text | Severity | low
 --   impact_ps | ps | One by one | time in which at least one row was at work

@@ -3,18 +3,19 @@
 -- question: How much time goes into tf.py_function and tf.numpy_function?
 -- reads: work_slice, op_slice, step_window
 -- severity: high from 30 % of the window, medium from 5 %
--- impact: {op} ({op_type}) takes {impact_ps} in {runs} calls, {share} of the window. While
---   one call computes in Python no other does, whatever num_parallel_calls says; calls that only wait do overlap.
+-- impact: {op} ({op_type}) takes {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one
+--   call can compute in Python at a time, whatever num_parallel_calls says; calls that merely wait do
+--   overlap.
 -- action: Write it with TensorFlow ops, or do it once and store the result (cache, TFRecord). If it must be
 --   Python, use several processes (tf.data service, or reading prepared files).
 -- notes: Calls are cut at the edges of the window; those that overlap count once.
 -- weakened_by: lost, capped, truncated
 -- reasoning: tf.py_function and tf.numpy_function call back into the program's Python, whose interpreter
 --   lock lets one thread compute at a time: num_parallel_calls does not help calls that compute, and the
---   training loop's own Python waits as well. Python that only waits (a socket, a sleep) lets go of the lock,
---   which a trace cannot tell apart; stepscope therefore gives wide intervals for parallelising it.
+--   training loop's own Python waits as well. Python that only waits (a socket, a sleep) releases the lock;
+--   a trace cannot tell the two apart, so stepscope predicts wide intervals for running it in parallel.
 -- formula: impact = length of the union of the calls of one op, cut at the edges of the window; share =
---   impact / window; told from 0.05 on, high from 0.3 on.
+--   impact / window; reported from 0.05, high from 0.3.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | In Python | time within the window in which at least one call runs

@@ -4,17 +4,17 @@
 -- reads: step
 -- severity: high from three compile steps, medium for two; none when only the first steps compile and the
 --   recording began with them
--- impact: {steps} of {all_steps} steps on {host_id} compile, {impact_ps} in all, the last one in step
---   {last_step}.
--- action: Something changes from step to step: shapes of the last batch (drop_remainder=True), Python
---   values passed as arguments (pass tensors), functions made inside the loop. TensorFlow warns of
+-- impact: {steps} of {all_steps} {all_steps:step|steps} on {host_id} {steps:compiles|compile}, {impact_ps}
+--   in all, the last one in step {last_step}.
+-- action: Something changes from step to step: the shape of the last batch (drop_remainder=True), Python
+--   values passed as arguments (pass tensors), functions created inside the loop. TensorFlow warns about
 --   functions that retrace; jax.log_compiles() names them in JAX.
 -- weakened_by: lost, capped, truncated
 -- reasoning: A function is compiled for each new shape, dtype or Python argument that it is called with.
---   Compiling at the start is expected; compiling again after an ordinary step says that something changes
+--   Compiling at the start is expected; compiling again after an ordinary step means that something changes
 --   from step to step, and each time costs as much as many steps.
--- formula: told when at least two steps of a host are compile steps and the last of them comes after an
---   ordinary step; high from three on; impact = durations of these steps added up.
+-- formula: Reported when at least two steps of a host are compile steps and the last of them comes after an
+--   ordinary step; high from three; impact = durations of these steps added up.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Compile steps | durations of the steps that compile

@@ -3,16 +3,17 @@
 -- question: Is the work of an accelerator known only from the side that launched it?
 -- reads: track_place, op_sum
 -- severity: medium
--- impact: The {launches} ops shown for {device} are launches by the host: their times, {impact_ps} in all,
---   say how long launching took, not how long the device worked.
--- action: Record the device as well: full trace level with CUPTI to be found (LD_LIBRARY_PATH), or
---   tf.profiler.experimental. Until then, use these rows for order, not for time.
+-- impact: {launches} {launches:op|ops} shown for {device} {launches:is a launch|are launches} by the host:
+--   {launches:its|their} {impact_ps} is how long launching took, not how long the device worked.
+-- action: Record the device as well: use the full trace level with CUPTI on the library path
+--   (LD_LIBRARY_PATH), or tf.profiler.experimental. Until then, use these rows for order, not for time.
 -- weakened_by: lost, capped
--- reasoning: Where CUPTI was not found or the trace level was low, rows named after a device hold what the
+-- reasoning: If CUPTI was not found or the trace level was low, rows named after a device hold what the
 --   host did to launch its work. Launching is asynchronous: such a bar may be short while the kernel is
---   long, and the other way round. The order of these bars is true, their length is not that of the work.
--- formula: told for each device with launch slices in a source that has no row of real device execution;
---   impact = durations of these launches added up.
+--   long, and the other way round. The order of these bars is right; their lengths are not those of the
+--   work.
+-- formula: Reported for each device with launch slices in a source that has no row of real device
+--   execution; impact = durations of these launches added up.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Doubtful | durations of the launches, added up

@@ -3,16 +3,16 @@
 -- question: In a run of several hosts, does one take clearly longer for its steps?
 -- reads: step
 -- severity: high from 1.5 times the fastest host's mean step, medium from 1.2 times
--- impact: Steps on {host_id} take {mean_ps} on average, {times} times those of the fastest of {hosts}
+-- impact: Steps on {host_id} take {mean_ps} on average, {times} times as long as on the fastest of {hosts}
 --   hosts. Hosts that work in step wait for the slowest.
 -- action: Compare the two hosts in the view `op_sum`, which has a row for each host and op. Look for other
 --   load on the machine, a slower disk, or more work in its share of the data.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: Hosts that train together meet in each step at a collective or at the parameter servers, and
---   all wait for the last. The mean step of a slow host is therefore what all of them pay once its own
---   waiting is set aside. Means are compared only among hosts with at least three averaged steps.
--- formula: times = mean step of the host / least mean step of the run's hosts; told from 1.2 on, high from
---   1.5 on; impact = (mean - least mean) x its number of steps.
+--   all wait for the last. The mean step of a slow host is therefore what all of them pay, apart from its
+--   own waiting. Only hosts with at least three averaged steps are compared.
+-- formula: times = mean step of the host / shortest mean step of the run's hosts; reported from 1.2, high
+--   from 1.5; impact = (mean - shortest mean) x its number of steps.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Slower by | mean step above that of the fastest host, times the steps

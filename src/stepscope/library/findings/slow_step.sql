@@ -3,18 +3,19 @@
 -- question: Are there steps of a host that take more than twice the median?
 -- reads: step
 -- severity: medium when the time above the median is a fifth of the time of all steps, low from a twentieth
--- impact: {slow_steps} of {steps} steps on {host_id} take more than twice the median of {median_ps};
---   the longest, step {longest_step}, takes {longest_ps}. Above the median they cost {impact_ps}.
--- action: Compare the step with an ordinary one: `op_time_over_steps` shows which ops differ,
---   `idle_gaps` and `step_list` whether it waits. Checkpoints, evaluation, garbage collection, a shuffle
---   buffer being filled and, in the first step of a program, warming up are the usual causes.
+-- impact: {slow_steps} of {steps} {steps:step|steps} on {host_id} {slow_steps:takes|take} more than twice
+--   the median of {median_ps}; the longest, step {longest_step}, takes {longest_ps}. The time above the
+--   median is {impact_ps} in all.
+-- action: Compare the step with an ordinary one: `op_time_over_steps` shows which ops differ, `idle_gaps`
+--   and `step_list` show whether it waits. The usual causes are checkpoints, evaluation, garbage
+--   collection, a shuffle buffer that fills and, in the first step of a program, warm-up.
 -- weakened_by: lost, capped, truncated
 -- reasoning: A mean hides that most steps are quick and few are very slow, and their causes differ:
---   checkpoints, evaluation, garbage collection, a buffer being filled. The median stands for the ordinary
---   step; what slow ones take above it is what could be saved.
+--   checkpoints, evaluation, garbage collection, a buffer that fills. The median represents the ordinary
+--   step; the time of slow steps above it is what could be saved.
 -- formula: slow = steps longer than 2 x the median of their kind (at least four steps); impact = sum over
---   slow steps of (duration - median); told from impact >= 0.05 x the sum of all steps on, medium from 0.2
---   on.
+--   slow steps of (duration - median); reported when impact >= 0.05 x the sum of all steps, medium from
+--   0.2.
 -- columns:
 --   severity | text | Severity | medium or low
 --   impact_ps | ps | Above the median | time of the slow steps above the median
