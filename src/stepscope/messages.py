@@ -98,6 +98,12 @@ ERRORS: dict[str, Message] = {
         "data. Queries can only read.",
         "`stepscope docs` lists tables and columns; in the prompt, .tables and .schema do.",
     ),
+    "system-refused": Message(
+        "The system refused an operation",
+        "A disk is full or failed, a folder may not be read or written, or too many files are open. The "
+        "message names the file where the system does.",
+        "Free space, check the permissions and `ulimit -n`, then run the command again.",
+    ),
     "unexpected": Message(
         "stepscope itself failed",
         "This is a bug in stepscope, not a mistake in your file or your command.",

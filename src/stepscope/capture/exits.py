@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
 import sys
@@ -18,7 +19,7 @@ class Exits:
     at once, and at os._exit."""
 
     def __init__(self, finish: Callable[..., None]) -> None:
-        self._finish = finish
+        self._end = finish
         self._pid = os.getpid()
         self._handled: list[int] = []
         self._exit: Any = None
@@ -54,6 +55,11 @@ class Exits:
                 number = self._handled.pop()
                 if signal.getsignal(number) == self._on_signal:
                     signal.signal(number, signal.SIG_DFL)
+
+    def _finish(self, cut: str = "") -> None:
+        # Whatever goes wrong with the recording, the program ends as it would.
+        with contextlib.suppress(Exception):
+            self._end(cut)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._finish(signal.Signals(number).name)

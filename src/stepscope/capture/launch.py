@@ -1,12 +1,12 @@
-"""Runs a command so that it is recorded, and tells how that went: the launcher of `stepscope record`."""
+"""Runs a command so that it is recorded, and reports how that went: the launcher of `stepscope record`."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,18 +17,33 @@ from .folder import write_whole
 from .pace import why_no_steps
 from .plan import Plan
 from .quiet import write
+from .signals import Passing
 
 START = Path(__file__).resolve().parent / "_start"
 """The folder that is put first on PYTHONPATH; it holds sitecustomize.py and nothing else."""
 
 
 class Outcome:
-    """How the program ended, and what is known of the recording. code: None when a signal ended it."""
+    """How the program ended. code: None when a signal ended it; signal: None when none did."""
 
-    def __init__(self, returncode: int, state: Path, out: Path) -> None:
+    def __init__(self, returncode: int, out: Path) -> None:
         self.code = returncode if returncode >= 0 else None
         self.signal = -returncode if returncode < 0 else None
         self.out = out
+        self.facts: dict[str, Any] | None = None
+        """What capture.json says, once read() has been called."""
+        self.pythons: list[Any] = []
+        self.frameworks: list[Any] = []
+        self.seen: list[Any] = []
+        self.problems: list[Any] = []
+        self.errors: list[Any] = []
+        self.failed: list[str] = []
+
+    def read(self, state: Path) -> None:
+        """Reads what the processes left for the launcher, and capture.json.
+
+        OSError, ValueError, LookupError or TypeError when these are damaged.
+        """
         self.pythons = _notes(state, "python-*")
         self.frameworks = _notes(state, "framework-*")
         self.seen = _notes(state, "seen-*")
@@ -37,7 +52,7 @@ class Outcome:
         claim = state / "claim"
         owner = claim.read_text(encoding="utf-8") if claim.exists() else ""
         self.errors = _notes(state, f"error-{owner or '*'}")
-        self.facts = _facts(out)
+        self.facts = _facts(self.out)
 
     @property
     def recorded(self) -> bool:
@@ -45,21 +60,36 @@ class Outcome:
         return bool(self.facts and self.facts["recorded"]["steps"])
 
 
-def launch(command: Sequence[str], plan: Plan) -> Outcome:
-    """Runs the command and waits for it. Signals to this process are passed on. OSError when the command
-    cannot be started."""
-    with tempfile.TemporaryDirectory(prefix="stepscope-record-") as folder:
-        state = Path(folder)
-        plan.state = folder
+@contextlib.contextmanager
+def prepared(plan: Plan) -> Iterator[Path]:
+    """The folder in which processes leave notes for the launcher, with the plan in it; removed at the end.
+    OSError when it cannot be made."""
+    state = Path(tempfile.mkdtemp(prefix="stepscope-record-"))
+    try:
+        plan.state = str(state)
         plan.out = str(Path(plan.out).absolute())
         plan.save(state / "plan.json")
-        before = time.time_ns()
-        returncode = _run(command, _environment(state / "plan.json"))
-        for path in sorted(state.glob("stderr-*")):
-            write(path.read_bytes())
-        outcome = Outcome(returncode, state, Path(plan.out))
-        _complete(outcome, before)
-        return outcome
+        yield state
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def launch(command: Sequence[str], plan: Plan, state: Path, passing: Passing) -> Outcome:
+    """Runs the command and waits for it. OSError when the command cannot be started."""
+    child = passing.start(command, _environment(state / "plan.json"))
+    return Outcome(child.wait(), Path(plan.out))
+
+
+def complete(outcome: Outcome, state: Path, started_unix_ns: int) -> None:
+    """Reads what is known of the recording, and adds to capture.json what only this side knows.
+
+    OSError, ValueError, LookupError or TypeError when that fails: a full disk, a damaged file. The program
+    has ended by then, and its exit code is not affected.
+    """
+    for path in sorted(state.glob("stderr-*")):
+        write(path.read_bytes())
+    outcome.read(state)
+    _complete(outcome, started_unix_ns)
 
 
 def _environment(plan: Path) -> dict[str, str]:
@@ -68,43 +98,6 @@ def _environment(plan: Path) -> dict[str, str]:
     environment["PYTHONPATH"] = str(START) + (os.pathsep + there if there else "")
     environment["STEPSCOPE_RECORD"] = str(plan)
     return environment
-
-
-def _run(command: Sequence[str], environment: dict[str, str]) -> int:
-    with _passed_on() as passing:
-        child = subprocess.Popen(list(command), env=environment)
-        passing.append(child)
-        while True:
-            try:
-                return child.wait()
-            except KeyboardInterrupt:
-                # A terminal has sent it to the program, too. What to do is the program's decision.
-                if not sys.stdin or not sys.stdin.isatty():
-                    child.send_signal(signal.SIGINT)
-
-
-@contextlib.contextmanager
-def _passed_on() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """While it lasts, signals to this process go to the child that is put into the list."""
-    children: list[subprocess.Popen[bytes]] = []
-
-    def pass_on(number: int, frame: Any) -> None:
-        for child in children:
-            child.send_signal(number)
-
-    before = {}
-    try:
-        for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
-            number = getattr(signal, name, None)
-            if number is not None:
-                before[number] = signal.signal(number, pass_on)
-    except ValueError:  # not in the main thread: the caller handles signals
-        before = {}
-    try:
-        yield children
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _complete(outcome: Outcome, started_unix_ns: int) -> None:
@@ -183,7 +176,12 @@ def _facts(out: Path) -> dict[str, Any] | None:
     path = out / "capture.json"
     if not path.exists():
         return None
-    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise ValueError("capture.json nests too deep") from error
+    if not isinstance(facts, dict):
+        raise ValueError("capture.json holds no object")
     return facts
 
 

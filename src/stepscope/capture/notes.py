@@ -7,6 +7,7 @@ which the one process that records makes. Used from code there is no such folder
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -61,6 +62,8 @@ def claim(plan: Plan) -> bool:
 
 
 def _leave(plan: Plan, name: str, text: str) -> None:
-    # A process may outlive its launcher, whose folder is gone by then.
+    # A process may outlive its launcher, whose folder is gone by then; or the disk is full. Notes explain why
+    # nothing was recorded: the program does not end for want of one.
     if plan.state is not None and Path(plan.state).is_dir():
-        (Path(plan.state) / name).write_text(text, encoding="utf-8")
+        with contextlib.suppress(OSError):
+            (Path(plan.state) / name).write_text(text, encoding="utf-8")

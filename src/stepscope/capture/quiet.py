@@ -40,7 +40,8 @@ def quiet(state: str | None) -> Iterator[None]:
 
 
 def write(text: bytes) -> None:
-    """Writes to stderr what is not a profiler's."""
-    for line in text.splitlines(keepends=True):
-        while line and not _OURS.search(line):
-            line = line[os.write(2, line) :]
+    """Writes to stderr what is not a profiler's. What stderr refuses is lost; the program goes on."""
+    with contextlib.suppress(OSError):
+        for line in text.splitlines(keepends=True):
+            while line and not _OURS.search(line):
+                line = line[os.write(2, line) :]

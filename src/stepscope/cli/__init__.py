@@ -16,12 +16,12 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from stepscope.cli.arguments import WITH_VALUE
-from stepscope.cli.console import Console
+from stepscope.cli.console import STDOUT, Console
 from stepscope.cli.failure import tell, tell_unexpected
-from stepscope.errors import NothingFound, StepscopeError
+from stepscope.errors import NothingFound, OutputError, StepscopeError
 
 VERBS = ("summary", "record", "pipeline", "memory", "query", "ingest", "export", "report", "tfprof", "docs")
 """In the order of a first day with stepscope; summary is the verb of a bare PATH."""
@@ -50,15 +50,16 @@ def _outcome(argv: Sequence[str]) -> int:
     except SystemExit as stop:  # argparse after --help
         return stop.code if isinstance(stop.code, int) else OK
     except BrokenPipeError:
-        # The reader has seen enough. What is still buffered must not raise once more at exit.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), console.out.fileno())
+        _discard(console.out)  # the reader has seen enough
         return OK
     except KeyboardInterrupt:
         console.say("stopped")
         return INTERRUPTED
     except StepscopeError as error:
         tell(_with_hint(error, words), console)
+        return FAILED
+    except OSError as error:
+        tell(_refused(error, console), console)
         return FAILED
     except Exception as error:  # noqa: BLE001  the last line of defence: a sentence instead of a traceback
         tell_unexpected(error, console)
@@ -71,14 +72,43 @@ def _leave(code: int) -> NoReturn:
     Whatever was registered for the end is still called. Other threads are waited for, as ever.
     """
     if threading.active_count() > 1:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                _discard(stream)
         sys.exit(code)
     atexit._run_exitfuncs()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError):
-        sys.exit(code)  # tells what cannot be told here
+    for stream in (sys.stdout, sys.stderr):
+        # What could not be written has been reported, as far as there is somewhere to report it.
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
     os._exit(code)
+
+
+def _refused(error: OSError, console: Console) -> StepscopeError:
+    """What the system refused, as an error of ours."""
+    if error.filename == STDOUT:
+        _discard(console.out)
+        return OutputError(
+            "Standard output could not be written to its end",
+            seen=error.strerror or str(error),
+            todo="free space, or send it elsewhere; what has been written so far is cut off",
+            slug="cannot-write",
+        )
+    return StepscopeError(
+        "The system refused an operation",
+        seen=error.strerror or str(error),
+        todo="check the disk's space, the permissions, and the limits on open files; then run it again",
+        slug="system-refused",
+        path=str(error.filename) if error.filename is not None else None,
+    )
+
+
+def _discard(stream: TextIO) -> None:
+    """Sends what is still buffered nowhere, so that it does not raise once more at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def verb_of(words: Sequence[str]) -> tuple[str, list[str]]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import os
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple, TextIO, cast
+from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
 from stepscope.hidden import Visible
 
+STDOUT = "standard output"
+"""What errors call it."""
 _PIPED_WIDTH = 100
 
 
@@ -29,7 +33,10 @@ class Console(NamedTuple):
     @classmethod
     def of(cls, color: str = "auto") -> Console:
         """The console of this process. color: auto, always or never."""
-        out, err = sys.stdout, sys.stderr
+        # Python has none where the descriptor was closed before it started (>&-).
+        out = _named(sys.stdout) if sys.stdout else cast("TextIO", _Closed(STDOUT))
+        err = cast("TextIO", sys.stderr or _Closed("standard error"))
+        sys.stdout, sys.stderr = out, err
         for stream in (out, err):
             if isinstance(stream, io.TextIOWrapper):
                 # Data is UTF-8 with line ends as written; a path may hold bytes that are not.
@@ -60,8 +67,43 @@ class Console(NamedTuple):
         return f"\x1b[{code}m{text}\x1b[0m" if self.err_color else text
 
     def say(self, text: str) -> None:
-        """A line of talk, on stderr."""
-        self.err.write(text + "\n")
+        """A line of talk, on stderr. Where stderr takes nothing, nobody listens, and the work goes on."""
+        with contextlib.suppress(OSError, ValueError):
+            self.err.write(text + "\n")
+
+
+class _Stdout(io.FileIO):
+    """The descriptor of stdout, whose errors bear its name: the system does not say which write failed."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = STDOUT
+            raise
+
+
+def _named(out: TextIO) -> TextIO:
+    """stdout as Python made it, but for the name in its errors; anything else as it is."""
+    if out is not sys.__stdout__ or not isinstance(out, io.TextIOWrapper):
+        return out
+    raw = _Stdout(out.fileno(), "wb", closefd=False)
+    buffered = io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffered, encoding=out.encoding, line_buffering=out.isatty())
+
+
+class _Closed(io.TextIOBase):
+    """A stream that was closed before the process started; writing to it is the system's error."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, f"{self._what} is closed")
+
+    @property
+    def buffer(self) -> BinaryIO:
+        raise OSError(errno.EBADF, f"{self._what} is closed")
 
 
 def screen() -> tuple[int, int | None]:
@@ -69,7 +111,7 @@ def screen() -> tuple[int, int | None]:
     columns, lines = _told("COLUMNS"), _told("LINES")
     try:
         size = os.get_terminal_size(sys.stdout.fileno())
-    except (OSError, ValueError):  # no terminal, or not even a file
+    except (OSError, ValueError, AttributeError):  # no terminal, or not even a file
         return columns or _PIPED_WIDTH, None
     return columns or size.columns or 80, lines or size.lines or 24
 

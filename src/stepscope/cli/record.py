@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import time
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.cli.arguments import Parser
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
+from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
     from stepscope.capture.launch import Outcome
@@ -63,8 +65,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="stepscope record [options] -- python train.py …",
         )
     from stepscope import __version__
-    from stepscope.capture.launch import launch
+    from stepscope.capture.launch import launch, prepared
     from stepscope.capture.plan import PIECES, Plan
+    from stepscope.capture.signals import Passing
 
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     _check_empty(Path(out))
@@ -78,21 +81,49 @@ def run(options: argparse.Namespace, console: Console) -> int:
         pieces=tuple(piece for piece in PIECES if piece not in left_out),
         version=__version__,
     )
-    try:
-        outcome = launch(options.command, plan)
-    except OSError as error:
-        raise UsageError(
-            f"{options.command[0]} cannot be started",
-            seen=error.strerror or str(error),
-            todo="give the command as you would type it, after --",
-        ) from error
-    for line in _told(outcome, plan, out):
-        console.say(line)
-    console.err.flush()
+    with contextlib.ExitStack() as stack:
+        try:
+            state = stack.enter_context(prepared(plan))
+        except OSError as error:
+            raise OutputError(
+                "The recorder has no room for its notes",
+                seen=error.strerror or str(error),
+                todo="free space, or set TMPDIR to a folder that can be written; the program was not started",
+                path=error.filename,
+            ) from error
+        passing = stack.enter_context(Passing())
+        started_unix_ns = time.time_ns()
+        try:
+            outcome = launch(options.command, plan, state, passing)
+        except OSError as error:
+            raise UsageError(
+                f"{options.command[0]} cannot be started",
+                seen=error.strerror or str(error),
+                todo="give the command as you would type it, after --",
+            ) from error
+        # The program has ended. From here on nothing may change how this process ends.
+        for line in _summary(outcome, plan, out, state, started_unix_ns):
+            console.say(line)
     if outcome.signal is not None:
         _end_by(outcome.signal)
         return 128 + outcome.signal
     return outcome.code or 0
+
+
+def _summary(outcome: Outcome, plan: Plan, out: str, state: Path, started_unix_ns: int) -> list[str]:
+    """What was recorded, or why that cannot be said."""
+    from stepscope.capture.launch import complete
+
+    try:
+        complete(outcome, state, started_unix_ns)
+        return _told(outcome, plan, out)
+    except Exception as error:  # noqa: BLE001  the exit code is the program's, whatever is wrong with our files
+        seen = f"{type(error).__name__}: {error}"
+        return [
+            "stepscope: the recording cannot be completed",
+            f"  seen:  {plain(seen, 300)}",
+            f"  to do: read what is in {out}, if it is there: stepscope {out}",
+        ]
 
 
 def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
@@ -143,8 +174,9 @@ def _end_by(number: int) -> None:
     """Ends this process by the signal that ended the program, so that the shell sees what it would have."""
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if number != signal.SIGKILL:
+    with contextlib.suppress(OSError, ValueError):  # without the limit there is one core file more
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, ValueError):  # not for SIGKILL, nor outside of the main thread
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 

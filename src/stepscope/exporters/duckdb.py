@@ -13,6 +13,7 @@ from stepscope import library
 from stepscope.exporters import Written
 from stepscope.exporters.fields import quote
 from stepscope.exporters.parquet import write_folder
+from stepscope.exporters.staging import remove
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -25,18 +26,38 @@ DEFAULT = None
 
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
-    """Writes the database by way of Parquet files beside it, which are removed again."""
+    """Writes the database by way of Parquet files beside it, which are removed again. OSError when the system
+    refuses; DuckDB's log of the unfinished write is removed, too."""
+    import duckdb
+
+    refused = (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException)
+    try:
+        return _write(trace, out, table)
+    except refused as error:
+        raise OSError(str(error).splitlines()[0]) from error  # staged() knows under which name to report it
+    finally:
+        remove(Path(f"{out}.wal"))
+
+
+def _write(trace: Trace, out: Path, table: str | None) -> Written:
     import duckdb
 
     tables = (table,) if table else trace.schema.names
-    with tempfile.TemporaryDirectory(prefix=".part-", dir=out.parent) as folder:
-        parts = Path(folder) / "tables"
+    folder = Path(tempfile.mkdtemp(prefix=".part-", dir=out.parent))
+    try:
+        parts = folder / "tables"
         rows = write_folder(trace, parts, tables)
         with duckdb.connect(str(out)) as database:
+            database.begin()
             for name in tables:
                 _fill(database, trace, name, parts / f"{name}.parquet")
             if table is None:
                 _views(database)
+            database.commit()
+            # Closing would do it as well, but not say when it fails.
+            database.execute("CHECKPOINT")
+    finally:
+        remove(folder)
     return Written(str(out), rows)
 
 

@@ -50,10 +50,18 @@ def staged(out: Path, *, force: bool) -> Iterator[Path]:
     except OSError as error:
         raise cannot_write(out, error) from error
     finally:
-        if part.is_dir():
-            shutil.rmtree(part, ignore_errors=True)
-        else:
-            part.unlink(missing_ok=True)
+        remove(part)
+
+
+def remove(path: Path) -> None:
+    """Removes a file or folder that we made, if it is there. Tried twice, for a failing disk may fail once."""
+    for _ in range(2):
+        with contextlib.suppress(OSError):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+            return
 
 
 def _refuse_to_replace(out: Path, force: bool) -> None:
