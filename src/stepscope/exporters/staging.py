@@ -54,7 +54,7 @@ def staged(out: Path, *, force: bool) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Removes a file or folder that we made, if it is there. Tried twice, for a failing disk may fail once."""
+    """Removes a file or folder of ours, if it is there. Tried twice, since a failing disk may fail once."""
     for _ in range(2):
         with contextlib.suppress(OSError):
             if path.is_dir():
