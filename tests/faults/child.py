@@ -27,7 +27,7 @@ from stepscope import _core
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import leftovers, reader, writer
 from stepscope.lake.decoded import Decoded
-from stepscope.sources.find import is_lake
+from stepscope.sources.given import is_lake
 from stepscope.sources.source import Bytes, Source
 
 

@@ -16,7 +16,7 @@ import stepscope
 from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import leftovers, manifest, reader, writer
 from stepscope.lake.schema import schema
-from stepscope.sources.find import is_lake
+from stepscope.sources.given import is_lake
 from tests.lake.recordings import chrome
 
 LAKE = "lake"

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from stepscope.cli.console import screen
 from stepscope.errors import UsageError
+from stepscope.presenters.plain import shorten
 
 FORMATS = ("table", "json", "csv", "md")
 WITH_VALUE = ("--format", "--color", "-o", "--output", "--lake", "-f", "--file", "--run", "--host")
@@ -46,6 +47,17 @@ class Parser(argparse.ArgumentParser):
         raise UsageError("This command line does not make sense", seen=message, todo=todo)
 
 
+def a_path(text: str) -> str:
+    """The type of options that take a path; what no path can be is a mistake of the command line."""
+    from stepscope.sources.given import look_up
+
+    try:
+        look_up([text])
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(f"{shorten(text, 80)!r}: {error.seen}") from error
+    return text
+
+
 def add_paths(
     parser: Parser, about: str = "recordings: files, folders at any depth, archives, lakes, or -"
 ) -> None:
@@ -55,7 +67,7 @@ def add_paths(
 
 def add_reading(parser: Parser) -> None:
     """How recordings are read."""
-    parser.add_argument("--lake", metavar="DIR", help="read this lake instead of paths")
+    parser.add_argument("--lake", metavar="DIR", type=a_path, help="read this lake instead of paths")
     parser.add_argument("--no-cache", action="store_true", help="answer from memory and keep nothing")
 
 
@@ -92,7 +104,7 @@ def need_csv(options: argparse.Namespace, is_csv: bool) -> None:
 
 def add_output(parser: Parser, about: str, required: bool = False) -> None:
     """Where a file goes."""
-    parser.add_argument("-o", "--output", metavar="FILE", required=required, help=about)
+    parser.add_argument("-o", "--output", metavar="FILE", type=a_path, required=required, help=about)
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
-from stepscope.hidden import Visible
+from stepscope.hidden import Visible, escaped_lines
 
 STDOUT = "standard output"
 """What errors call it."""
@@ -69,7 +69,7 @@ class Console(NamedTuple):
     def say(self, text: str) -> None:
         """A line of talk, on stderr. Where stderr takes nothing, nobody listens, and the work goes on."""
         with contextlib.suppress(OSError, ValueError):
-            self.err.write(text + "\n")
+            self.err.write(escaped_lines(text, styles=self.err_color) + "\n")
 
 
 class _Stdout(io.FileIO):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stepscope.cli.arguments import Parser, add_showing
+from stepscope.cli.arguments import Parser, a_path, add_showing
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError
 
@@ -19,7 +19,7 @@ def parser() -> Parser:
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help="what to explain; without it, the list of everything"
     )
-    parser.add_argument("--write", metavar="DIR", help="write docs/reference anew into DIR")
+    parser.add_argument("--write", metavar="DIR", type=a_path, help="write docs/reference anew into DIR")
     add_showing(parser, ("table", "md"))
     return parser
 

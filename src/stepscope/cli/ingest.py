@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from stepscope import units
-from stepscope.cli.arguments import Parser, add_paths, add_showing
+from stepscope.cli.arguments import Parser, a_path, add_paths, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.query import write_rows
 from stepscope.cli.reading import tell_skipped
@@ -29,7 +29,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("ingest", ABOUT, "stepscope ingest PATH… --lake DIR [options]", EPILOG)
     add_paths(parser)
-    parser.add_argument("--lake", metavar="DIR", help="the lake; made when it is not there")
+    parser.add_argument("--lake", metavar="DIR", type=a_path, help="the lake; made when it is not there")
     parser.add_argument("--run", metavar="NAME", help="name of the run, instead of the one found")
     parser.add_argument("--host", metavar="NAME", help="name of the host, instead of the one found")
     add_showing(parser)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -48,7 +48,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--verify", action="store_true", help="record the program behind --, and compare with PATH"
     )
-    parser.add_argument("--out", metavar="DIR", help="where --verify records to; new or empty")
+    parser.add_argument("--out", metavar="DIR", type=a_path, help="where --verify records to; new or empty")
     add_reading(parser)
     add_showing(parser)
     return parser

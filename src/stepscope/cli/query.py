@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import QueryError, UsageError
@@ -40,7 +40,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("query", ABOUT, "stepscope query PATH… [SQL] [options]", EPILOG)
     add_paths(parser, "recordings as everywhere; the last may be the SQL")
-    parser.add_argument("-f", "--file", metavar="FILE", help="read the SQL from FILE")
+    parser.add_argument("-f", "--file", metavar="FILE", type=a_path, help="read the SQL from FILE")
     add_reading(parser)
     add_showing(parser)
     parser.add_argument(

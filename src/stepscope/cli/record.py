@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser
+from stepscope.cli.arguments import Parser, a_path
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 from stepscope.presenters.plain import plain
@@ -41,7 +41,9 @@ def parser() -> Parser:
         epilog="The program keeps its output and its exit code. What was recorded is told on stderr.",
     )
     parser.add_argument("command", nargs="*", metavar="CMD", help="the program and its arguments, after --")
-    parser.add_argument("-o", "--out", metavar="DIR", help="where to; new or empty (stepscope-DATE-TIME)")
+    parser.add_argument(
+        "-o", "--out", metavar="DIR", type=a_path, help="where to; new or empty (stepscope-DATE-TIME)"
+    )
     parser.add_argument(
         "--warmup", type=_whole, default=3, metavar="N", help="settled steps to let go by first (3)"
     )
@@ -95,10 +97,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         started_unix_ns = time.time_ns()
         try:
             outcome = launch(options.command, plan, state, passing)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise UsageError(
                 f"{options.command[0]} cannot be started",
-                seen=error.strerror or str(error),
+                seen=getattr(error, "strerror", None) or str(error),
                 todo="give the command as you would type it, after --",
             ) from error
         # The program has ended. From here on nothing may change how this process ends.

@@ -60,6 +60,7 @@ class _TfprofParser(Parser):
             self.epilog = _epilog()
             return super().parse_args(["--help"])
         from stepscope.instruments import tfprof
+        from stepscope.sources.given import look_up
 
         options = tfprof.names()
         found = argparse.Namespace(
@@ -80,6 +81,8 @@ class _TfprofParser(Parser):
                 if not equals:
                     value = self._next(name, words)
                 kind = found.files if name in FILES else found.words if name in options else found.values
+                if name in FILES:
+                    look_up([path for path in value.split(",") if path])
                 kind[name] = value
             else:
                 near = difflib.get_close_matches(name, (*FILES, *options, *VALUES, *FLAGS), 1)
@@ -89,7 +92,7 @@ class _TfprofParser(Parser):
     def _take(self, found: argparse.Namespace, word: str) -> None:
         if found.view is None and not found.paths and word in VERBS:
             found.view = word
-        elif word == "-" or _is_path(word):
+        elif word == "-" or (word and _is_path(word)):
             found.paths.append(word)
         else:
             self.error(f"{word} is no view ({', '.join(VERBS)}) and no path")
@@ -103,9 +106,10 @@ class _TfprofParser(Parser):
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word is a path or a URL, or the prefix of a checkpoint."""
-    from stepscope.sources.find import checkpoint_index, is_url
+    """Whether a word is a path or a URL, or the prefix of a checkpoint. UsageError when it can be no path."""
+    from stepscope.sources.given import checkpoint_index, is_url, look_up
 
+    look_up([word])
     return Path(word).exists() or is_url(word) or checkpoint_index(Path(word)) is not None
 
 

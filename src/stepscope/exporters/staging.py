@@ -29,6 +29,12 @@ def staged(out: Path, *, force: bool) -> Iterator[Path]:
     Parquet files, or when the disk refuses.
     """
     folder = out.parent
+    try:
+        out.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:  # too long, or with a NUL
+        raise cannot_write(out, error) from error
     if not folder.is_dir():
         raise OutputError(
             f"{out} cannot be written.",

@@ -18,7 +18,7 @@ from stepscope.lake.checked import Checked
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.schema import schema
 from stepscope.patterns import late
-from stepscope.sources.find import LAKE_MARK
+from stepscope.sources.given import LAKE_MARK
 
 MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20

@@ -30,7 +30,7 @@ from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import plain_columns, stored_columns
 from stepscope.lake.rows import placed, small_tables, source_row
 from stepscope.lake.schema import schema
-from stepscope.sources.find import LAKE_MARK, is_lake
+from stepscope.sources.given import LAKE_MARK, is_lake
 
 
 def create(folder: Path) -> Swept:

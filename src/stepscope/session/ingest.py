@@ -51,7 +51,8 @@ def ingest_all(
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake. See stepscope.session.trace.ingest."""
     from stepscope import _core, formats
-    from stepscope.sources.find import find, look_up
+    from stepscope.sources.find import find
+    from stepscope.sources.given import look_up
 
     look_up(paths)
     spool = Spool()

@@ -127,7 +127,8 @@ def open(
                 todo="ingest the paths into the lake, or leave one of them out",
             )
         return _of_lake(fspath(lake), cache, engine)
-    from stepscope.sources.find import find, is_lake, look_up
+    from stepscope.sources.find import find
+    from stepscope.sources.given import is_lake, look_up
 
     look_up(names)
     lakes = [name for name in names if is_lake(Path(name))]

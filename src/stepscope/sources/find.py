@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
-from stepscope.patterns import late
 from stepscope.sources import capture_folder, names
+from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
 from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
 from stepscope.sources.same_capture import choose
 from stepscope.sources.source import Piece, Skipped, Source
@@ -22,14 +21,6 @@ _PLACELESS = ("graph", "checkpoint")
 
 _MOST_OTHERS = 1000
 """Files that are no recordings and are told by name."""
-
-LAKE_MARK = "stepscope-lake.json"
-"""A folder with this file is a lake; it is opened as one and never searched."""
-
-
-def is_lake(folder: Path) -> bool:
-    """True for a folder that stepscope made a lake of."""
-    return (folder / LAKE_MARK).is_file()
 
 
 class Found(NamedTuple):
@@ -132,26 +123,6 @@ def find(
     )
 
 
-def look_up(paths: Sequence[str]) -> None:
-    """UsageError for a path that the system refuses to look up: too long, or in a closed folder.
-
-    A name that is not there may be the prefix of a checkpoint: `find` says so of the others.
-    """
-    for given in paths:
-        try:
-            if given != "-" and not is_url(given):
-                Path(given).stat()
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                "A path cannot be looked up.",
-                seen=getattr(error, "strerror", None) or str(error),
-                todo="check the spelling, and that you may read the folders that it names",
-                path=given,
-            ) from error
-
-
 def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str]) -> Iterator[_File]:
     for given in paths:
         if given == "-":
@@ -185,22 +156,6 @@ def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Count
                 todo="check the spelling; a pattern such as *.json is for the shell to expand",
                 path=given,
             )
-
-
-CHECKPOINT_VALUES = late(r"(.+)\.data-\d{5}-of-\d{5}")
-"""Names of the files that hold the values of a checkpoint, behind its prefix."""
-
-
-def is_url(given: str) -> bool:
-    """True for what is fetched, such as s3://bucket/run."""
-    return "://" in given and re.match(r"[a-z][a-z0-9+.-]+://", given) is not None
-
-
-def checkpoint_index(path: Path) -> Path | None:
-    """The index of the checkpoint that a prefix (model.ckpt-14) or a file of values stands for."""
-    values = CHECKPOINT_VALUES.fullmatch(path.name) if ".data-" in path.name else None
-    index = path.with_name(f"{values[1] if values else path.name}.index")
-    return index if (values or not is_regular(path)) and is_regular(index) else None
 
 
 def _is_capture(path: Path, recognise: Recognise) -> bool:

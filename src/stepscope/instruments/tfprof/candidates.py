@@ -14,7 +14,8 @@ from stepscope.errors import LimitReached, NothingFound
 from stepscope.formats import _profiler_proto
 from stepscope.instruments.tfprof.place import Place
 from stepscope.sources import op_logs
-from stepscope.sources.find import CHECKPOINT_VALUES, find
+from stepscope.sources.find import find
+from stepscope.sources.given import CHECKPOINT_VALUES
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
 

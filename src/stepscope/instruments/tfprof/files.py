@@ -67,7 +67,7 @@ def under(paths: Sequence[str]) -> Found:
     then the first by name, binary before text. What event files hold counts where there is no file of the
     kind. Errors of sources.find; nothing is found where there is no recording.
     """
-    from stepscope.sources.find import is_lake
+    from stepscope.sources.given import is_lake
 
     found = Found()
     if any(is_lake(Path(path)) for path in paths):

@@ -1,0 +1,54 @@
+"""What users give as a path, before it is searched: a URL, a checkpoint's prefix, a lake, or nonsense."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepscope.errors import UsageError
+from stepscope.patterns import late
+from stepscope.sources.look import is_regular
+
+LAKE_MARK = "stepscope-lake.json"
+"""A folder with this file is a lake; it is opened as one and never searched."""
+
+CHECKPOINT_VALUES = late(r"(.+)\.data-\d{5}-of-\d{5}")
+"""Names of the files that hold the values of a checkpoint, behind its prefix."""
+
+
+def is_lake(folder: Path) -> bool:
+    """True for a folder that stepscope made a lake of."""
+    return (folder / LAKE_MARK).is_file()
+
+
+def is_url(given: str) -> bool:
+    """True for what is fetched, such as s3://bucket/run."""
+    return "://" in given and re.match(r"[a-z][a-z0-9+.-]+://", given) is not None
+
+
+def checkpoint_index(path: Path) -> Path | None:
+    """The index of the checkpoint that a prefix (model.ckpt-14) or a file of values stands for."""
+    values = CHECKPOINT_VALUES.fullmatch(path.name) if ".data-" in path.name else None
+    index = path.with_name(f"{values[1] if values else path.name}.index")
+    return index if (values or not is_regular(path)) and is_regular(index) else None
+
+
+def look_up(paths: Sequence[str]) -> None:
+    """UsageError for a path that the system refuses to look up: too long, with a NUL, or in a closed folder.
+
+    A name that is not there may be the prefix of a checkpoint: `find` says so of the others.
+    """
+    for given in paths:
+        try:
+            if given != "-" and not (is_url(given) and "\x00" not in given):
+                Path(given).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                "A path cannot be looked up.",
+                seen=getattr(error, "strerror", None) or str(error),
+                todo="check the spelling, and that you may read the folders that it names",
+                path=given,
+            ) from error
