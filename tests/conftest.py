@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import signal
 
+from tests import corpus
+
 # A shell starts what runs in its background with SIGINT ignored, and every child inherits that: the programs
 # which the tests stop by Ctrl-C would never hear of it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_report_header() -> str:
+    """Which recordings the run is about."""
+    number = len(corpus.files("**/*.xplane.pb"))
+    if corpus.ROOT == corpus.FULL:
+        return f"recordings: {number} XPlanes of ../shared/corpus, and what else is in it"
+    return f"recordings: {number} XPlanes of tests/samples; tests that need ../shared/corpus are skipped"
