@@ -38,7 +38,7 @@ def test_perfetto_sees_every_slice_and_arrow(tmp_path: Path, name: str) -> None:
         names = opened.query("SELECT DISTINCT name FROM slice").rows()
     assert not [note for note in written.notes if "Perfetto" in note]
     problems = "SELECT name, value FROM stats WHERE value > 0 AND severity IN ('error', 'data_loss')"
-    own = "category IS NULL OR category <> 'Memory'"  # the rest are blocks of memory: see test_held.py
+    own = "category IS NULL OR category <> 'Memory'"  # the rest are blocks of memory: see test_memory_rows.py
     found = perfetto(out, problems, f"SELECT count(*) AS n, sum(dur) AS ns FROM slice WHERE {own}")
     assert found[0].get("n") == slices, found
     assert abs(found[0]["ns"] - sum_ps / 1000) <= slices, "Perfetto keeps nanoseconds"

@@ -38,7 +38,7 @@ def facts(path: Path) -> dict[str, Any]:
             picked = ", ".join(f"{table}.{column.strip()}" for column in columns.split(","))
             rows = opened.query(
                 f"SELECT {TRACK}, {picked} FROM {table} JOIN track ON track.id = {table}.track_id"
-                # What an export says of memory is derived from these rows: see test_held.py.
+                # What an export says of memory is derived from these rows: see test_memory_rows.py.
                 " WHERE process NOT LIKE '%memory: %'"
                 f" ORDER BY process, track.name, track.origin, {table}.ts_ps, {table}.id"
             ).rows()

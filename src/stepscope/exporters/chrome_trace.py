@@ -5,7 +5,7 @@ not grow with the trace. What restarts in every source is numbered anew: process
 both are unique in the file, because Perfetto takes a thread with the number of a process, or 0, for its
 main thread), arrows, objects and async sequences. Times are microseconds with exact decimals from the
 origin in baseTimeNanoseconds. Named values whose name begins with $ were fields of the event itself and
-become so again. What is known of memory stands behind all that (held.py). Format: the Trace Event Format
+become so again. Memory comes last (memory_rows.py). Format: the Trace Event Format
 document of the Chromium project.
 """
 
@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import OutputError
-from stepscope.exporters import Written, held
+from stepscope.exporters import Written, memory_rows
 from stepscope.exporters.clocks import Layout, lay_out
 from stepscope.exporters.events import PHASES
 from stepscope.exporters.fields import args_sql, quote
 from stepscope.exporters.own_marks import members
-from stepscope.exporters.spots import Spots, count
+from stepscope.exporters.track_ids import TrackIds, count
 from stepscope.hidden import escaped_json
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def write(
             todo="leave the table out, or write .csv, .ndjson or .parquet",
             slug="not-a-table",
         )
-    found = held.look(trace) if memory else held.NOTHING
+    found = memory_rows.look(trace) if memory else memory_rows.NOTHING
     layout = lay_out(trace, found.spans)
     rows = {name: count(trace, name) for name in ("slice", "instant", "counter", "flow")}
     if not dataflow:
@@ -66,7 +66,7 @@ def write(
         out.write_text(_head(trace, layout, {}) + "\n]}\n", encoding="utf-8")
         return Written(str(out), rows, layout.notes)
     text = _Text(trace, layout, found, dataflow)
-    marks, notes = members(trace, layout, text.spots)
+    marks, notes = members(trace, layout, text.track_ids)
     trace.copy(text.sql(_head(trace, layout, marks)), str(out), "text")
     return Written(str(out), rows, (*layout.notes, *found.notes, *notes))
 
@@ -108,7 +108,7 @@ def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
 class _Text:
     """The SELECT whose only column is the text of the file, line by line."""
 
-    def __init__(self, trace: Trace, layout: Layout, memory: held.Memory, dataflow: bool) -> None:
+    def __init__(self, trace: Trace, layout: Layout, memory: memory_rows.Memory, dataflow: bool) -> None:
         self._layout, self._memory, self._dataflow = layout, memory, dataflow
         self._several = len(layout.places) > 1
         high = max(place.end_ps + max(place.shift_ps, 0) for place in layout.places)
@@ -125,7 +125,7 @@ class _Text:
             shifts[source_id] = following - first
             following += last - first + 1
         wide = "::HUGEINT" if high > 2**62 else "::BIGINT"
-        self.spots = Spots(
+        self.track_ids = TrackIds(
             trace,
             {
                 place.source_id: {
@@ -151,14 +151,14 @@ class _Text:
         }
         if self._dataflow:
             parts["flows"] = self._flows()
-        ctes = self.spots.ctes()
+        ctes = self.track_ids.ctes()
         if self._memory.spans:
-            ctes += "," + held.ctes(self._memory, self._layout)
+            ctes += "," + memory_rows.ctes(self._memory, self._layout)
             begin, duration = "(block.from_ps + block.shift_ps)", "(block.to_ps - block.from_ps)"
-            parts["held_processes"] = held.processes()
-            parts["held_lanes"] = held.threads()
-            parts["held_blocks"] = held.slices(_us(begin), _us(duration))
-            parts["held_counters"] = held.counters(_us("(moment.ts_ps + moment.shift_ps)"))
+            parts["held_processes"] = memory_rows.processes()
+            parts["held_lanes"] = memory_rows.threads()
+            parts["held_blocks"] = memory_rows.slices(_us(begin), _us(duration))
+            parts["held_counters"] = memory_rows.counters(_us("(moment.ts_ps + moment.shift_ps)"))
         return "\n".join(
             (
                 f"WITH {ctes}",
@@ -190,7 +190,7 @@ SELECT concat(',{{"ph":"X",', {_AT}, {_us("(slice.ts_ps + spot.shift_ps)")},
     ',"dur":', slice.dur_ps // 1000000, {_decimals("slice.dur_ps")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
     {_OPS}, {self._args["slice"]}, '}}')
-FROM {self.spots.of("slice")} AS slice WHERE spot.kind <> 'async'"""
+FROM {self.track_ids.of("slice")} AS slice WHERE spot.kind <> 'async'"""
 
     def _async_slices(self) -> str:
         """Beginnings and ends in the order that nests them: at one moment, what is inside ends first."""
@@ -201,13 +201,13 @@ SELECT line FROM (
     ',{{"ph":"b","pid":', {common}, {_us("(slice.ts_ps + spot.shift_ps)")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category),
     {_OPS}, {self._args["slice"]}, '}}') AS line
-  FROM {self.spots.of("slice")} AS slice WHERE spot.kind = 'async'
+  FROM {self.track_ids.of("slice")} AS slice WHERE spot.kind = 'async'
   UNION ALL
   SELECT track_id, ts_ps + dur_ps, CASE WHEN dur_ps = 0 THEN 1 ELSE 0 END,
     CASE WHEN dur_ps = 0 THEN slice.id ELSE -slice.id END, 1, concat(
     ',{{"ph":"e","pid":', {common}, {_us("(slice.ts_ps + slice.dur_ps + spot.shift_ps)")},
     ',"name":', to_json(slice.name), ',"cat":' || to_json(slice.category), '}}')
-  FROM {self.spots.of("slice")} AS slice WHERE spot.kind = 'async'
+  FROM {self.track_ids.of("slice")} AS slice WHERE spot.kind = 'async'
 ) AS edges ORDER BY track_id, moment, place, nth, part"""
 
     def _instants(self) -> str:
@@ -220,7 +220,7 @@ SELECT concat(',{{', CASE WHEN contains(instant.args_json, '"$ph":') THEN ''
     ',"cat":' || to_json(instant.category),
     CASE WHEN instant.object_id IS NOT NULL THEN ',"id":' || {mark} END,
     {self._args["instant"]}, '}}')
-FROM {self.spots.of("instant")} AS instant"""
+FROM {self.track_ids.of("instant")} AS instant"""
 
     def _counters(self) -> str:
         """Series of one name and moment belong to one event, as viewers expect."""
@@ -238,14 +238,14 @@ FROM {self.spots.of("instant")} AS instant"""
         return f"""
 SELECT concat(',{{"ph":"C",', {_AT}, {_us("(moment.ts_ps + spot.shift_ps)")}, ',"name":',
     to_json(moment.name), ',"id":' || to_json(spot.own_id), ',"args":{{', moment.args, '}}}}')
-FROM {self.spots.of(moments)} AS moment ORDER BY moment.id"""
+FROM {self.track_ids.of(moments)} AS moment ORDER BY moment.id"""
 
     def _flows(self) -> str:
         return f"""
 SELECT concat(',{{"ph":"', CASE flow.phase WHEN 'start' THEN 's' WHEN 'step' THEN 't' ELSE 'f' END, '",',
     {_AT}, {_us("(flow.ts_ps + spot.shift_ps)")}, ',"id":', flow.flow_id + spot.flow_shift,
     ',"name":', to_json(flow.name), ',"cat":' || to_json(flow.category), {self._args["flow"]}, '}}')
-FROM {self.spots.of("flow")} AS flow"""
+FROM {self.track_ids.of("flow")} AS flow"""
 
 
 def _us(ps: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.exporters.fields import quote
-from stepscope.exporters.spots import Spots, count
+from stepscope.exporters.track_ids import TrackIds, count
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -49,7 +49,7 @@ COLUMNS = {
 
 def sql(trace: Trace) -> str:
     """The SELECT that gives the rows. `args_json` stays text: objects of many shapes load nowhere."""
-    spots = Spots(trace, _sources(trace))
+    track_ids = TrackIds(trace, _sources(trace))
     tables = {
         "slice": _slices,
         "counter": _counters,
@@ -63,12 +63,12 @@ def sql(trace: Trace) -> str:
     one = {table: f"{table}.id IN (SELECT {table} FROM first)" for table in tables}
     others = {table: f"coalesce({table}.id <> (SELECT {table} FROM first), true)" for table in tables}
     parts = [
-        select(spots.of(table), where[table], numbers[table])
+        select(track_ids.of(table), where[table], numbers[table])
         for where in (one, others)
         for table, select in tables.items()
     ]
     return f"""
-WITH {spots.ctes()},
+WITH {track_ids.ctes()},
 first AS (
   SELECT (SELECT id FROM slice ORDER BY (step IS NULL)::INT + (category IS NULL)::INT
       + (op_name IS NULL)::INT + (args_json IS NULL)::INT, id LIMIT 1) AS slice,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stepscope.exporters.clocks import Layout
-    from stepscope.exporters.spots import Spots
+    from stepscope.exporters.track_ids import TrackIds
     from stepscope.session.trace import Trace
 
 ORIGIN = "stepscopeOriginMicroseconds"
@@ -26,13 +26,13 @@ MOST_MEMBERS = 64
 """Members of a kind; more steps than they hold are left out, and that is said."""
 
 
-def members(trace: Trace, layout: Layout, spots: Spots) -> tuple[dict[str, Any], list[str]]:
+def members(trace: Trace, layout: Layout, track_ids: TrackIds) -> tuple[dict[str, Any], list[str]]:
     """The members to write, and what could not be written."""
     steps, notes = _steps(trace, layout)
     told: dict[str, Any] = {ORIGIN: layout.origin_us}
     for name, rows, form in (
         ("Steps", steps, _with_words),
-        ("Devices", _devices(trace, layout, spots), list),
+        ("Devices", _devices(trace, layout, track_ids), list),
     ):
         pieces = list(_pieces(rows, form))
         if len(pieces) > MOST_MEMBERS:
@@ -87,10 +87,10 @@ def _steps(trace: Trace, layout: Layout) -> tuple[list[tuple[Any, ...]], list[st
     return steps, []
 
 
-def _devices(trace: Trace, layout: Layout, spots: Spots) -> list[dict[str, Any]]:
+def _devices(trace: Trace, layout: Layout, track_ids: TrackIds) -> list[dict[str, Any]]:
     """Devices with the numbers of their rows, as stretches from first to last."""
     rows = trace.query(f"""
-WITH {spots.ctes()}
+WITH {track_ids.ctes()}
 SELECT device.run_id, device.host_id, device.name, device.kind, device.args_json,
   spot.pid, spot.tid, spot.thread
 FROM named

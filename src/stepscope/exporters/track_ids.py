@@ -27,7 +27,7 @@ _OWN_ID = """CASE
     END"""
 
 
-class Spots:
+class TrackIds:
     """SQL that gives every row of a table its `spot`, a struct.
 
     Its fields: pid and tid (numbers from 1, no number is both), kind, records, process, name, sort_index of
@@ -49,7 +49,7 @@ class Spots:
                 self._size += last - first + 1
 
     def ctes(self) -> str:
-        """Common table expressions: place (sources), process, spot (tracks) and spots (one row)."""
+        """Common table expressions: place (sources), process, spot (tracks) and track_ids (one row)."""
         names = list(next(iter(self._sources.values())))
         values = ", ".join(
             f"({source_id}::BIGINT, {ordinal}, {self._shifts.get(source_id, 0)}::BIGINT, "
@@ -80,7 +80,7 @@ spot AS (
   JOIN process ON process.source_id = named.source_id
     AND process.name = named.process AND process.part = named.part
 ),
-spots AS (
+track_ids AS (
   SELECT list(spot ORDER BY place.position) AS list
   FROM range(1, {self._size + 1}) AS place(position) LEFT JOIN spot ON spot.position = place.position
 )"""
@@ -91,7 +91,7 @@ spots AS (
             shift = str(next(iter(self._shifts.values())))
         else:
             shift = f"{list(self._shifts.values())}[list_position({list(self._shifts)}, source_id)]"
-        return f"(SELECT *, (SELECT list FROM spots)[track_id + {shift}] AS spot FROM {table})"
+        return f"(SELECT *, (SELECT list FROM track_ids)[track_id + {shift}] AS spot FROM {table})"
 
 
 def count(trace: Trace, table: str) -> int:
