@@ -1,4 +1,4 @@
-"""The command line. VERBS is the table of contents: one module a verb, in the order of the help.
+"""The command line: one module a verb.
 
 A verb's module has ABOUT (one line for the help), `parser()` and `run(options, console) -> exit code`. It
 imports what it needs inside `run`, so that the help loads neither engine nor core.
@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn, TextIO
@@ -24,7 +25,8 @@ from stepscope.cli.failure import tell, tell_unexpected
 from stepscope.errors import NothingFound, OutputError, StepscopeError
 
 VERBS = ("summary", "record", "pipeline", "memory", "query", "ingest", "export", "report", "tfprof", "docs")
-"""In the order of a first day with stepscope; summary is the verb of a bare PATH."""
+"""In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
+other modules that are verbs after these."""
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
@@ -123,10 +125,28 @@ def verb_of(words: Sequence[str]) -> tuple[str, list[str]]:
         elif word == "--":
             break
         elif not word.startswith("-") or word == "-":
-            if word in (*VERBS, "help"):
+            if word == "help" or is_verb(word):
                 return word, [*words[:i], *words[i + 1 :]]
             break
     return "summary", list(words)
+
+
+def verbs() -> tuple[str, ...]:
+    """All verbs, in the order of the help."""
+    return (*VERBS, *sorted(_other_verbs()))
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word names a verb."""
+    return word in VERBS or (word.isidentifier() and word in _other_verbs())
+
+
+@cache
+def _other_verbs() -> frozenset[str]:
+    """Modules of this package that say what they are ABOUT. They are looked at, not imported."""
+    files = (path for folder in __path__ for path in Path(folder).glob("[a-z]*.py"))
+    found = {path.stem for path in files if b"\nABOUT = " in path.read_bytes()}
+    return frozenset(found.difference(VERBS))
 
 
 def module_of(verb: str) -> ModuleType:
@@ -136,11 +156,11 @@ def module_of(verb: str) -> ModuleType:
 
 def help_text() -> str:
     """What `stepscope --help` prints."""
-    verbs = "\n".join(f"  {verb:<10}{module_of(verb).ABOUT}" for verb in VERBS)
+    listed = "\n".join(f"  {verb:<10}{module_of(verb).ABOUT}" for verb in verbs())
     return f"""usage: stepscope PATH…            where the time went, why, and what to do
        stepscope VERB … [--help]
 
-{verbs}
+{listed}
 
 PATH is a Chrome trace, .xplane.pb, RunMetadata, event file or graph, an archive or a folder of them at any
 depth, a lake, or - for standard input; several may be given. Results go to stdout, everything else to
@@ -151,7 +171,7 @@ stderr. Exit codes: 0 fine, 1 findings over a limit, 2 could not do the work, 13
 def _run(words: list[str], console: Console) -> int:
     verb, rest = verb_of(words)
     if verb == "help":
-        verb = rest[0] if rest and rest[0] in VERBS else "help"
+        verb = rest[0] if rest and is_verb(rest[0]) else "help"
         rest = ["--help"]
     if not words or verb == "help" or (verb == "summary" and words[0] in ("-h", "--help")):
         (console.out if words else console.err).write(help_text())
@@ -184,7 +204,7 @@ def _with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
     if isinstance(error, NothingFound) and verb == "summary" and not Path(first).exists():
         import difflib
 
-        near = difflib.get_close_matches(first, VERBS, 1)
+        near = difflib.get_close_matches(first, verbs(), 1)
         if near:
             error.todo = f"did you mean the verb {near[0]}? Else: {error.todo}"
     return error

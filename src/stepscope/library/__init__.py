@@ -163,10 +163,9 @@ def tables_of(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _files() -> dict[str, tuple[Kind, Path]]:
-    here = Path(__file__).parent
     found: dict[str, tuple[Kind, Path]] = {}
     for kind, folder in _FOLDERS.items():
-        for path in sorted((here / folder).glob("*.sql")):
+        for path in sorted(path for here in __path__ for path in Path(here, folder).glob("*.sql")):
             if path.stem in found:
                 raise HeaderError(f"{path.name}: a second entry of that name")
             found[path.stem] = (kind, path)

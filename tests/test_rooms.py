@@ -1,0 +1,113 @@
+"""The rooms of the house: packages of stepscope, and modules beside them, import one another in no circle."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stepscope
+
+ROOT = Path(stepscope.__file__).parent
+
+
+def modules() -> dict[str, Path]:
+    """All modules of the package by their dotted names."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(name: str, path: Path, known: set[str]) -> Iterator[str]:
+    """Modules of stepscope that a module imports anywhere: at its top, in a function, or for its types only.
+
+    Imports within functions count, because they run. Imports for types count, too: a reader follows them, and
+    a room that names another's classes cannot be read without it.
+    """
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                whole = f"{base}.{alias.name}"
+                if whole in known:
+                    yield whole
+                elif base in known:
+                    yield base
+
+
+def room(module: str) -> str:
+    """The package or module directly under stepscope that a module belongs to."""
+    return module.split(".")[1] if "." in module else module
+
+
+def circles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Sets of nodes that reach one another, by Tarjan's algorithm."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            members = stack[at:]
+            del stack[at:]
+            if len(members) > 1:
+                found.append(sorted(members))
+
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def graph() -> dict[str, set[str]]:
+    """What imports what, by module. `stepscope` itself offers names on first use, and nothing needs that."""
+    known = modules()
+    edges: dict[str, set[str]] = defaultdict(set)
+    for name, path in known.items():
+        if name != "stepscope":
+            edges[name] = set(imports(name, path, set(known))) - {"stepscope", name}
+    return edges
+
+
+def test_no_circle_goes_through_files_of_two_rooms() -> None:
+    crossing = [c for c in circles(graph()) if len({room(module) for module in c}) > 1]
+    assert crossing == []
+
+
+def test_no_circle_of_rooms() -> None:
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for module, others in graph().items():
+        rooms[room(module)] |= {room(other) for other in others} - {room(module)}
+    assert {"session", "engines", "lake", "formats"} <= rooms.keys()
+    assert circles(rooms) == []
+
+
+@pytest.mark.parametrize(
+    ("edges", "wanted"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, []),
+        ({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}, [["a", "b", "c"]]),
+        ({"a": {"b"}, "b": {"a"}, "c": {"d", "a"}, "d": {"c"}}, [["a", "b"], ["c", "d"]]),
+    ],
+)
+def test_circles_are_found(edges: dict[str, set[str]], wanted: list[list[str]]) -> None:
+    assert circles(edges) == wanted
