@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from stepscope import config
-from stepscope.engines import Reads, Relation, Rows, Stream
+from stepscope.engines import Reads, Relation, Rows, Statement, Stream
 from stepscope.engines.duckdb import DuckDB
 from stepscope.engines.duckdb.parser import parse
 from stepscope.errors import LimitReached, OutputError, QueryError, UsageError
@@ -75,6 +75,19 @@ def test_tables_are_attached_when_read_with_the_columns_read(engine: DuckDB) -> 
     assert others == []
     assert engine.query("DESCRIBE slice").rows()[3][:2] == ("args_json", "VARCHAR")
     assert wanted == [["dur_ps"], ["name", "dur_ps"], None]
+
+
+def test_what_a_statement_declares_holds_for_that_statement_alone(engine: DuckDB) -> None:
+    """Nothing is remembered of a text: the same text without a declaration is parsed."""
+    engine.attach(slices([]))
+    sql = "SELECT max(dur_ps) FROM slice"
+    wrong = Statement(sql, Reads(frozenset({"slice"}), frozenset({"name"}), False))
+    assert engine.query(wrong).rows() == [(None,)]
+    assert engine.query(sql).rows() == [(11,)]
+    other = DuckDB()
+    other.attach(slices([]))
+    assert other.query(sql).rows() == [(11,)]
+    other.close()
 
 
 def test_every_table_exists_and_has_its_types(engine: DuckDB) -> None:

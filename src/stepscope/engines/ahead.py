@@ -1,7 +1,4 @@
-"""An engine that is made in the background, while its future user is still being imported.
-
-Loading DuckDB and opening a database take fifty milliseconds, most of them without the interpreter.
-"""
+"""Starts DuckDB in the background, while the code that will use it is still being imported."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _lost: Background[DuckDB] | None = None
 
 
 def begin() -> None:
-    """Begins to make an engine, unless one is being made."""
+    """Starts an engine, unless one is being started."""
     global _begun
     with _lock:
         if _begun is None:
@@ -28,7 +25,7 @@ def begin() -> None:
 
 
 def engine() -> DuckDB:
-    """The engine that was begun, or a new one."""
+    """The engine that was started, or a new one."""
     global _begun
     with _lock:
         begun, _begun = _begun, None
@@ -42,9 +39,9 @@ def _make() -> DuckDB:
 
 
 def _forget() -> None:
-    """A forked process has neither the thread nor DuckDB's own."""
+    """A forked process has neither this thread nor DuckDB's."""
     global _begun, _lock, _lost
-    _lost = _begun  # not let go of: DuckDB would wait for threads that are not there
+    _lost = _begun  # kept alive: closing it would wait for threads that do not exist here
     _begun, _lock = None, threading.Lock()
 
 

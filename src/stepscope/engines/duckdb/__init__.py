@@ -1,4 +1,4 @@
-"""DuckDB as the engine: an in-memory database of views, closed to the outside before any user's SQL runs."""
+"""DuckDB as the engine: an in-memory database of views, sealed before any SQL of a user runs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PATIENCE_SECONDS = 2.0
-"""How long an interrupted query may take to stop; some functions of DuckDB never look."""
+"""How long an interrupted query may take to stop; some of DuckDB's functions never check."""
 
 _MOST_BESIDE = 4
-"""Statements that run at the same time; each may use all cores itself."""
+"""Statements that run at the same time. Each may use all cores."""
 
 _MOST_READS = 500
 """Statements of which an engine remembers what they read: a report asks thirty that share a dozen views."""
@@ -51,7 +51,7 @@ _WHILE_READING = (
 
 
 class DuckDB:
-    """An in-memory database. Not for use by several threads at once, except interrupt()."""
+    """An in-memory database. Only interrupt() may be called from another thread."""
 
     def __init__(self) -> None:
         self._spill = Path(config.temporary_folder(), f"stepscope-spill-{os.urandom(16).hex()}")
@@ -107,9 +107,9 @@ class DuckDB:
     def answers(
         self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
-        """All rows of each of several SELECTs, which run side by side. QueryError when one is refused.
+        """All rows of each of several SELECTs, run side by side. QueryError when one is refused.
 
-        keep: views that are computed once before, each after those it builds on.
+        keep: views to compute once beforehand, each after those it builds on.
         """
         from stepscope.engines.duckdb.beside import Beside, Connection
 
@@ -120,14 +120,14 @@ class DuckDB:
         if not self._side:
             count = min(config.threads(), _MOST_BESIDE)
             self._side = [Connection(self._con) for _ in range(count)]
-        # What asks questions itself is computed while the others are answered.
+        # Tables that run queries themselves are computed while the other statements are answered.
         late = [one for one in statements if self._asks(one)]
         early = [one for one in statements if one not in late]
         before = frozenset(self._made)
         beside = self._beside = Beside(self._side, self._tables.streams, _PATIENCE_SECONDS)
         try:
             with beside:
-                # All at once: a table that is attached again with more columns is read again.
+                # All at once: a table attached again with more columns would be read again.
                 self._bring(*early, *(self._views[name] for name in keep))
                 views = [sql for name in keep for sql in self._keeping(name)]
                 views += [made for one in early for name in self._needed(one) for made in self._making(name)]
@@ -148,7 +148,7 @@ class DuckDB:
         return [found[one] for one in statements]
 
     def _asks(self, asked: Statement) -> bool:
-        """Whether a statement reads a table that is made by asking others."""
+        """Whether a statement reads a table that is made by queries over other tables."""
         reads, relations = self.reads(asked), self._tables.relations
         tables = relations if reads is None else reads.tables & relations.keys()
         return any(relations[name].asks for name in tables)
@@ -162,8 +162,8 @@ class DuckDB:
         self._prepare(asked)
         target = path.replace("'", "''")
         copying = f"COPY ({asked.sql.rstrip().rstrip(';')}) TO '{target}' ({COPY[form]})"
-        # Several threads would each hold rows back until those before them are written: memory would grow
-        # with the table.
+        # With several threads, each holds its rows until those before them are written, and memory grows with
+        # the table.
         self._con.execute("SET threads = 1")
         try:
             return int(self._run(copying, ()).rows()[0][0])
@@ -192,7 +192,8 @@ class DuckDB:
                 raise self.refused(error, name) from error
 
     def _keeping(self, name: str) -> list[str]:
-        """Statements after which a view has its rows from a table, and is made. What it reads is attached."""
+        """Statements that store a view's rows in a table, and read the view from it. What the view reads is
+        attached already."""
         inner = [sql for view in self._needed(self._views[name]) for sql in self._making(view)]
         self._made.add(name)
         table = quote(f"kept {name}")
@@ -203,7 +204,7 @@ class DuckDB:
         ]
 
     def reads(self, *statements: Statement) -> Reads | None:
-        """What SELECTs read, views followed to their tables; None when that cannot be told."""
+        """What SELECTs read, views followed to their tables; None when the parser cannot tell."""
         if statements in self._reads:
             return self._reads[statements]
         found = Reads(frozenset(), frozenset(), False)
@@ -238,17 +239,17 @@ class DuckDB:
             one.interrupt()
 
     def leave(self) -> None:
-        """close() where there are files to be removed; everything else ends with the process."""
+        """close() when there are files to remove; everything else ends with the process."""
         if self._spill.exists():
             self.close()
 
     def close(self) -> None:
-        """Lets go of streams and memory. Idempotent."""
+        """Releases streams and memory. Idempotent."""
         if self._open is not None:
             self._open.forget()
             self._open = None
         if self._stuck:
-            return  # a function that cannot be interrupted still holds the connection; the process ends it
+            return  # a function that cannot be interrupted holds the connection until the process ends
         for one in self._side:
             one.close()
         self._side.clear()
@@ -256,7 +257,7 @@ class DuckDB:
         self._con.close()
 
     def _check(self, asked: Statement) -> None:
-        """Refuses what is not one SELECT; a statement that says what it reads is taken at its word."""
+        """Refuses anything but one SELECT. A statement that declares what it reads is trusted."""
         if asked.reads is None:
             self._check_text(asked.sql)
 
@@ -321,7 +322,7 @@ class DuckDB:
                     raise self.refused(error, sql) from error
 
     def _needed(self, asked: Statement) -> list[str]:
-        """The views that a statement names and that are not made yet."""
+        """Views that a statement names and that do not exist yet."""
         waiting = self._views.keys() - self._made
         if not waiting:
             return []
@@ -329,7 +330,7 @@ class DuckDB:
         return sorted(waiting if parsed is None else parsed.tables & waiting)
 
     def _making(self, name: str) -> list[str]:
-        """Statements that make a view, after those it builds on."""
+        """Statements that create a view, after the views it builds on."""
         if name in self._made:
             return []
         self._made.add(name)
@@ -338,7 +339,7 @@ class DuckDB:
         return [*inner, f"CREATE OR REPLACE VIEW {quote(name)} AS {view.sql}"]
 
     def _free(self) -> None:
-        """Fetches what is left of the query before: its connection can do nothing else until then."""
+        """Fetches what is left of the previous query: until then its connection is busy."""
         if self._open is not None:
             self._open.detach()
             self._open = None
@@ -366,7 +367,7 @@ class DuckDB:
         return {**dict.fromkeys(self._views, ()), **self._names, **self._tables.names()}
 
     def patiently(self, work: Callable[[], T]) -> T:
-        """Runs `work` so that Ctrl-C stops it: DuckDB itself does not look for signals while it computes."""
+        """Runs `work` so that Ctrl-C stops it: DuckDB does not check for signals while it computes."""
         if threading.current_thread() is not threading.main_thread():
             return work()
         done: list[T] = []

@@ -1,7 +1,6 @@
-"""Several statements run side by side, each on a connection of its own to the same database.
+"""Runs several statements side by side, each on its own connection to the same database.
 
-Planning one of the library's questions takes longer than answering it, and keeps one core busy; a report asks
-thirty of them.
+Planning a statement of the library takes longer than answering it and uses one core; a report asks thirty.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from stepscope.engines.duckdb.native import duckdb
 
 Rows = list[tuple[Any, ...]]
 Refused = Callable[[duckdb.Error, str], Exception]
-"""The error to raise for one of DuckDB's, which a statement gave."""
+"""Translates an error of DuckDB's that a statement raised."""
 
 _FIRST = -1
 
@@ -31,14 +30,14 @@ class Connection:
         self._known: set[str] = set()
 
     def rows(self, sql: str, streams: Mapping[str, object]) -> Rows:
-        """All rows of a statement; duckdb.Error when it fails. streams: what it may read, by name; there may
-        be more of them at any time."""
+        """All rows of a statement; duckdb.Error when it fails. streams: what it may read, by name; more
+        may be added at any time."""
         while True:
             self._register(streams)
             try:
                 return self._con.execute(sql).fetchall()
             except duckdb.CatalogException:
-                # A table may have been attached anew, from a stream that was not known here yet.
+                # A table may have been attached again, from a stream that this connection has not seen yet.
                 if len(self._known) == len(streams):
                     raise
 
@@ -53,7 +52,7 @@ class Connection:
         self._con.interrupt()
 
     def close(self) -> None:
-        """Lets go of what it knows."""
+        """Unregisters its streams and closes."""
         for alias in self._known:
             with contextlib.suppress(duckdb.Error):
                 self._con.unregister(alias)
@@ -62,17 +61,16 @@ class Connection:
 
 
 class Beside:
-    """Threads that run statements in the order in which they are put. Leaving the `with` block early stops
-    them."""
+    """Threads that run statements in the order of put(). An exception in the `with` block stops them."""
 
     def __init__(
         self, connections: Sequence[Connection], streams: Mapping[str, object], patience_s: float
     ) -> None:
-        """patience_s: how long statements that were stopped may take to end."""
+        """patience_s: how long interrupted statements may take to end."""
         self.stuck = False
-        """True when one of them did not end: its connection can be used no more, nor closed."""
+        """True when one of them did not end: its connection can be neither used nor closed."""
         self.coming: frozenset[str] = frozenset()
-        """Views that what was begun with makes."""
+        """Views that the statements of begin() create."""
         self._connections = connections
         self._streams = streams
         self._patience_s = patience_s
@@ -93,25 +91,24 @@ class Beside:
             thread.start()
 
     def begin(self, statements: Sequence[str], views: frozenset[str]) -> None:
-        """Has statements run one after the other, which make views; those that are put later wait for their
-        end."""
+        """Runs statements that create views, one after the other; statements put later wait for them."""
         self.coming = views
         self._ready.clear()
         self._todo.put((_FIRST, tuple(statements)))
 
     def begun(self, refused: Refused) -> None:
-        """Waits for the end of what was begun with; raises what it raised."""
+        """Waits for the statements of begin(); raises what they raised."""
         self._ready.wait()
         if (error := self._failed.get(_FIRST)) is not None:
             self._raise(_FIRST, error, refused)
 
     def put(self, sql: str) -> None:
-        """Has a statement run. Everything that it reads is there, or made by what was begun with."""
+        """Queues a statement. All it reads exists, or is created by the statements of begin()."""
         self._todo.put((len(self._statements), (sql,)))
         self._statements.append(sql)
 
     def rows(self, refused: Refused) -> list[Rows]:
-        """The rows of each statement, in the order in which they were put. The first that failed counts."""
+        """The rows of each statement, in the order of put(). Raises the first failure."""
         self._end()
         self._wait(None)
         for number, error in sorted(self._failed.items()):
@@ -146,7 +143,7 @@ class Beside:
         if not all(over.wait(seconds) for over in self._over):
             return False
         for thread in self._threads:
-            thread.join()  # they have nothing left to do; a process that ends looks whether any are there
+            thread.join()  # they are done, but a process that ends counts the threads that are left
         return True
 
     def _work(self, connection: Connection, over: threading.Event) -> None:

@@ -10,7 +10,7 @@ from stepscope.engines.duckdb.native import duckdb
 
 
 def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
-    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can take apart."""
+    """What the text of a SELECT names; None for anything but one SELECT that DuckDB can parse."""
     try:
         row = con.cursor().execute("SELECT json_serialize_sql(CAST($1 AS VARCHAR))", [sql]).fetchone()
     except duckdb.Error:
@@ -40,7 +40,7 @@ def parse(con: duckdb.DuckDBPyConnection, sql: str) -> Reads | None:
                 star = True
             elif node.get("type") in ("SHOW_REF", "TABLE_FUNCTION"):
                 return None
-            # SELECT t FROM t is the whole row, and a natural join compares whatever both sides have.
+            # SELECT t FROM t is the whole row, and a natural join compares every column that both sides have.
             star = star or node.get("ref_type") == "NATURAL"
             columns.update(str(name).lower() for name in node.get("using_columns", ()) or ())
     star = star or bool(columns & rows)

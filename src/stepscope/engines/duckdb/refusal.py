@@ -1,4 +1,4 @@
-"""What DuckDB says about SQL it refuses, in the words of stepscope and with what was probably meant."""
+"""Turns DuckDB's errors into stepscope's, with a guess at what was meant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUGGESTED = late(r'"([^"]+)"')
 
 
 def refusal(error: duckdb.Error, sql: str, known: Mapping[str, tuple[str, ...]]) -> StepscopeError:
-    """The error to raise. `known` are the tables and views with their columns."""
+    """The error to raise. known: tables and views with their columns."""
     text = str(error)
     first, _, rest = text.partition("\n")
     kind, _, said = first.partition(": ")

@@ -1,4 +1,4 @@
-"""The rows of a query of DuckDB's, fetched as they are asked for."""
+"""The rows of a DuckDB query, fetched on demand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """The rows of a query, fetched as they are asked for. Running another query keeps what is left."""
+    """The rows of a query, fetched on demand. Running another query keeps what is left."""
 
     def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection, sql: str) -> None:
         self._engine: DuckDB | None = engine
@@ -40,12 +40,12 @@ class Rows:
             yield batch
 
     def detach(self) -> None:
-        """Fetches what is left, because the connection is wanted for another query."""
+        """Fetches what is left, because another query needs the connection."""
         self._left += self._fetch(None)
         self._engine = None
 
     def forget(self) -> None:
-        """Gives up what is left, because the connection is being closed."""
+        """Drops what is left, because the connection is being closed."""
         self._engine = None
 
     def _fetch(self, size: int | None) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Tables of a DuckDB database: each a view over its parts, made when a query first reads it."""
+"""Tables of a DuckDB database: each is a view over its parts, created when a query first reads it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class Tables:
-    """The tables that an engine knows, and those of them that are attached."""
+    """The tables that an engine knows, and which of them are attached."""
 
     def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection) -> None:
         self.relations: dict[str, Relation] = {}
         self.streams: dict[str, object] = {}
-        """What is registered under which name; a connection beside the engine's registers it, too."""
+        """Registered streams by name; every connection beside the engine's own registers them as well."""
         self._engine = engine
         self._con = con
         self._parts: dict[str, Sequence[Part]] = {}
@@ -51,7 +51,7 @@ class Tables:
             self._loaded[name] = loaded
 
     def close(self) -> None:
-        """Lets go of streams."""
+        """Releases the streams."""
         for alias in self.streams:
             with contextlib.suppress(duckdb.Error):
                 self._con.unregister(alias)
@@ -81,8 +81,7 @@ class Tables:
         return f"SELECT {picks} FROM {quote(alias)}"
 
     def _values(self, relation: Relation, part: Rows) -> str:
-        """Python values go through a store of the core: binding them to an INSERT takes DuckDB twenty times
-        as long."""
+        """Python values go through a store of the core: an INSERT with parameters takes 20 times as long."""
         from stepscope import _core
 
         store = _core.build()
@@ -92,8 +91,7 @@ class Tables:
         return f"SELECT {_picks(relation)} FROM {quote(alias)}"
 
     def _register(self, alias: str, arrow: object) -> str:
-        """Makes Arrow readable by the name that is returned: `alias`, with a number behind it when there is
-        a stream or a table of that name."""
+        """Registers a stream and returns its name: `alias`, with a number appended when the name is taken."""
         taken = alias in self.streams or alias in self.relations
         name = f"{alias}_{len(self.streams)}" if taken else alias
         try:
@@ -128,7 +126,7 @@ def _picks(relation: Relation) -> str:
 
 
 def _value(name: str, part: Stream, there: set[str]) -> str:
-    """What a column is made of, of those that the stream has `there`."""
+    """SQL for a column, from the columns that the stream has `there`."""
     if name in part.values and (name in there or name not in part.columns):
         return part.values[name]
     return quote(name) if name in there else "NULL"

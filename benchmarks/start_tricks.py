@@ -1,0 +1,80 @@
+"""The stepscope command with one of its start-up tricks left out: `start_tricks.py TRICK WORD…`.
+
+Each trick is switched off from outside, so that what is measured is the code that ships. `all` keeps every
+trick: the others are compared with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import sys
+from collections.abc import Callable
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Stands for what is left out."""
+
+
+def without_native() -> None:
+    """Imports DuckDB's package, as everybody does, instead of its native module alone."""
+    import duckdb  # noqa: F401
+
+
+def without_late_binding() -> None:
+    """Has the loader look up all of DuckDB's functions at once."""
+    del os.RTLD_LAZY
+
+
+def without_ahead() -> None:
+    """Makes the engine when the first query needs it, in the thread that waits for it."""
+    from stepscope.engines import ahead
+
+    ahead.begin = _nothing
+
+
+def without_head_start() -> None:
+    """Decodes when the first query needs it, after the engine was made."""
+    from stepscope.session.tables import DecodedTables
+
+    DecodedTables.begin = _nothing  # type: ignore[method-assign]
+
+
+def without_late_patterns() -> None:
+    """Compiles regular expressions where they are written."""
+    from stepscope import patterns
+
+    patterns.late = re.compile  # type: ignore[assignment]
+
+
+def without_leaving() -> None:
+    """Ends the process as Python does, object by object."""
+    from stepscope import cli
+
+    cli._leave = sys.exit  # type: ignore[assignment]
+
+
+def without_rare_collections() -> None:
+    """Looks for cycles as often as Python does."""
+    gc.set_threshold = _nothing  # type: ignore[assignment]
+
+
+TRICKS: dict[str, Callable[[], None]] = {
+    "all": _nothing,
+    "native": without_native,
+    "late_binding": without_late_binding,
+    "ahead": without_ahead,
+    "head_start": without_head_start,
+    "late_patterns": without_late_patterns,
+    "leaving": without_leaving,
+    "rare_collections": without_rare_collections,
+}
+
+
+if __name__ == "__main__":
+    TRICKS[sys.argv[1]]()
+    sys.argv = ["stepscope", *sys.argv[2:]]
+    from stepscope.cli import main
+
+    main()
