@@ -294,6 +294,12 @@ NOTES: dict[str, Message] = {
         "program.",
         "Nothing.",
     ),
+    "known-copy": Message(
+        "A copy of a recording that the lake has",
+        "The same bytes from the same host are in the lake under another path. They were not added again, so "
+        "that nothing counts twice.",
+        "Nothing. To add the copy as a run of its own, name it: --run NAME.",
+    ),
     "lone-surrogate": Message(
         "Half characters in strings",
         "A string holds one half of a character that takes two in UTF-16. It was replaced by U+FFFD.",

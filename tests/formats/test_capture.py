@@ -98,7 +98,7 @@ def test_archives_hold_captures_too(tmp_path: Path) -> None:
 def test_a_lake_and_the_cache_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
     folder = write(tmp_path / "c")
-    trace.ingest([folder], tmp_path / "lake")
+    trace.ingest([folder], tmp_path / "lake", run="c")
     tables = ("iterator_model", "user_stage", "counter", "step_stored", "iterator")
     for table in tables:
         sql = f"SELECT * EXCLUDE (id, source_id, track_id) FROM {table}" if table == "counter" else ""

@@ -226,7 +226,7 @@ def test_the_analysis_gives_the_outermost_scopes(name: str) -> None:
 
 def test_a_lake_counts_slices(tmp_path: Path) -> None:
     path = corpus.SAMPLES / "chrome" / "kineto.json.gz"
-    trace.ingest([path], tmp_path / "lake")
+    trace.ingest([path], tmp_path / "lake", run="kineto")
     # A lake numbers its sources by what they hold, a file alone is number 0.
     wanted, found = (
         [{**row, "source_id": None} for row in rows_of(one)] for one in (path, tmp_path / "lake")

@@ -26,7 +26,7 @@ COUNT = "SELECT count(*) FROM slice"
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
-    stepscope.ingest([chrome(tmp_path / "in" / "a.json")], tmp_path / "lake")
+    stepscope.ingest([chrome(tmp_path / "in" / "a.json")], tmp_path / "lake", run="a")
     (tmp_path / "victim").write_text("precious")
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / f"{HEX}.lock").write_text("precious")
@@ -146,7 +146,7 @@ def test_nothing_is_written_behind_a_link(lake: Path, part: str) -> None:
     (lake / part).symlink_to(home)
     before = listing(home)
     with pytest.raises(LakeError, match="is a link"):
-        stepscope.ingest([chrome(lake.parent / "in" / "b.json", "b")], lake)
+        stepscope.ingest([chrome(lake.parent / "in" / "b.json", "b")], lake, run="b")
     assert listing(home) == before
 
 
@@ -325,7 +325,7 @@ ABOVE = [
 
 def test_folders_above_a_lake_change_no_answer(tmp_path: Path) -> None:
     for run in ("p", "q"):
-        chrome(tmp_path / "in" / run / "t.json", run)
+        chrome(tmp_path / "in" / f"run={run}" / "t.json", run)
     stepscope.ingest([tmp_path / "in"], tmp_path / "lake")
     tables = [table.name for table in schema().tables]
 

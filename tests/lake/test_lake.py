@@ -46,7 +46,7 @@ def snapshot(lake: Path) -> dict[str, tuple[int, int]]:
 def test_a_lake_holds_the_same_rows_as_its_sources(tmp_path: Path) -> None:
     for run in ("a", "b"):
         for step in (5, 10):
-            chrome(tmp_path / "logs" / run / f"timeline-{step}.json", f"{run}{step}_")
+            chrome(tmp_path / "logs" / f"run={run}" / f"timeline-{step}.json", f"{run}{step}_")
     rows = stepscope.ingest([tmp_path / "logs"], tmp_path / LAKE)
     assert [(row.run_id, row.events_stored, row.error) for row in rows] == [
         ("a", 20, None),
@@ -94,7 +94,7 @@ def test_order_does_not_matter(tmp_path: Path) -> None:
 
 
 def test_files_are_what_others_can_read(tmp_path: Path) -> None:
-    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
+    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE, run="a")
     (one,) = reader.read_manifests(tmp_path / LAKE)
     for file in one.files:
         assert file.path.startswith(f"{file.table}/run=a/host=unknown/")

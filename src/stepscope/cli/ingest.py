@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 ABOUT = "build or extend a lake of many runs, hosts and steps"
 EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any path.
-Ingesting the same bytes again changes nothing; a source that cannot be read is listed with its error."""
+A run is called after its folder, with digits that stand for the whole path. --run, --host and parts of a path
+such as run=NAME/host=NAME are used as they are. Ingesting a path again changes nothing, nor does a copy of a
+recording that the lake has, unless you name its run or host. A source that cannot be read is listed with its
+error."""
 
 COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
 _NAMED = 3
@@ -29,8 +32,8 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("ingest", ABOUT, "stepscope ingest PATH… --lake DIR [options]", EPILOG)
     add_paths(parser)
-    parser.add_argument("--lake", metavar="DIR", type=a_path, help="the lake; made when it is not there")
-    parser.add_argument("--run", metavar="NAME", help="name of the run, instead of the one found")
+    parser.add_argument("--lake", metavar="DIR", type=a_path, help="the lake; created if it does not exist")
+    parser.add_argument("--run", metavar="NAME", help="name of the run, instead of its folder")
     parser.add_argument("--host", metavar="NAME", help="name of the host, instead of the one found")
     add_showing(parser)
     return parser

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,26 @@ DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
 """Tables that instruments make from others when a query first reads them."""
 
 
-def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
-    """Rows of the table op_line. What an op log cannot tell, code_notes() tells of it."""
+Logs = Mapping[str, Sequence[tuple[Bytes, str]]]
+"""The op logs of runs, and what to call them."""
+
+
+def logs_of(sources: Sequence[Source]) -> Logs:
+    """The op logs of the runs of sources that are read together."""
+    from stepscope.formats import _op_log
+    from stepscope.sources import op_logs
+
+    return op_logs.by_run(sources, _op_log.NAMES)
+
+
+def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[dict[str, Any]]:
+    """Rows of the table op_line; code_notes() says what could not be read. logs: those of other runs than the
+    sources have are left out; by default those that belong to the sources."""
     from stepscope.formats import _op_log
     from stepscope.sources import op_logs
 
     rows: list[dict[str, Any]] = []
-    for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
+    for run, places in (logs_of(sources) if logs is None else logs).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
         lines: dict[str, tuple[str, _op_log.CodeLine]] = {}
         for place, path in places[: op_logs.MOST]:
@@ -56,14 +69,13 @@ def code_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
     return rows
 
 
-def code_notes(sources: Sequence[Source], spool: Spool) -> list[tuple[Any, ...]]:
+def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[tuple[Any, ...]]:
     """Rows of source_note about op logs that are not read, or not to their end. They stand with the first
     source of the run."""
-    from stepscope.formats import _op_log
     from stepscope.sources import op_logs
 
     rows: list[tuple[Any, ...]] = []
-    for run, places in op_logs.by_run(sources, _op_log.NAMES).items():
+    for run, places in (logs_of(sources) if logs is None else logs).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
         about = (number, run, first.host_id, "op-log-unread", "missing")
         for place, path in places[: op_logs.MOST]:
@@ -106,28 +118,25 @@ FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]]
 }
 """Tables that are read from sources, or from op logs beside them: when a query first reads them, or when
 their source goes into a lake."""
-_OF_RUNS = ("op_line",)
-"""Those of a run, which stand with its first source."""
 _PLACES = ("id", "run_id", "host_id", "source_id")
 
 
-def with_files(decoded: Decoded, among: Sequence[Source], spool: Spool) -> Decoded:
-    """The decoded source with its rows of FROM_FILES and the notes of them: a lake outlives the files.
+def with_files(decoded: Decoded, places: Sequence[tuple[Bytes, str]], spool: Spool) -> Decoded:
+    """The decoded source with its rows of FROM_FILES and the notes about them: a lake outlives the files.
 
-    among: the sources that are read together.
+    places: the op logs of its run if this source has their rows, else none.
     """
     source, store = decoded.source, decoded.store
     if store is None:
         return decoded
-    of_run = [one for one in among if one.run_id == source.run_id] or [source]
-    own_run = of_run if of_run[0] == source else []
-    for table, make in FROM_FILES.items():
-        rows = make(own_run if table in _OF_RUNS else [source], spool)
+    logs = {source.run_id: places} if places else {}
+    made = {"op_line": code_rows([source], spool, logs), "hlo_instruction": instruction_rows([source], spool)}
+    for table, rows in made.items():
         if rows:
             names = [name for name in rows[0] if name not in _PLACES]
             store.replace(table, {name: [row[name] for row in rows] for name in names})
     told = ("slug", "effect", "events", "first_offset", "detail")
-    notes = [dict(zip(told, row[3:], strict=True)) for row in code_notes(own_run, spool)]
+    notes = [dict(zip(told, row[3:], strict=True)) for row in code_notes([source], spool, logs)]
     return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 

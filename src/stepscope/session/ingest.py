@@ -1,44 +1,69 @@
-"""Filling a lake: every source decoded, written and announced on its own."""
+"""Filling a lake: every source decoded, written and announced on its own.
+
+    with plan(["logs/"], "lake") as todo:
+        for item in todo.items:
+            ingest_one(item, "lake")
+
+is what `stepscope.ingest(["logs/"], "lake")` does, only without its threads. Items can be pickled, and
+ingested by other processes, in any order and more than once: the lake then holds the same bytes.
+Neither DuckDB nor rich is imported for it.
+"""
 
 from __future__ import annotations
 
-import threading
+import contextlib
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from stepscope import config
-from stepscope.lake import reader, writer
+from stepscope.lake import writer
 from stepscope.lake.leftovers import STAGE
 from stepscope.lake.rows import SourceRow
+from stepscope.session import schedule
 from stepscope.session.decoding import decode_source
 from stepscope.session.derived import with_files
+from stepscope.session.plan import Plan, WorkItem, plan
+from stepscope.session.schedule import Meter, Progress
 from stepscope.sources.find import Found
+from stepscope.sources.given import is_lake
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being read, packed bytes done and packed bytes in all."""
+__all__ = ["Plan", "WorkItem", "ingest_all", "ingest_one", "plan"]
 
 
 def ingest_one(
-    source: Source,
-    lake: Path,
-    spool: Spool,
+    item: WorkItem,
+    lake: str | os.PathLike[str],
     *,
-    among: Sequence[Source] = (),
+    spool: Spool | None = None,
     threads: int = 0,
-    progress: Callable[[int], None],
+    progress: Callable[[int], None] | None = None,
 ) -> SourceRow:
-    """Adds one source to a lake; its row there, also when the lake had it or it cannot be read.
+    """Adds one planned source to a lake, which is made when there is none; its row there.
 
-    among: the sources that are read together with it. LakeError when the lake cannot be written: the source
-    is not in it then.
+    The row is the same when the lake has it already; one that cannot be read has an error. spool: where to
+    unpack what must be, by default a temporary folder. threads: 0 for all. progress: called with the bytes
+    read so far. LakeError when the lake cannot be written: the source is not in it then.
     """
-    with writer.staged(lake) as stage:
+    folder = Path(os.fspath(lake))
+    if spool is None:
+        if not is_lake(folder):
+            writer.create(folder)
+        with contextlib.closing(Spool()) as own:
+            return ingest_one(item, folder, spool=own, threads=threads, progress=progress)
+    source = _reachable(item.source)
+    with writer.staged(folder) as stage:
         decoded = decode_source(source, spool, str(stage / "store"), threads=threads, progress=progress)
-        decoded = with_files(decoded, among, spool)
-        return writer.write(lake, stage, decoded, threads).source
+        decoded = with_files(decoded, item.op_logs, spool)
+        return writer.write(folder, stage, decoded, threads).source
+
+
+def _reachable(source: Source) -> Source:
+    """The source without what the plan unpacked, where that is gone or on another machine."""
+    if source.spooled is None or Path(source.spooled.path).exists():
+        return source
+    return source._replace(spooled=None)
 
 
 def ingest_all(
@@ -50,74 +75,24 @@ def ingest_all(
     looked: Callable[[Found], None] | None = None,
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake. See stepscope.session.trace.ingest."""
-    from stepscope import _core, formats
-    from stepscope.sources.find import find
-    from stepscope.sources.given import look_up
-
-    look_up(paths)
-    spool = Spool()
-    try:
-        found = find(paths, formats.recognise, spool, run=run, host=host)
+    with plan(paths, lake, run=run, host=host) as todo:
         swept = writer.create(lake)
         if looked is not None:
             # Names in the lake that are not as dead writers leave them: it may be somebody else's work.
             odd = (Skipped(f"{lake}/{STAGE}/{name}", "lake", seen) for name, seen in swept.refused)
-            looked(found._replace(skipped=(*found.skipped, *odd)))
-        known = {
-            (one.identity, one.member): one.source
-            for one in reader.read_manifests(lake)
-            if one.identity is not None and one.source.decoder_version == _core.DECODER_VERSION
-        }
-        # Names that were asked for are kept apart even when the file is known under another.
-        fixed = run is not None or host is not None
-        rows: dict[int, SourceRow] = {}
-        todo: list[tuple[int, Source]] = []
-        for number, source in enumerate(found.sources):
-            row = known.get((source.identity, source.member)) if source.identity else None
-            same = row is not None and (row.run_id, row.host_id) == (source.run_id, source.host_id)
-            if row is not None and (same or not fixed):
-                rows[number] = row
-            else:
-                todo.append((number, source))
-        rows.update(_work(todo, found.sources, lake, spool, progress))
-        return [rows[number] for number in sorted(rows)]
-    finally:
-        spool.close()
+            looked(todo.found._replace(skipped=(*todo.found.skipped, *odd)))
+        meter = Meter([item.source for item in todo.items], progress)
 
+        def one(number: int, source: Source, threads: int) -> SourceRow:
+            meter.report(number, source, 0)
+            return ingest_one(
+                todo.items[number],
+                lake,
+                spool=todo.spool,
+                threads=threads,
+                progress=lambda read: meter.report(number, source, read),
+            )
 
-def _work(
-    todo: list[tuple[int, Source]],
-    among: Sequence[Source],
-    lake: Path,
-    spool: Spool,
-    progress: Progress | None,
-) -> dict[int, SourceRow]:
-    """Ingests sources, several at once when there are several; the first LakeError stops all."""
-    stop = threading.Event()
-    lock = threading.Lock()
-    total = sum(source.size for _, source in todo)
-    done: dict[int, int] = {}
-
-    def one(number: int, source: Source, threads: int) -> SourceRow:
-        def tell(size: int) -> None:
-            if stop.is_set():
-                raise KeyboardInterrupt
-            if progress is not None:
-                with lock:
-                    done[number] = size
-                    progress(source.path, sum(done.values()), total)
-
-        tell(0)
-        return ingest_one(source, lake, spool, among=among, threads=threads, progress=tell)
-
-    if len(todo) <= 1:
-        return {number: one(number, source, 0) for number, source in todo}
-    workers = min(config.threads(), len(todo))
-    with ThreadPoolExecutor(workers) as pool:
-        futures = {number: pool.submit(one, number, source, 1) for number, source in todo}
-        try:
-            return {number: future.result() for number, future in futures.items()}
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+        sources = [item.source for item in todo.items]
+        rows = {**todo.known, **dict(zip(sources, schedule.decode_all(sources, one, meter), strict=True))}
+        return [rows[source] for source in todo.found.sources]

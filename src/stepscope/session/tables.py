@@ -6,17 +6,18 @@ What the tables look like is imported where an engine is told of them: decoding 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from stepscope import config
 from stepscope.background import Background
 from stepscope.engines import Relation, Rows, Stream
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded import Decoded
+from stepscope.session import schedule
 from stepscope.session.decoding import NEEDS, decode_source, needs_of, unreadable
+from stepscope.session.schedule import Meter, Progress
 from stepscope.sources.find import Found
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from stepscope.engines import Arrow, Engine, Part, Reads
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Table
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being read, packed bytes done and packed bytes in all."""
 
 SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
@@ -93,13 +91,10 @@ class DecodedTables:
         self.paths: list[str] = []
         self._spool = spool
         self._cache = cache
-        self._progress = progress
         self._decoded: list[Decoded] = []
         self._from_cache: list[bool] = []
         self._needs: frozenset[str] | None = None
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._done: dict[str, int] = {}
+        self._meter = Meter(self.sources, progress)
         self._ahead: Background[None] | None = None
         self._under_way = threading.Event()
 
@@ -124,7 +119,7 @@ class DecodedTables:
 
             ahead.result()
         except KeyboardInterrupt:
-            self._stop.set()
+            self._meter.stop()
             ahead.over.wait()
             raise
 
@@ -174,7 +169,7 @@ class DecodedTables:
     def close(self) -> None:
         """Forgets the stores and removes what was spooled. What was begun and nobody waits for is stopped."""
         if self._ahead is not None:
-            self._stop.set()
+            self._meter.stop()
             self._ahead.over.wait()
             self._ahead = None
         self._decoded = []
@@ -212,22 +207,7 @@ class DecodedTables:
         return parts
 
     def _decode_all(self) -> None:
-        threads = config.threads()
-        count = len(self.sources)
-        if count == 1:
-            results = [self._decode(self.sources[0], 0)]
-        else:
-            each = 0 if count < threads else 1
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(min(threads, count)) as pool:
-                futures = [pool.submit(self._decode, source, each) for source in self.sources]
-                try:
-                    results = [future.result() for future in futures]
-                except BaseException:
-                    self._stop.set()
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    raise
+        results = schedule.decode_all(self.sources, self._decode, self._meter)
         self._decoded = [decoded for decoded, _ in results]
         self._from_cache = [cached for _, cached in results]
         if self._cache is not None and not all(self._from_cache):
@@ -235,11 +215,11 @@ class DecodedTables:
         if all(one.error is not None for one in self._decoded):
             raise unreadable(self._decoded[0])
 
-    def _decode(self, source: Source, threads: int) -> tuple[Decoded, bool]:
+    def _decode(self, number: int, source: Source, threads: int) -> tuple[Decoded, bool]:
         """The decoded source, and whether the cache had it."""
         # Captures and checkpoints are more files than the one that the cache would know them by, and small.
         if self._cache is None or self._needs != NEEDS or source.format in ("capture", "checkpoint"):
-            return self._placed(self._fresh(source, None, threads)), False
+            return self._placed(self._fresh(number, source, None, threads)), False
         from stepscope import _core
 
         store = self._cache.find(source)
@@ -248,7 +228,7 @@ class DecodedTables:
             return self._placed(_of_store(source, store)), True
         try:
             with self._cache.making() as stage:
-                decoded = self._fresh(source, str(stage), threads)
+                decoded = self._fresh(number, source, str(stage), threads)
                 if decoded.store is None:
                     return decoded, False
                 content_hash = str(decoded.facts["content_hash"])
@@ -257,11 +237,11 @@ class DecodedTables:
                 return self._placed(_of_store(source, _core.open(str(entry)))), False
         except (OSError, LakeError, _core.CoreError):
             # No space or no right to keep anything: the question can be answered all the same.
-            return self._placed(self._fresh(source, None, threads)), False
+            return self._placed(self._fresh(number, source, None, threads)), False
 
-    def _fresh(self, source: Source, folder: str | None, threads: int) -> Decoded:
+    def _fresh(self, number: int, source: Source, folder: str | None, threads: int) -> Decoded:
         assert self._needs is not None
-        self._tell(source, 0)
+        self._meter.report(number, source, 0)
         self._under_way.set()
         decoded = decode_source(
             source,
@@ -269,24 +249,15 @@ class DecodedTables:
             folder,
             needs=self._needs,
             threads=threads,
-            progress=lambda done: self._tell(source, done),
+            progress=lambda read: self._meter.report(number, source, read),
         )
-        self._tell(source, source.size)
+        self._meter.report(number, source, source.size)
         return decoded
 
     def _placed(self, decoded: Decoded) -> Decoded:
         from stepscope.lake.rows import placed
 
         return Decoded(placed(decoded.source, decoded.facts), decoded.store, decoded.facts, decoded.error)
-
-    def _tell(self, source: Source, done: int) -> None:
-        if self._stop.is_set():
-            raise KeyboardInterrupt
-        if self._progress is not None:
-            with self._lock:
-                self._done[source.path] = done
-                total = sum(one.size for one in self.sources)
-                self._progress(source.path, sum(self._done.values()), total)
 
 
 def _stream(store: Store, table: str, columns: Sequence[str] | None, mapped: bool) -> Arrow:

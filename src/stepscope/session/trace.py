@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stepscope.lake.cache import Cache
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
-    from stepscope.session.tables import Progress
+    from stepscope.session.schedule import Progress
     from stepscope.sources.find import Found
     from stepscope.sources.source import Skipped, Source
 
@@ -173,11 +173,13 @@ def ingest(
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake, which is made when there is none.
 
-    looked: told what was found, before anything is read: the sources, and the files that are left out.
+    run, host: names to use instead of those found. looked: called before anything is read with the sources
+    and the files that are left out, copies of what the lake has among them.
 
     Returns the row of each source, in the order of the sources; one that cannot be read has an error.
     Sources that the lake has already are not read again. NothingFound when there is no recording;
-    LakeError when the lake cannot be written: what is in it stays whole.
+    LakeError when the lake cannot be written: what is in it stays whole. To spread the work over machines,
+    see stepscope.session.ingest.
     """
     from stepscope.session.ingest import ingest_all
 

@@ -20,7 +20,9 @@ STEPS = "steps.ndjson"
 _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
 
-_PIECES = late(r"op_log\.pb|machine\.ndjson|steps\.ndjson|pipeline/(models\.ndjson|datasets\.json|[^/]*\.pb)")
+_PIECE = r"(?:op_log\.pb|machine\.ndjson|steps\.ndjson|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
+_PIECES = late(_PIECE)
+_ENDS = late(rf"(?:^|/){_PIECE}$")
 
 
 def home_of(folder: str, homes: Sequence[str]) -> str | None:
@@ -34,6 +36,11 @@ def piece_name(folder: str, name: str, home: str) -> str | None:
     """The name of a file within the capture at `home` if it is a piece of it, else None."""
     relative = str((PurePosixPath(folder) / name).relative_to(home))
     return relative if _PIECES.fullmatch(relative) else None
+
+
+def may_be_piece(path: str) -> bool:
+    """Whether a path ends as those of pieces do: only the capture's folder can tell for sure."""
+    return _ENDS.search(path) is not None
 
 
 def joined(
@@ -63,6 +70,7 @@ def joined(
             one = one._replace(
                 run_name=leader.run_name,
                 run_path=leader.run_path,
+                run_said=leader.run_said,
                 host_name=host if one.host_name == "unknown" else one.host_name,
                 pieces=_share(one, pieces.get(home, []), home in traced),
             )

@@ -37,13 +37,27 @@ class Found(NamedTuple):
 
 
 class _File(NamedTuple):
-    """A file on disk to be looked at. `root` is the path that led to it; None when it was itself named."""
+    """A file to be looked at."""
 
     path: Path
+    """Where its bytes are."""
     shown: str
-    root: Path | None
-    run_name: str = ""
+    root: PurePosixPath | None
+    """The folder that led to it, absolute; None when it was itself named."""
+    place: PurePosixPath
+    """The path that it is known by, absolute: that on the disk, or in the store it was fetched from."""
     lasting: bool = True
+    """Whether the bytes will be there when this process has ended."""
+
+
+_PIPE = PurePosixPath("/stdin")
+"""The place of what came through a pipe."""
+
+
+def _on_disk(path: Path, shown: str, root: Path | None) -> _File:
+    place = PurePosixPath(os.path.abspath(path))  # noqa: PTH100 - links keep the name the user gave
+    folder = None if root is None else PurePosixPath(os.path.abspath(root))  # noqa: PTH100
+    return _File(path, shown, folder, place)
 
 
 def find(
@@ -124,31 +138,33 @@ def find(
 
 
 def _files(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str]) -> Iterator[_File]:
-    for given in paths:
+    for given in (path.removeprefix("file://") for path in paths):
         if given == "-":
-            yield _File(from_pipe(sys.stdin.buffer, spool, "-"), "-", None, "stdin", lasting=False)
+            yield _File(from_pipe(sys.stdin.buffer, spool, "-"), "-", None, _PIPE, lasting=False)
         elif is_url(given):
             from stepscope.sources.remote import fetch
 
             def wanted(head: bytes, name: str) -> bool:
-                return recognise(head, name) is not None
+                return (
+                    capture_folder.may_be_piece(name) or recognise(head, PurePosixPath(name).name) is not None
+                )
 
-            for path, shown, name in fetch(given, spool, seen, wanted):
-                yield _File(path, shown, None, name, lasting=False)
+            for one in fetch(given, spool, seen, wanted):
+                yield _File(one.path, one.shown, one.root, one.place, lasting=False)
         elif Path(given).is_dir():
             for path in _walk(Path(given), seen):
-                yield _File(path, str(path), Path(given))
+                yield _on_disk(path, str(path), Path(given))
         elif _is_capture(Path(given), recognise):
             for path in _walk(Path(given).parent, seen):
-                yield _File(path, str(path), Path(given).parent)
+                yield _on_disk(path, str(path), Path(given).parent)
         elif is_regular(Path(given)):
             index = checkpoint_index(Path(given))
-            yield _File(index or Path(given), str(index or given), None)
+            yield _on_disk(index or Path(given), str(index or given), None)
         elif (index := checkpoint_index(Path(given))) is not None:
-            yield _File(index, str(index), None)
+            yield _on_disk(index, str(index), None)
         elif Path(given).exists() and is_pipe(given):
             with Path(given).open("rb") as stream:
-                yield _File(from_pipe(stream, spool, given), given, None, "stdin", lasting=False)
+                yield _File(from_pipe(stream, spool, given), given, None, _PIPE, lasting=False)
         else:
             raise UsageError(
                 f"There is no file or folder {given}.",
@@ -176,7 +192,7 @@ def _piece(file: _File, item: Item, homes: Sequence[str]) -> tuple[str, Piece] |
     home = capture_folder.home_of(folder, homes)
     if home is None:
         return None
-    base = PurePosixPath(item.member).name or file.path.name
+    base = PurePosixPath(item.member).name or file.place.name
     name = capture_folder.piece_name(folder, base, home)
     return None if name is None else (home, Piece(name, item.bytes, item.size, item.spooled))
 
@@ -236,10 +252,14 @@ def _look(file: _File, recognise: Recognise, spool: Spool, memory: Memory) -> Lo
 def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple[Source, str]:
     """The source, and the folder (real or within the archive) whose files it is compared with."""
     home = _home(file, item)
+    place = names.said(home)
     run_name, run_path, capture = _run(file, item, home)
-    in_profile = names.profile_folder(home) is not None
+    said = run or place.get("run") or ("stdin" if file.place == _PIPE and not item.member else None)
     step, rank = names.step(item.name), names.rank(item.name)
-    host_name = host or names.host(item.name, in_profile)
+    if rank is None and place.get("rank", "").isdecimal():
+        rank = int(place["rank"])
+    in_profile = names.profile_folder(home) is not None
+    host_name = host or place.get("host") or names.host(item.name, in_profile)
     if host_name is None:
         host_name = "unknown" if rank is None else f"rank-{rank}"
     source = Source(
@@ -249,9 +269,11 @@ def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple
         size=item.size,
         decoder=item.decoder,
         format=item.kind,
-        run_name=run or run_name,
-        run_path="" if run else run_path,
+        run_name=said or run_name,
+        run_path="" if said else run_path,
+        run_said=said is not None,
         host_name=host_name,
+        host_said=bool(host or place.get("host")),
         capture=capture,
         step=step,
         rank=rank,
@@ -264,10 +286,9 @@ def _source(file: _File, item: Item, run: str | None, host: str | None) -> tuple
 
 def _home(file: _File, item: Item) -> PurePosixPath:
     """The folder a file lies in, that within the archive for a member of one."""
-    absolute = Path(os.path.abspath(file.path))  # noqa: PTH100 - links keep the name the user gave
-    home = PurePosixPath(absolute.parent)
+    home = file.place.parent
     if item.member:
-        home = home / _archive_stem(absolute.name) / PurePosixPath(item.member).parent
+        home = home / _archive_stem(file.place.name) / PurePosixPath(item.member).parent
     return home
 
 
@@ -277,24 +298,20 @@ def _archive_stem(name: str) -> str:
 
 def _run(file: _File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
     """Name of the run, where it lies, and the capture within it."""
-    if file.run_name:
-        inner = PurePosixPath(item.member).parent
-        name = file.run_name if inner == PurePosixPath(".") else f"{file.run_name}/{inner}"
-        return name, file.shown, ""
     profile = names.profile_folder(home)
     folder, capture = profile or (home, "")
+    folder = names.without_host(folder)
     if file.root is None and not item.member:
         if profile or item.decoder == "xplane":
-            return folder.name or "run", str(folder), capture
-        return names.stem(file.path.name) or folder.name or "run", str(folder), capture
-    root = PurePosixPath(os.path.abspath(file.root or file.path.parent))  # noqa: PTH100
-    if file.root is None:
-        root = root / _archive_stem(file.path.name)
+            return folder.name or "run", names.url_of(folder), capture
+        return names.stem(file.place.name) or folder.name or "run", names.url_of(folder), capture
+    root = file.root or file.place.parent / _archive_stem(file.place.name)
+    root = names.without_host(root)
     if folder != root:
         folder = names.run_folder(folder)
     if folder != root and folder.is_relative_to(root):
-        return str(folder.relative_to(root)), str(folder), capture
-    return folder.name or "run", str(folder), capture
+        return str(folder.relative_to(root)), names.url_of(folder), capture
+    return folder.name or "run", names.url_of(folder), capture
 
 
 def _with_hosts(sources: list[Source]) -> list[Source]:
@@ -315,12 +332,11 @@ def _with_hosts(sources: list[Source]) -> list[Source]:
 
 def _with_slugs(sources: list[Source]) -> list[Source]:
     runs = names.unique_slugs(((one.run_name, one.run_path) for one in sources), "run")
-    hosts = names.unique_slugs(((one.host_name, "") for one in sources), "host")
     result = []
     for one in sources:
         run_name, run_id = runs[one.run_name, one.run_path]
-        host_name, host_id = hosts[one.host_name, ""]
-        result.append(one._replace(run_name=run_name, run_id=run_id, host_name=host_name, host_id=host_id))
+        host_id = names.lasting_slug(one.host_name, "host")
+        result.append(one._replace(run_name=run_name, run_id=run_id, host_id=host_id))
     return result
 
 

@@ -21,6 +21,10 @@ _EVENTS = late(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profi
 _TORCH = late(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
 _HOST_FILE = late(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
 _SLUG = late(r"[^a-z0-9._-]+")
+_SAID = late(r"(run|host|rank)=(.+)")
+_DIGITS = 10
+"""Hexadecimal digits that stand for a whole path: 40 bits, so that two of 100,000 runs with the same short
+name have the same digits in one of 200 lakes."""
 
 
 def packless(name: str) -> str:
@@ -55,6 +59,39 @@ def host(name: str, in_profile: bool) -> str | None:
     return None
 
 
+def said(folder: PurePosixPath) -> dict[str, str]:
+    """What parts of a path such as run=baseline/host=worker-3 say, by key; the innermost wins."""
+    found: dict[str, str] = {}
+    for part in folder.parts if "=" in str(folder) else ():
+        if match := _SAID.fullmatch(part):
+            value = match[2]
+            if "%" in value:  # as Hive writes characters that folders should not have
+                from urllib.parse import unquote
+
+                value = unquote(value)
+            found[match[1]] = value
+    return found
+
+
+def place_of(url: str) -> PurePosixPath:
+    """A URL as a path, so that folders above it can be asked for: s3://bucket/run as s3:/bucket/run."""
+    return PurePosixPath(url)
+
+
+def url_of(place: PurePosixPath) -> str:
+    """A path from place_of() as a URL again; other paths as they are."""
+    scheme, colon, rest = str(place).partition(":/")
+    return f"{scheme}://{rest}" if colon and "/" not in scheme else str(place)
+
+
+def without_host(folder: PurePosixPath) -> PurePosixPath:
+    """The path without the parts that say a host or a rank: what belongs to one run on all hosts."""
+    if "=" not in str(folder):
+        return folder
+    parts = [part for part in folder.parts if not part.startswith(("host=", "rank="))]
+    return PurePosixPath(*parts)
+
+
 def stem(name: str) -> str:
     """What is left of a file name without suffixes, step and rank; may be empty."""
     name = packless(name)
@@ -84,8 +121,10 @@ def profile_folder(folder: PurePosixPath) -> tuple[PurePosixPath, str] | None:
 
 
 def run_folder(folder: PurePosixPath) -> PurePosixPath:
-    """The folder itself, or the one above for a folder of checkpoints, whose graph is the run's."""
-    return folder.parent if folder.name.lower().startswith(("ckpt", "checkpoint")) else folder
+    """The folder itself, or the one above folders of checkpoints, whose graph is the run's."""
+    while folder.name.lower().startswith(("ckpt", "checkpoint")):
+        folder = folder.parent
+    return folder
 
 
 def slug(name: str, prefix: str) -> str:
@@ -97,6 +136,19 @@ def slug(name: str, prefix: str) -> str:
     if not plain[0].isalpha():
         plain = f"{prefix}-{plain}"
     return plain if len(plain) <= 100 else f"{plain[:93]}-{_digest(name)[:6]}"
+
+
+def lasting_slug(name: str, prefix: str) -> str:
+    """A slug that no other name has, whatever other names there are: what `slug` loses, digits keep."""
+    plain = slug(name, prefix)
+    if plain in (name.lower(), f"{prefix}-{name.lower()}"):
+        return plain
+    return f"{plain[:80]}-{_digest(name)[:_DIGITS]}"
+
+
+def slug_of_path(path: PurePosixPath, prefix: str) -> str:
+    """The last part of a path, readable, with digits that stand for all of it."""
+    return f"{slug(path.name or prefix, prefix)[:80]}-{_digest(str(path))[:_DIGITS]}"
 
 
 def unique_slugs(keys: Iterable[tuple[str, str]], prefix: str) -> dict[tuple[str, str], tuple[str, str]]:

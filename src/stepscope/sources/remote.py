@@ -6,22 +6,36 @@ import importlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.sources import limits
 from stepscope.sources.head import Peek, is_tar, is_zip, kind, peek
-from stepscope.sources.names import packless, stem
+from stepscope.sources.names import packless, place_of
 from stepscope.sources.spool import Spool
+
+
+class Fetched(NamedTuple):
+    """A remote file that was copied here."""
+
+    path: Path
+    """The copy."""
+    shown: str
+    """Its URL."""
+    root: PurePosixPath | None
+    """The folder that was given, as place_of() has it; None when the file itself was."""
+    place: PurePosixPath
+    """The path that it is known by, as place_of() has it."""
 
 
 def fetch(
     url: str, spool: Spool, seen: Counter[str], wanted: Callable[[bytes, str], bool]
-) -> Iterator[tuple[Path, str, str]]:
-    """Copies the archives and recordings (`wanted`) that lie under a URL to the spool.
+) -> Iterator[Fetched]:
+    """Copies what lies under a URL to the spool: archives, and files that are `wanted` by their first bytes
+    and their path.
 
-    Yields file, how to show it, and name of the run. UsageError when fsspec, or the package for this kind
-    of URL, is not installed; UnreadableSource when the storage does not answer.
+    UsageError when fsspec, or the package for this kind of URL, is not installed, or for a lake;
+    UnreadableSource when the storage does not answer.
     """
     try:
         core = importlib.import_module("fsspec.core")
@@ -30,17 +44,20 @@ def fetch(
     try:
         system, root = core.url_to_fs(url)
         names = sorted(system.find(root)) or [root]
+        shown = {name: system.unstrip_protocol(name) for name in names}
     except ImportError as error:
         raise _missing(url, str(error)) from None
     except (OSError, ValueError, RuntimeError) as error:
         raise _unreachable(url, error) from error
+    folder = None if names == [root] else place_of(system.unstrip_protocol(root))
     for name in names:
-        shown = system.unstrip_protocol(name)
-        folder = PurePosixPath(name).parent
-        run = folder.name if len(names) > 1 or name != root else stem(PurePosixPath(name).name)
-        path = _copy(system, name, shown, spool, seen, wanted)
+        place = place_of(shown[name])
+        if folder is not None and any(part.startswith(".") for part in place.relative_to(folder).parts[:-1]):
+            seen["hidden folder (not entered)"] += 1
+            continue
+        path = _copy(system, name, shown[name], spool, seen, wanted)
         if path is not None:
-            yield path, shown, run or "remote"
+            yield Fetched(path, shown[name], folder, place)
 
 
 def _copy(
@@ -50,7 +67,8 @@ def _copy(
         with system.open(name, "rb") as stream:
             start = peek(stream)
             base = packless(PurePosixPath(name).name)
-            if not (is_zip(start.taken) or is_tar(start.head) or wanted(start.head, base)):
+            path = str(PurePosixPath(name).with_name(base))
+            if not (is_zip(start.taken) or is_tar(start.head) or wanted(start.head, path)):
                 seen[kind(start.head, base)] += 1
                 return None
             raw = Peek(start.taken, None, start.taken)

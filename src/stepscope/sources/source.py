@@ -71,9 +71,13 @@ class Source(NamedTuple):
     run_id: str = "run"
     """The run as [a-z0-9._-]+."""
     run_path: str = ""
-    """Where the run was found."""
+    """Where the run was found; a URL for one that was fetched."""
+    run_said: bool = False
+    """The user named the run, or a part run=NAME of its path does: its name is its identity."""
     host_name: str = "unknown"
     """The host it speaks of, or rank-3; unknown when its name does not tell."""
+    host_said: bool = False
+    """The user named the host, or a part host=NAME of its path does."""
     host_id: str = "unknown"
     """The host as [a-z0-9._-]+."""
     capture: str = ""

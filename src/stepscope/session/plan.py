@@ -1,0 +1,228 @@
+"""Planning an ingest: which sources a lake lacks, and what each is called there for good.
+
+A name in a lake must not depend on what else there is, or two jobs would share a run, and the same recording
+would have other ids tomorrow. So it comes from the place alone:
+
+* what the user says is the name: `--run`, `--host`, or parts `run=NAME` and `host=NAME` of the path;
+* otherwise the run is the folder of the recording (the run's folder, above TensorBoard's plugins/profile and
+  above folders of checkpoints), called by its last part and ten digits that stand for its whole path:
+  train-4f1c9a02be. Another folder called `train` has other digits, in whatever order they are ingested;
+* the host is what the file's name or its bytes say. Graphs and checkpoints say none: it is `unknown`.
+
+A folder that moves is another run, unless `--run` keeps the name. Bytes that the lake has from the same host
+under another path are a copy: they are not added again unless the name of the run or host was said.
+
+`plan` looks at names and first bytes only. What it gives can be pickled and ingested anywhere, in any order:
+see stepscope.session.ingest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import NamedTuple
+
+from stepscope.lake import reader
+from stepscope.lake.manifest import Manifest
+from stepscope.lake.rows import SourceRow
+from stepscope.sources import names, op_logs
+from stepscope.sources.find import Found, find
+from stepscope.sources.given import is_lake, look_up
+from stepscope.sources.source import Bytes, Skipped, Source
+from stepscope.sources.spool import Spool
+
+PLACELESS = ("graph", "checkpoint")
+"""Formats that do not say when and where they were written: the same bytes may belong to several runs."""
+_MOST_HASHED = 256 << 20
+"""Bytes of a member of an archive that are read at once to compare it with a file of the same size."""
+
+
+class WorkItem(NamedTuple):
+    """One source to add to a lake, and all that its rows depend on. Plain data: it can be pickled."""
+
+    source: Source
+    """What to read, with the names that it has in the lake."""
+    op_logs: tuple[tuple[Bytes, str], ...] = ()
+    """The op logs of its run, and what to call them: only one source of a run has them."""
+
+
+class Plan:
+    """What an ingest has to do. A context manager: what was unpacked to look at it is gone after close()."""
+
+    def __init__(
+        self, found: Found, items: Sequence[WorkItem], known: Mapping[Source, SourceRow], spool: Spool
+    ) -> None:
+        self.found = found
+        """The sources with the names that they have in the lake, and what is not read: copies, too."""
+        self.items = tuple(items)
+        """What the lake lacks, in the order of the sources."""
+        self.known = dict(known)
+        """Rows of the sources that the lake has."""
+        self.spool = spool
+
+    def close(self) -> None:
+        """Removes what was unpacked. Idempotent."""
+        self.spool.close()
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def plan(
+    paths: Sequence[str | os.PathLike[str]],
+    lake: str | os.PathLike[str],
+    *,
+    run: str | None = None,
+    host: str | None = None,
+) -> Plan:
+    """What must be ingested so that a lake has everything under the paths.
+
+    run, host: names to use instead of those found. The lake need not be there yet. NothingFound when there is
+    no recording; LakeError when the lake cannot be read.
+    """
+    from stepscope import formats
+
+    given = [os.fspath(path) for path in paths]
+    look_up(given)
+    folder = Path(os.fspath(lake))
+    manifests: Sequence[Manifest] = ()
+    if is_lake(folder):
+        reader.check_mark(folder)
+        manifests = reader.read_manifests(folder)
+    spool = Spool()
+    try:
+        found = find(given, formats.recognise, spool, run=run, host=host)
+        found = found._replace(sources=tuple(lasting(one) for one in found.sources))
+        return _planned(found, manifests, spool, fixed=run is not None or host is not None)
+    except BaseException:
+        spool.close()
+        raise
+
+
+def lasting(source: Source) -> Source:
+    """The source with the names of its run and host, and the path, that it has in every lake."""
+    if source.run_said:
+        name, run_id = source.run_name, names.lasting_slug(source.run_name, "run")
+        path = source.run_path
+    else:
+        place = names.run_folder(PurePosixPath(source.run_path))
+        name, run_id, path = place.name or "run", names.slug_of_path(place, "run"), names.url_of(place)
+    named = source._replace(run_name=name, run_id=run_id, run_path=path)
+    if source.format in PLACELESS and not source.host_said:
+        named = named._replace(host_name="unknown", host_id="unknown")
+    if source.identity is None:
+        return named
+    member = f"!{source.member}" if source.member else ""
+    shown = source.path.removesuffix(member)
+    return named._replace(path=os.path.abspath(shown) + member)  # noqa: PTH100 - links keep their names
+
+
+def _planned(found: Found, manifests: Sequence[Manifest], spool: Spool, *, fixed: bool) -> Plan:
+    from stepscope import _core
+
+    current = [one for one in manifests if one.source.decoder_version >= _core.DECODER_VERSION]
+    by_file = {(one.identity, one.member): one.source for one in current if one.identity is not None}
+    known: dict[Source, SourceRow] = {}
+    todo: list[Source] = []
+    skipped: list[Skipped] = []
+    copies = _Copies(current)
+    # By path, so that of several copies in one call the same one is kept in whatever order they are given.
+    for source in sorted(found.sources, key=lambda one: one.path):
+        # Names that were asked for are kept apart even when the file is known under another.
+        said = fixed or source.run_said
+        row = by_file.get((source.identity, source.member)) if source.identity else None
+        if row is not None and (not said or (row.run_id, row.host_id) == (source.run_id, source.host_id)):
+            known[source] = row
+        elif not said and (first := copies.of(source)) is not None:
+            skipped.append(Skipped(source.path, "known-copy", f"a copy of {first}, which is in the lake"))
+        else:
+            todo.append(source)
+            copies.add(source)
+    new = frozenset(todo)
+    todo = [one for one in found.sources if one in new]
+    carried = _carriers(todo, found.sources, manifests)
+    items = [WorkItem(source, carried.get(source.path, ())) for source in todo]
+    sources = tuple(one for one in found.sources if one in known or one in new)
+    found = found._replace(sources=sources, skipped=(*found.skipped, *skipped))
+    return Plan(found, items, known, spool)
+
+
+class _Copies:
+    """Finds sources whose bytes are known under another path; hashes files only when their sizes agree."""
+
+    def __init__(self, manifests: Iterable[Manifest]) -> None:
+        self._rows: dict[tuple[int, str], list[SourceRow]] = defaultdict(list)
+        for one in manifests:
+            if one.source.error is None:
+                self._rows[one.source.bytes, one.source.format].append(one.source)
+        self._sources: dict[tuple[int, str], list[Source]] = defaultdict(list)
+
+    def of(self, source: Source) -> str | None:
+        """The path of a source with the same bytes, from the same host as far as one knows."""
+        if source.format in PLACELESS or source.pieces:
+            return None
+        key = source.size, source.format
+        # A name that says no host says nothing against one either.
+        rows = [one for one in self._rows[key] if source.host_id in ("unknown", one.host_id)]
+        others = [one for one in self._sources[key] if source.host_id in ("unknown", one.host_id)]
+        if not (rows or others) or (digest := stored_hash(source)) is None:
+            return None
+        same = [one for one in rows if one.content_hash == digest]
+        if any(one.run_id == source.run_id for one in same):
+            return None  # it is this source, or ingesting it finds that
+        found = [one.path for one in same]
+        found += [one.path for one in others if one.run_id != source.run_id and stored_hash(one) == digest]
+        return min(found, default=None)
+
+    def add(self, source: Source) -> None:
+        """A source that will be in the lake."""
+        self._sources[source.size, source.format].append(source)
+
+
+def stored_hash(source: Source) -> str | None:
+    """The hash of a source's bytes as stored, as decoders give it; None where that takes too long."""
+    from stepscope import _core
+
+    place = source.spooled or source.bytes
+    if place.unpack:
+        return None
+    try:
+        if not place.offset and place.length in (None, source.size):
+            return _core.hash_file(place.path)
+        if place.length is None or place.length > _MOST_HASHED:
+            return None
+        with Path(place.path).open("rb") as file:
+            file.seek(place.offset)
+            return _core.hash_bytes(file.read(place.length))
+    except (OSError, _core.CoreError):
+        return None  # ingesting it says why it cannot be read
+
+
+def _carriers(
+    todo: Sequence[Source], sources: Sequence[Source], manifests: Iterable[Manifest]
+) -> Mapping[str, tuple[tuple[Bytes, str], ...]]:
+    """The op logs of each run, by the path of the one source whose rows they are: that which has them in the
+    lake already, or else the first that is new."""
+    from stepscope.formats import _op_log
+
+    there = {
+        one.source.run_id: (one.identity, one.member)
+        for one in manifests
+        if any(file.table == "op_line" for file in one.files)
+    }
+    found: dict[str, tuple[tuple[Bytes, str], ...]] = {}
+    for run_id, places in op_logs.by_run(sources, _op_log.NAMES).items():
+        of_run = [one for one in todo if one.run_id == run_id]
+        if run_id in there:
+            of_run = [one for one in of_run if (one.identity, one.member) == there[run_id]]
+        if of_run:
+            found[of_run[0].path] = tuple(places)
+    return found
