@@ -87,7 +87,7 @@ def test_notes_say_what_they_weaken():
 def test_no_steps():
     found = report(draw("cpu/t thread : [a:MatMul]"))
     (section,) = [s for s in found.sections if s.name == "step_list"]
-    assert section.answer == ("No steps were found: shares are of the whole capture.",)
+    assert section.answer == ("No steps were found: shares refer to the whole capture.",)
     assert section.chart is None
     assert [finding.slug for finding in found.findings] == ["no-steps"]
     assert found.title == "r: 1 run, 1 host"
@@ -174,7 +174,7 @@ def test_one_step_has_no_spread():
     found = report(draw("step train : [step 0]\ncpu/t thread : [a:A]"))
     assert found.headline[0] == "One train step takes 8.00 µs."
     steps = next(s for s in found.sections if s.name == "step_list")
-    assert steps.answer[0] == "1 train step: 8.00 µs; told by marker."
+    assert steps.answer[0] == "1 train step: 8.00 µs; found by marker."
 
 
 def test_graphs_are_no_recordings():

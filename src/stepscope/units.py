@@ -114,6 +114,11 @@ def count(number: int, noun: str, nouns: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
+def agree(number: int, one: str, many: str) -> str:
+    """The form of a word that goes with a number: "takes" for 1, "take" for all others."""
+    return one if number == 1 else many
+
+
 def _is_number(value: Any) -> bool:
     is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     return is_number and math.isfinite(value)

@@ -353,7 +353,7 @@ def test_the_verb_for_people_and_programs(capsys: pytest.CaptureFixture[str]) ->
     assert sum(row["bytes"] for row in first["at_peak"]["by_op"]) == first["peak_bytes"]
     assert main(["memory", "--no-cache", str(TWO_SERVERS)]) == 0
     drawn = capsys.readouterr().out
-    assert "At most" in drawn
+    assert "The peak is" in drawn
     assert "at the peak" in drawn
     assert not re.search(r"\x1b\[", drawn)
 

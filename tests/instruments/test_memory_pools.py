@@ -42,7 +42,7 @@ def test_free_memory_in_pieces(name: str) -> None:
     assert one.peak.ts_ps is not None
     assert found.at_peak == [share for ts, share, _ in events if ts <= one.peak.ts_ps][-1]
     said = " ".join(sentences(one))
-    assert ("Free memory lies in pieces" in said) == (most > 0)
+    assert ("Free memory is fragmented" in said) == (most > 0)
 
 
 def test_rounding_up_is_what_was_not_asked_for() -> None:

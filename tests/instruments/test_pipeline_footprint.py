@@ -41,9 +41,9 @@ def free(available: int | None) -> Machine:
     [
         (place(cardinality=100), free(200 * MIB), True, "100 MiB (100 elements of 1.00 MiB) of the 200 MiB"),
         (place(cardinality=190), free(200 * MIB), False, "(190 elements of 1.00 MiB), and only 200 MiB"),
-        (place(cardinality=100), free(None), None, "how much memory is free is not known"),
-        (place(cardinality=100), None, None, "how much memory is free is not known"),
-        (place(), free(200 * MIB), None, "its elements are not known"),
+        (place(cardinality=100), free(None), None, "the free memory is unknown"),
+        (place(cardinality=100), None, None, "the free memory is unknown"),
+        (place(), free(200 * MIB), None, "the number of its elements is unknown"),
         (place(cardinality=-1), free(200 * MIB), False, "never ends"),
     ],
 )  # fmt: skip
@@ -60,7 +60,7 @@ def test_without_a_model_bytes_are_unknown() -> None:
     bare = diagnose(drawn.calls(), times).loads[2]
     sentence, fits = footprint.cache(bare, [place(cardinality=100)], free(MIB))
     assert fits is None
-    assert "bytes of its elements are not known" in sentence
+    assert "the size of its elements is unknown" in sentence
     assert footprint.batch([bare]) is None
     assert footprint.batch([load()]) == 8 * MIB
 

@@ -92,7 +92,7 @@ def test_a_prediction_that_fails_is_told_to_fail() -> None:
     assert result is not None
     assert result.as_predicted is False
     shown = scroll.render(verification.build(result, "b", "a"), width=140, color=True)
-    assert "The step is longer than was predicted." in shown
+    assert "the step is longer than predicted." in shown
 
 
 def test_without_waits_there_is_nothing_to_compare() -> None:

@@ -13,9 +13,7 @@ from stepscope.instruments.memory.whatif import WhatIf
 from stepscope.report import promised
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 
-NOTHING = (
-    "Nothing in these recordings tells of memory: no allocation was recorded, and no outputs with a graph."
-)
+NOTHING = "These recordings say nothing about memory: they hold no allocations, and no outputs with a graph."
 TODO = (
     "record a session with trace_level=FULL_TRACE and output_partition_graphs=True, a TF2 or JAX "
     "profile with host tracer level 2, or torch.profiler with profile_memory=True"
@@ -53,10 +51,10 @@ WHERE at_peak AND source_id = {} AND allocator = {}
 GROUP BY {}
 ORDER BY bytes DESC"""
 _GAINS = (
-    Column("saved_bytes", "bytes", "Saves", "what the peak becomes lower by"),
+    Column("saved_bytes", "bytes", "Saves", "by how much the peak becomes lower"),
     Column("peak_bytes", "bytes", "Peak then"),
-    Column("cost_ps", "ps", "Costs", "time that ops run again for it"),
-    Column("blocks", "int", "Blocks", "how many it concerns"),
+    Column("cost_ps", "ps", "Costs", "time for which ops run again"),
+    Column("blocks", "int", "Blocks", "blocks that the change affects"),
 )
 
 
@@ -87,8 +85,8 @@ def _place(one: Memory) -> str:
 
 
 def _at_most(one: Memory) -> str:
-    when = "" if one.peak.ts_ps is None else f", first at {_ps(one.peak.ts_ps - _start(one))}"
-    return f"At most {_bytes(one.peak.bytes)} at once{when}."
+    when = "" if one.peak.ts_ps is None else f", first reached at {_ps(one.peak.ts_ps - _start(one))}"
+    return f"The peak is {_bytes(one.peak.bytes)}{when}."
 
 
 def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Section]:
@@ -158,66 +156,69 @@ def sentences(one: Memory) -> list[str]:
     said = []
     if not one.recorded:
         said.append(
-            "No allocation was recorded: every tensor is taken to live from its producer to its last reader "
-            "in the graph that ran, and nothing else to be held."
+            "No allocations were recorded, so each tensor is assumed to live from its producer to its last "
+            "reader in the executed graph, and nothing else to be held."
         )
     if not one.complete:
-        said.append("Only the first movements were read, the recording has more: the peak may be later.")
+        said.append(
+            "Only the first allocations were read and the recording has more: the peak may come later."
+        )
     before = one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps is None)
     if before:
-        said.append(f"{_bytes(before)} were held already when the recording began.")
+        said.append(f"{_bytes(before)} was already held when the recording began.")
     elif one.recorded and not one.held.totals:
         said.append(
             "What was held before the step (variables, constants) was not recorded and is not counted."
         )
     if one.held.contradictions:
         said.append(
-            f"{units.count(one.held.contradictions, 'event')} of {one.held.totals:,} contradict the blocks: "
-            "the allocator tells another total than they add up to, so events are missing."
+            f"{one.held.contradictions:,} of {units.count(one.held.totals, 'event')} "
+            f"{units.agree(one.held.contradictions, 'contradicts', 'contradict')} the blocks: the allocator "
+            "reports another total than they add up to, so events are missing."
         )
     kinds = {kind: sum(b.bytes for b in one.peak.blocks if b.kind == kind) for kind in _KINDS}
     if any(kinds[kind] for kind in _KINDS if kind != "unknown"):
         parts = [f"{_bytes(size)} {_KINDS[kind]}" for kind, size in kinds.items() if size]
         said.append(f"At the peak: {', '.join(parts)}.")
     if rounded := rounded_up(one.peak.blocks):
-        said.append(f"At the peak {_bytes(rounded)} lie in blocks beyond what was asked for.")
+        said.append(f"At the peak, blocks are {_bytes(rounded)} larger than what was asked for.")
     pieces = fragmentation(one.held.pools, one.peak.ts_ps)
     if pieces is not None and pieces.most:
         at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
         said.append(
-            f"Free memory lies in pieces: {at_peak}at most {units.show(pieces.most, 'ratio')} (at"
-            f" {_ps(pieces.most_ps - _start(one))}) of what the allocator had free was outside of its largest"
+            f"Free memory is fragmented: {at_peak}at most {units.show(pieces.most, 'ratio')} (at"
+            f" {_ps(pieces.most_ps - _start(one))}) of what the allocator had free was outside its largest"
             " piece."
         )
     if one.never_freed and one.recorded:
         size = sum(block.bytes for block in one.never_freed)
         largest = one.never_freed[0]
         said.append(
-            f"{units.count(len(one.never_freed), 'block')} ({_bytes(size)}) never died within the recording; "
+            f"{units.count(len(one.never_freed), 'block')} ({_bytes(size)}) "
+            f"{units.agree(len(one.never_freed), 'was', 'were')} not freed within the recording; "
             f"the largest is {tensor_of(largest)}."
         )
     ops = [block for block in one.peak.blocks if block.op_name is not None]
     if ops and all(block.code is None for block in ops):
         said.append(
-            "Which lines of the program made these ops is not known: `stepscope record` writes an op log, "
-            "and one that lies beside the recording (tfprof_log) is read; torch.profiler tells it "
-            "with_stack=True."
+            "The lines of the program that made these ops are unknown: `stepscope record` writes an op log, "
+            "which is also read where one lies beside the recording (tfprof_log); torch.profiler records the "
+            "lines with with_stack=True."
         )
     if (found := one.compared) is not None and found.compared:
-        late = (
-            "" if found.median_late_ps is None else f", the middle one {_ps(found.median_late_ps)} after it"
-        )
+        late = "" if found.median_late_ps is None else f" (the median delay is {_ps(found.median_late_ps)})"
         said.append(
-            f"The graph that ran says when each tensor could die: {found.within:,} of {found.compared:,} "
-            f"recorded ones were freed within 100 µs of their last reader{late}."
+            f"The executed graph shows when each tensor could be freed: {found.within:,} of "
+            f"{units.count(found.compared, 'recorded tensor')} "
+            f"{units.agree(found.within, 'was', 'were')} freed within 100 µs of the last reader{late}."
         )
         if found.later:
             names = ", ".join(_late(block) for block in found.later[:2])
-            said.append(f"Held longer than the graph asks for: {names}.")
+            said.append(f"Held longer than the graph needs: {names}.")
     if one.graph_peak is not None and one.timeline_bytes is not None:
         said.append(
-            f"By the graph alone the peak would be {_bytes(one.graph_peak.bytes)}; TensorFlow's Timeline, "
-            f"which knows no shared memory and counts constants, would say {_bytes(one.timeline_bytes)}."
+            f"From the graph alone the peak would be {_bytes(one.graph_peak.bytes)}; TensorFlow's Timeline, "
+            f"which ignores shared memory and counts constants, would show {_bytes(one.timeline_bytes)}."
         )
     return said
 

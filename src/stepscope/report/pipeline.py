@@ -17,24 +17,24 @@ from stepscope.report import promised
 from stepscope.report.parts import Change, Column, Diff, Edit, Node, Report, Section, SourceLine, Tree
 
 NOTHING = (
-    "There is nothing to say about an input pipeline: no tf.data events and no waiting for a batch "
-    "were recorded."
+    "These recordings say nothing about an input pipeline: they hold no tf.data events and no waiting for "
+    "a batch."
 )
 TODO = (
     "record with tf.profiler.experimental.start(…) around some steps of the loop, in the process "
-    "that makes the batches; RunMetadata and timelines of a session do not hold these events"
+    "that makes the batches; RunMetadata and timelines of a session do not contain these events"
 )
 
 _TITLES = {
     "input_bound": "The input is the bottleneck",
-    "partly_input_bound": "The input is a part of the bottleneck",
+    "partly_input_bound": "The input is part of the bottleneck",
     "not_input_bound": "The input is not the bottleneck",
-    "unknown": "Whether the input is the bottleneck cannot be told",
+    "unknown": "The recording does not show whether the input is the bottleneck",
 }
 _STAGES = (
     Column("service_ps", "ps", "Per step", "time that the stage needs for a step on its threads"),
     Column("width", "int", "Threads", "threads that share its work"),
-    Column("works_ahead", "bool", "Ahead", "it works on threads of its own, ahead of what takes from it"),
+    Column("works_ahead", "bool", "Ahead", "it works on threads of its own, ahead of its consumer"),
 )
 _STAGES_SQL = """SELECT branch_name, user_stage, service_ps, width, works_ahead, file, line
 FROM iterator
@@ -134,7 +134,7 @@ def _tree(diagnosis: Diagnosis) -> Tree:
             )
         )
         todo += [(one, depth + 1) for one in reversed(below.get(load.stage.number, []))]
-    note = "In brackets: the place in your chain of transformations; the source is 0."
+    note = "Numbers in brackets are places in your chain of transformations; the source is 0."
     return Tree(_STAGES, tuple(nodes), note)
 
 
@@ -156,7 +156,7 @@ def _change(one: changes.Change, now_ps: int) -> Change:
     edit = None
     if one.code is not None and one.helps:
         edit = Edit(SourceLine(one.code.file, one.code.line), one.code.before, one.code.after)
-    outcome = f"then {_short(p.limits_next)} limits" if one.helps else "would not help"
+    outcome = f"then {_short(p.limits_next)} limits the step" if one.helps else "would not help"
     values = (now_ps - p.step_ps, p.step_ps, p.low_ps, p.high_ps)
     return Change(one.name, one.what, one.helps, values, outcome, edit)
 
@@ -172,41 +172,42 @@ def evidence(diagnosis: Diagnosis) -> list[str]:
     waited = diagnosis.waits
     if waited is not None:
         return [*_judged(diagnosis, waited), *diagnosis.odd]
-    said = ["No call that takes a batch was recorded: whether the program waits cannot be told."]
+    said = ["No call that fetches a batch was recorded, so it is unknown whether the program waits."]
     said += diagnosis.odd
     if diagnosis.share_seen < 1:
         share = units.show(diagnosis.share_seen, "ratio")
         said.append(f"Only the first {share} of the pipeline's events were read: record fewer steps.")
-    return [*said, "Record while the loop runs, in the process that takes the batches."]
+    return [*said, "Record while the loop runs, in the process that fetches the batches."]
 
 
 def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     ranked, measured_ps = diagnosis.ranked, diagnosis.step_ps
     of_what = "of the step time" if waited.has_steps else "of the time from the first batch to the last"
     share = units.show(waited.ratio, "ratio")
-    yield f"{share} {of_what} is waiting for input, {_ps(waited.wait_ps)} a step."
+    yield f"{share} {of_what} is spent waiting for input: {_ps(waited.wait_ps)} per step."
     if waited.shares:
+        wait = units.agree(waited.long_waits, "waits", "wait")
         yield (
-            f"{units.count(len(waited.shares), 'step')}: the median waits "
-            f"{units.show(waited.median, 'ratio')}, the most {units.show(max(waited.shares), 'ratio')}; "
-            f"{waited.long_waits:,} wait for half of their time or more."
+            f"{units.count(len(waited.shares), 'step')}: the median share of waiting is "
+            f"{units.show(waited.median, 'ratio')}, the largest {units.show(max(waited.shares), 'ratio')}; "
+            f"{waited.long_waits:,} {wait} for half of the time or more."
         )
     else:
-        yield "No steps were found, so shares are of the time between batches."
+        yield "No steps were found, so shares refer to the time between batches."
     if waited.ratio_all >= waited.ratio + 0.1:
         yield (
-            f"With the steps that averages leave out it is {units.show(waited.ratio_all, 'ratio')}: "
+            f"Including the steps that averages leave out, it is {units.show(waited.ratio_all, 'ratio')}: "
             "filling buffers at the start takes long."
         )
     if waited.between:
         yield (
-            "The program spends time between its steps as they are marked; a step is counted here from its "
-            "beginning to the beginning of the next."
+            "The program spends time between the marked steps, so here a step lasts from its start to the "
+            "start of the next."
         )
     if measured_ps is not None and measured_ps < (1 - _COSTS) * waited.step_ps:
         yield (
             f"A step took {_ps(measured_ps)} without the profiler and {_ps(waited.step_ps)} with it: "
-            "predictions are of steps without it."
+            "predictions are for steps without it."
         )
     if diagnosis.verdict == "not_input_bound":
         yield from _keeps_up(diagnosis, waited)
@@ -224,12 +225,12 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
 def _keeps_up(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     if waited.ratio >= PARTLY_FROM:
         yield "No stage needs half of a step: the program waits for a thread or a core, not for data."
-    yield "The pipeline keeps up: what takes the time is the program itself, or Python around it."
+    yield "The pipeline keeps up: the time goes to the program itself, or to the Python around it."
     if diagnosis.contends is not None:
         stage = diagnosis.contends.stage
         yield (
-            "But both compute on the same cores, and each waits for them: with less work in "
-            f"{stage.short} ({stage.spoken}) the program's part of a step is shorter."
+            "But both compute on the same cores and wait for them: with less work in "
+            f"{stage.short} ({stage.spoken}), the program's part of a step would be shorter."
         )
 
 
@@ -237,8 +238,8 @@ def _about(ranked: Sequence[Load], waited: Waits) -> list[str]:
     worst = ranked[0]
     name, threads = worst.stage.short, units.count(worst.width, "thread")
     said = [
-        f"{name} ({worst.stage.spoken}) works {_ps(worst.work_ps)} a step on {threads}, "
-        f"so it needs {_ps(worst.service_ps)}; the step without waiting takes "
+        f"{name} ({worst.stage.spoken}) does {_ps(worst.work_ps)} of work per step on {threads}, "
+        f"so it needs {_ps(worst.service_ps)}; without waiting, a step would take "
         f"{_ps(waited.step_ps - waited.wait_ps)}."
     ]
     others = [load for load in ranked[1:] if load.service_ps]
@@ -248,7 +249,7 @@ def _about(ranked: Sequence[Load], waited: Waits) -> list[str]:
         if next_one.service_ps <= worst.service_ps:
             said.append(f"The next stage, {other}, needs {needs}.")
         else:
-            less = "" if next_one.in_waits_ps < worst.in_waits_ps else "is on threads that "
+            less = "" if next_one.in_waits_ps < worst.in_waits_ps else "runs on threads that "
             said.append(f"{other} needs more, {needs}, but {less}did less while the program waited.")
     fed = [load for load in ranked if load.stage.fed_by is not None]
     if fed:
@@ -260,15 +261,15 @@ def _about(ranked: Sequence[Load], waited: Waits) -> list[str]:
     if queued is not worst and queued.queue_ps > 0.1 * max(worst.total_ps, 1):
         said.append(
             f"{queued.stage.short} waits {_ps(queued.queue_ps)} for a thread of the pool: "
-            "it looks slow and is not."
+            "it looks slow but is not."
         )
     if worst.model_work_ps is not None and _differ(worst.model_work_ps, worst.trace_work_ps):
         said.append(
-            f"tf.data's own model says {_ps(worst.model_work_ps)} of work a step for it, the trace "
-            f"{_ps(worst.trace_work_ps)}: the {worst.work_from} is used."
+            f"tf.data's own model reports {_ps(worst.model_work_ps)} of work per step for it, the trace "
+            f"{_ps(worst.trace_work_ps)}; stepscope uses the {worst.work_from}."
         )
     if worst.python:
-        said.append("It runs a py_function: Python's lock lets one at a time compute.")
+        said.append("It runs a py_function: Python's interpreter lock lets one call compute at a time.")
     return said
 
 
@@ -286,23 +287,23 @@ def _prefetched(ranked: Sequence[Load], waited: Waits) -> list[str]:
     if not any(load.stage.ahead for load in taken):
         return ["Nothing is prefetched: the whole pipeline runs while the program waits for its batch."]
     if inside <= 0.1 * (inside + beside):
-        return ["It is prefetched: the pipeline works on threads of its own, beside the step."]
-    return [f"It is prefetched in part: {_ps(inside)} a step run only when the program asks for a batch."]
+        return ["It is prefetched: the pipeline runs on threads of its own, in parallel with the step."]
+    return [f"It is partly prefetched: {_ps(inside)} per step runs only when the program asks for a batch."]
 
 
 def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: int) -> str:
     """Whether the CPU is full, and how that is known."""
     if machine is not None:
-        own = "" if machine.process_cores is None else f", the program itself {machine.process_cores:.1f}"
+        own = "" if machine.process_cores is None else f", {machine.process_cores:.1f} of them by the program"
         what = "The CPU is full" if machine.full else "The CPU is not full"
         said = (
-            f"{what}: {units.show(machine.busy, 'ratio')} of {units.count(machine.cores, 'core')} were busy "
+            f"{what}: {units.show(machine.busy, 'ratio')} of {units.count(machine.cores, 'core')} was used "
             f"during the steps{own} (from the record of the machine)."
         )
         if machine.crowded:
             said += (
-                f" Other programs keep {machine.others:.1f} of them busy: on a quiet machine everything is "
-                "faster, and predictions are surer."
+                f" Other programs keep {machine.others:.1f} of them busy: on a quiet machine everything "
+                "would be faster and predictions surer."
             )
         return said
     used = sum(load.cpu_ps for load in ranked) / max(waited.step_ps, 1)
@@ -315,8 +316,8 @@ def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: 
 def _ceiling(best: Ceiling, waited: Waits) -> str:
     limits = _short(best.limits)
     return (
-        f"With parallelism and prefetching at their best a step would take {_ps(best.step_ps)} on this "
-        f"machine, then {limits} limits."
+        f"With the best parallelism and prefetching, a step would take {_ps(best.step_ps)} on this "
+        f"machine; then {limits} limits it."
     )
 
 

@@ -28,24 +28,26 @@ def headline(told: Mapping[str, Rows]) -> Iterable[str]:
     if hosts and not any(row["sources"] for row in hosts):
         yield _without_time(hosts)
     elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
-        yield "Nothing was recorded: there are no events, so nothing can be said of where the time went."
+        yield "Nothing was recorded: there are no events, so there is no telling where the time went."
     if steps:
         main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
         whose = f" of {main['run_id']}" if several else ""
         average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
-        sentence = f"{_kind(main, main['steps'])}{whose} {'take' if main['steps'] > 1 else 'takes'} {average}"
+        sentence = (
+            f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
+        )
         waits = [row for row in told["waits"] if row["wait"] == "input" and (row["share"] or 0) >= 0.01]
         if waits:
             whole = " of all runs" if several else ""
             share = units.show(waits[0]["share"], "ratio")
-            sentence += f"; {share} of the step time{whole} is waiting for input"
+            sentence += f"; {share} of the step time{whole} is spent waiting for input"
         yield sentence + "."
     busy = [row for row in told["busy_by_device"] if row["place"] == "device"]
     if busy:
         least = min(busy, key=lambda row: row["busy_share"] or 0)
         share = units.show(least["busy_share"], "ratio")
         whose = f" of {least['run_id']}" if several else ""
-        yield f"{least['device']}{whose} is at work {share} of the time, idle {_ps(least['idle_ps'])}."
+        yield f"{least['device']}{whose} is busy {share} of the time and idle for {_ps(least['idle_ps'])}."
     working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
@@ -72,21 +74,21 @@ def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
         yield f"{units.count(events, 'event')} over {recorded} from {read} by {who}."
     beside = "Beside them, " if sources else ""
     if graphs:
-        holds = "holds a graph" if graphs == 1 else "hold graphs"
+        holds = units.agree(graphs, "holds a graph", "hold graphs")
         yield f"{beside}{units.count(graphs, 'file')} {holds}: what could run, not what ran (`node`, `edge`)."
     checkpoints = sum(row["checkpoints"] for row in hosts)
     if checkpoints:
-        kept = "There is" if checkpoints == 1 else "There are"
+        kept = units.agree(checkpoints, "There is", "There are")
         yield f"{kept} {units.count(checkpoints, 'checkpoint')}: what was learned (`checkpoint_tensor`)."
 
 
 def _without_time(hosts: Rows) -> str:
     graphs, checkpoints = (sum(row[kind] for row in hosts) for kind in ("graphs", "checkpoints"))
     if not checkpoints:
-        return "Only graphs were found: they tell what could run, not where the time went."
+        return "Only graphs were found: they show what could run, not where the time went."
     found = "graphs and checkpoints" if graphs else "checkpoints"
     could = "what could run and " if graphs else ""
-    return f"Only {found} were found: they tell {could}what was learned, not where the time went."
+    return f"Only {found} were found: they show {could}what was learned, not where the time went."
 
 
 def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
@@ -125,13 +127,13 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
         where = f"{row['run_id']}: " if len(hosts) > 1 else ""
         counted = units.count(row["steps"], f"{kind}step")
         counted += f" on {row['host_id']}" if len(hosts[row["run_id"]]) > 1 else ""
-        told_by = f"told by {_words(row['recovered_from'])}"
+        found_by = f"found by {_words(row['recovered_from'])}"
         if row["steps"] == 1:
-            yield f"{where}{counted}: {_ps(row['mean_ps'])}; {told_by}."
+            yield f"{where}{counted}: {_ps(row['mean_ps'])}; {found_by}."
         else:
             yield (
                 f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 "
-                f"{_ps(row['p95_ps'])}, spread {units.show(row['spread'], 'ratio')}; {told_by}."
+                f"{_ps(row['p95_ps'])}, spread {units.show(row['spread'], 'ratio')}; {found_by}."
             )
     if len(groups) > len(longest):
         more = len(groups) - len(longest)
@@ -146,7 +148,7 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
         others = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
         yield f"Left out of the averages: {', '.join(shown)}{others}."
     if told["step_list"] and not any(row["recovered_from"] != "whole_capture" for row in told["step_list"]):
-        yield "No steps were found: shares are of the whole capture."
+        yield "No steps were found: shares refer to the whole capture."
 
 
 def _waits(told: Mapping[str, Rows]) -> Iterable[str]:
@@ -171,8 +173,8 @@ def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
         most = max(rows, key=lambda row: row["rows_drawn"])
         at_once = units.show(most["concurrency"], "float")
         yield (
-            f"{device} is drawn as {units.count(most['rows_drawn'], 'row')}; while any is at work, {at_once} "
-            f"{'is' if at_once == '1.00' else 'are'} on average."
+            f"{device} is drawn as {units.count(most['rows_drawn'], 'row')}; while any of them is busy, "
+            f"the mean number of busy rows is {at_once}."
         )
 
 
@@ -183,14 +185,14 @@ def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
     verdict = stages[0]["verdict"]
     yield {
         "input_bound": "The input is the bottleneck.",
-        "partly_input_bound": "The input is a part of the bottleneck.",
+        "partly_input_bound": "The input is part of the bottleneck.",
         "not_input_bound": "The input is not the bottleneck.",
-    }.get(verdict, "Whether the input is the bottleneck cannot be told.")
+    }.get(verdict, "The recording does not show whether the input is the bottleneck.")
     first = stages[0]
     if verdict in ("input_bound", "partly_input_bound") and first["in_waits_ps"]:
         written = f", written as {first['user_stage']}," if first["user_stage"] else ""
         name = first["name"].rpartition("::")[2]
-        yield f"{name}{written} limits it: it needs {_ps(first['service_ps'])} a step."
+        yield f"{name}{written} limits it: it needs {_ps(first['service_ps'])} per step."
         others = [row for row in stages if row["pipeline"] == first["pipeline"]]
         most = max(others, key=lambda row: row["service_ps"] or 0)
         if (most["service_ps"] or 0) > first["service_ps"] and most["in_waits_ps"] < first["in_waits_ps"]:

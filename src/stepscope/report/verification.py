@@ -22,24 +22,25 @@ def build(result: Verification, before: str, after: str) -> Report:
 
 
 def _gained(result: Verification) -> Iterator[str]:
-    which = "A step that is not traced" if result.untraced else "A traced step"
+    which = "An untraced step" if result.untraced else "A traced step"
     share = units.show(result.ratio, "ratio")
-    yield f"{which} took {_ps(result.before_ps)} and takes {_ps(result.after_ps)}: {share} of it."
+    before, after = _ps(result.before_ps), _ps(result.after_ps)
+    yield f"{which} took {before} before and takes {after} now: {share} of the time."
     change = result.change
     if change is None:
-        yield "None of the changes that were predicted is what was made."
+        yield "The change that was made is not among those that were predicted."
         return
     if change.unknown:
-        yield f"What {change.name} gains was not known: {change.unknown}."
+        yield f"The gain of {change.name} could not be predicted: {change.unknown}."
         return
     p = change.prediction
     yield f"Predicted for {change.name}: {_ps(p.step_ps)} ({_ps(p.low_ps)} to {_ps(p.high_ps)})."
     if result.as_predicted:
         yield "The prediction held."
     elif result.after_ps < p.low_ps:
-        yield "The prediction did not hold. The step is shorter than was predicted."
+        yield "The prediction did not hold: the step is shorter than predicted."
     else:
-        yield "The prediction did not hold. The step is longer than was predicted."
+        yield "The prediction did not hold: the step is longer than predicted."
 
 
 def _ps(value: int) -> str:

@@ -88,14 +88,14 @@ def _recompute(
     if not concerned:
         return None
     new = _again(one, changed)
-    what = "recompute cheap ops for their second readers" if meant is None else "recompute these ops"
+    what = "recompute cheap ops for their later readers" if meant is None else "recompute these ops"
     return WhatIf(
         what,
         new,
         one.peak.bytes - new,
         concerned,
         cost,
-        "an upper bound of the gain: inputs of what is recomputed must be there again as well",
+        "an upper bound: the inputs of what is recomputed must be available again as well",
     )
 
 
@@ -133,7 +133,7 @@ def _halve(one: Memory, meant: Callable[[str], bool] | None) -> WhatIf | None:
         one.peak.bytes - new,
         concerned,
         None,
-        "variables, and what must stay exact (sums, losses), are usually kept in full precision",
+        "variables, and values that must stay exact (sums, losses), usually keep full precision",
     )
 
 
@@ -168,10 +168,10 @@ def _batch(one: Memory, batch: int | None) -> WhatIf | None:
         return None
     new = _again(one, changed)
     return WhatIf(
-        f"half the batch ({size} to {size // 2})",
+        f"halve the batch (from {size} to {size // 2})",
         new,
         one.peak.bytes - new,
         concerned,
         None,
-        f"tensors whose first size is {size} are taken for the batch's",
+        f"assuming that a tensor whose first dimension is {size} holds a batch",
     )

@@ -60,7 +60,7 @@ def missing(query: Query, source_id: int | None = None) -> list[str]:
     """What of the recordings, or of one source, is lost or was cut, in sentences."""
     one = "" if source_id is None else f" AND source_id = {source_id}"
     return [
-        f"A part of the recording is missing ({slug}: {detail}), and with it perhaps the slowest batches."
+        f"A part of the recording is missing ({slug}: {detail}), perhaps with the slowest batches."
         for slug, detail in query(
             "SELECT DISTINCT slug, detail FROM source_note "
             f"WHERE effect IN ('lost', 'capped'){one} ORDER BY slug, detail LIMIT 5"

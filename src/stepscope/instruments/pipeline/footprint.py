@@ -23,20 +23,21 @@ def cache(load: Load, written: Sequence[Place], machine: Machine | None) -> tupl
     written: the transformations of the stage, the last of which the cache follows."""
     elements = _cardinality(written[-1]) if written else None
     if elements is not None and elements < 0:
-        return "but what it gives never ends: the cache belongs in front of the repeat()", False
+        return "but its output never ends: put the cache before the repeat()", False
     each = _element_bytes(load)
     if elements is None or each is None:
-        what = "its elements" if each is not None else "bytes of its elements"
-        return f"if it gives the same in each epoch and fits memory: {what} are not known", None
+        what = "number" if each is not None else "size"
+        unknown = f"the {what} of its elements is unknown"
+        return f"if it yields the same in each epoch and fits into memory: {unknown}", None
     size = round(elements * each)
-    said = f"if it gives the same in each epoch; it takes {units.show(size, 'bytes')} "
-    said += f"({elements:,} elements of {units.show(round(each), 'bytes')})"
+    said = f"if it yields the same in each epoch; it takes {units.show(size, 'bytes')} "
+    said += f"({units.count(elements, 'element')} of {units.show(round(each), 'bytes')})"
     free = machine.available_bytes if machine is not None else None
     if free is None:
-        return f"{said}, and how much memory is free is not known", None
+        return f"{said}, and the free memory is unknown", None
     fits = size <= MOST * free
     has = units.show(free, "bytes")
-    return (f"{said} of the {has} that are free" if fits else f"{said}, and only {has} are free"), fits
+    return (f"{said} of the {has} that is free" if fits else f"{said}, and only {has} is free"), fits
 
 
 def batch(loads: Sequence[Load]) -> int | None:

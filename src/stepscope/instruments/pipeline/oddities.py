@@ -23,21 +23,22 @@ def oddities(calls: Sequence[Call]) -> list[str]:
     shared = sum(len(same) > 1 for same in names.values())
     if shared:
         said.append(
-            f"{units.count(shared, 'id')} of iterators belong to several stages: the recording tells them "
-            "apart badly, so that stages may hold each other's times. Record anew."
+            f"{units.count(shared, 'iterator id')} {units.agree(shared, 'belongs', 'belong')} to several "
+            "stages, so stages may hold each other's times. Record again."
         )
     circles = _circles(parents)
     if circles:
         said.append(
-            f"{units.count(circles, 'iterator')} consume themselves by their ids, which cannot be: the tree "
-            "of stages is cut there."
+            f"By their ids, {units.count(circles, 'iterator')} {units.agree(circles, 'consumes', 'consume')} "
+            f"{units.agree(circles, 'itself', 'themselves')}, which cannot be right: the tree of stages is "
+            "cut there."
         )
     open_ended = {parent for parent in parents.values() if parent not in names}
     taken = any(call.kind == "fetch" or is_taken(call) for call in calls)
     if open_ended and not taken:
         said.append(
-            f"{units.count(len(open_ended), 'iterator')} never returned while it was recorded: a call is "
-            "written down when it ends. Record for longer than the slowest batch takes."
+            f"{units.count(len(open_ended), 'iterator')} never returned during the recording: calls "
+            "are recorded when they end. Record for longer than the slowest batch takes."
         )
     return said
 

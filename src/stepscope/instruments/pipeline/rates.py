@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import Call, Interval
@@ -85,88 +85,115 @@ def cores_of(stages: Sequence[Stage]) -> int:
     return max((int(str(value)) for value in told if str(value).isdigit()), default=0) or 1
 
 
+@dataclass
+class _Seen:
+    """What the trace shows of a stage, call by call."""
+
+    own: list[Interval] = field(default_factory=list)
+    """Its calls without those of its inputs."""
+    called: list[Interval] = field(default_factory=list)
+    """When its function was called, until it returned."""
+    ran: list[Interval] = field(default_factory=list)
+    """Pieces of its function that executors ran."""
+    pieces: defaultdict[str | None, list[Interval]] = field(default_factory=lambda: defaultdict(list))
+    """The same by call of the function."""
+    threads: set[int] = field(default_factory=set)
+    between_ps: int = 0
+    """What executors spent between kernels."""
+    python: bool = False
+
+    def add(self, call: Call, ahead: bool) -> None:
+        """Takes a call in. ahead: the stage works ahead."""
+        whole = (call.ts_ps, call.end_ps)
+        if call.kind == "next":
+            self.own += () if ahead else call.own
+            self.threads.add(call.track_id)
+        elif call.kind in ("ahead", "make"):
+            self.own += call.own
+        elif call.kind == "function":
+            self.called += call.own
+        elif call.kind == "execute":
+            self.ran.append(whole)
+            self.pieces[call.iterator].append(whole)
+            self.between_ps += min(call.self_ps or 0, call.end_ps - call.ts_ps)
+            self.threads.add(call.track_id)
+        elif call.kind == "python":
+            self.python = True
+
+
 def measure(
     calls: Sequence[Call], stages: Sequence[Stage], of: dict[str, Stage], waits: Waits | None
 ) -> list[Load]:
     """The load of each stage, in their order."""
     cores = cores_of(stages)
-    own: defaultdict[Stage, list[Interval]] = defaultdict(list)
-    called: defaultdict[Stage, list[Interval]] = defaultdict(list)
-    ran: defaultdict[Stage, list[Interval]] = defaultdict(list)
-    pieces: defaultdict[Stage, defaultdict[str | None, list[Interval]]]
-    pieces = defaultdict(lambda: defaultdict(list))
-    threads: defaultdict[Stage, set[int]] = defaultdict(set)
-    between: Counter[Stage] = Counter()
-    python: set[Stage] = set()
+    seen = {stage: _Seen() for stage in stages}
     for call in calls:
         stage = of.get(call.stage or "")
-        if stage is None:
-            continue
-        if call.kind == "next":
-            own[stage] += () if stage.ahead else call.own
-            threads[stage].add(call.track_id)
-        elif call.kind in ("ahead", "make"):
-            own[stage] += call.own
-        elif call.kind == "function":
-            called[stage] += call.own
-        elif call.kind == "execute":
-            ran[stage].append((call.ts_ps, call.end_ps))
-            pieces[stage][call.iterator].append((call.ts_ps, call.end_ps))
-            between[stage] += min(call.self_ps or 0, call.end_ps - call.ts_ps)
-            threads[stage].add(call.track_id)
-        elif call.kind == "python":
-            python.add(stage)
-    number = max(len(waits.basis) if waits.has_steps else waits.batches, 1) if waits else 1
-    full = _full([one for intervals in ran.values() for one in intervals], cores)
+        if stage is not None:
+            seen[stage].add(call, stage.ahead)
+    full = _full([piece for one in seen.values() for piece in one.ran], cores)
     # What works ahead has claimed threads also between two pieces of a function.
-    claimed = union([*full, *_full([one for s in stages if s.ahead for one in _spans(pieces[s])], cores)])
-    loads = []
+    spans = [span for stage in stages if stage.ahead for span in _spans(seen[stage].pieces)]
+    claimed = union([*full, *_full(spans, cores)])
     side_by_side: dict[Stage, int] = {}
     for stage in stages:
-        width = _width(stage, cores)
-        outer = side_by_side[stage] = _outer(stage, cores, side_by_side)
-
-        if not ran[stage]:
-            worked = called[stage]
-        elif stage.fed_by is not None:
-            worked = ran[stage]  # between its pieces the function waits for the host's pipeline
-        else:
-            worked = _function(pieces[stage], full if stage.ahead else claimed)
-        if not stage.ahead:
-            worked = within(worked, union(called[stage]))
-        at_work = own[stage] + worked
-        on_cpu = own[stage] + (ran[stage] or called[stage])
-        queued = length(_spans(pieces[stage]) if stage.ahead else called[stage]) - length(worked)
-
-        def per_step(intervals: Sequence[Interval]) -> int:
-            return (shared(intervals, waits.basis) if waits else length(intervals)) // number
-
-        loads.append(
-            Load(
-                stage=stage,
-                width=width * outer,
-                calls=len(stage.calls),
-                total_ps=sum(call.end_ps - call.ts_ps for call in stage.calls),
-                own_ps=sum(length(call.own) for call in stage.calls),
-                function_ps=length(ran[stage]),
-                queue_ps=max(queued, 0) if ran[stage] and stage.fed_by is None else 0,
-                busy_ps=length(union(on_cpu)),
-                threads=max(len(threads[stage]), 1),
-                work_ps=per_step(at_work),
-                cpu_ps=per_step(on_cpu),
-                pool_ps=per_step(ran[stage]),
-                in_waits_ps=shared(at_work, waits.intervals) // (width * outer) if waits else 0,
-                python=stage in python,
-                per_step=_calls_within(stage, waits) / number,
-                between_kernels_ps=(
-                    per_step(ran[stage]) * between[stage] // max(length(ran[stage]), 1)
-                    if between[stage]
-                    else None
-                ),
-                trace_work_ps=per_step(at_work),
-            )
+        side_by_side[stage] = _outer(stage, cores, side_by_side)
+    return [
+        _load(
+            stage,
+            seen[stage],
+            _width(stage, cores) * side_by_side[stage],
+            full if stage.ahead else claimed,
+            waits,
         )
-    return loads
+        for stage in stages
+    ]
+
+
+def _load(stage: Stage, seen: _Seen, width: int, taken: Sequence[Interval], waits: Waits | None) -> Load:
+    """The load of a stage. taken: when no thread of the pool was free for its function."""
+    steps = max(len(waits.basis) if waits.has_steps else waits.batches, 1) if waits else 1
+
+    def per_step(intervals: Sequence[Interval]) -> int:
+        return (shared(intervals, waits.basis) if waits else length(intervals)) // steps
+
+    ran, worked = seen.ran, _worked(stage, seen, taken)
+    at_work = seen.own + worked
+    on_cpu = seen.own + (ran or seen.called)
+    queued = length(_spans(seen.pieces) if stage.ahead else seen.called) - length(worked)
+    between_ps = None
+    if seen.between_ps:
+        between_ps = per_step(ran) * seen.between_ps // max(length(ran), 1)
+    return Load(
+        stage=stage,
+        width=width,
+        calls=len(stage.calls),
+        total_ps=sum(call.end_ps - call.ts_ps for call in stage.calls),
+        own_ps=sum(length(call.own) for call in stage.calls),
+        function_ps=length(ran),
+        queue_ps=max(queued, 0) if ran and stage.fed_by is None else 0,
+        busy_ps=length(union(on_cpu)),
+        threads=max(len(seen.threads), 1),
+        work_ps=per_step(at_work),
+        cpu_ps=per_step(on_cpu),
+        pool_ps=per_step(ran),
+        in_waits_ps=shared(at_work, waits.intervals) // width if waits else 0,
+        python=seen.python,
+        per_step=_calls_within(stage, waits) / steps,
+        between_kernels_ps=between_ps,
+        trace_work_ps=per_step(at_work),
+    )
+
+
+def _worked(stage: Stage, seen: _Seen, taken: Sequence[Interval]) -> list[Interval]:
+    """When the function of a stage was at work."""
+    if not seen.ran:
+        worked = seen.called
+    elif stage.fed_by is not None:
+        worked = seen.ran  # between its pieces the function waits for the host's pipeline
+    else:
+        worked = _function(seen.pieces, taken)
+    return worked if stage.ahead else within(worked, union(seen.called))
 
 
 def _calls_within(stage: Stage, waits: Waits | None) -> int:

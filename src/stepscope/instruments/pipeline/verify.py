@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stepscope.instruments.pipeline.changes import HELPS, Change
+from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.verdict import Diagnosis
 
 
