@@ -163,7 +163,7 @@ def test_several_runs_are_told_apart():
     found = report(tables)
     assert found.title == "other, r: 2 runs, 1 host, 5 steps"
     assert found.headline[0].startswith("Train steps of r take 15.0 µs on average; ")
-    assert "of the step time of all runs is waiting" in found.headline[0]
+    assert "of the step time of all runs is spent waiting" in found.headline[0]
     steps = next(s for s in found.sections if s.name == "step_list")
     assert [answer.split(":")[0] for answer in steps.answer] == ["other", "r"]
     wait = next(finding for finding in found.findings if finding.slug == "input-wait")
@@ -225,4 +225,4 @@ def test_a_stage_that_needs_more_and_limits_less_is_explained(
     said = sentences.answer(
         "pipeline_stages", {"pipeline_stages": [stage("Batch", 2_000_000, 800_000), second]}
     )
-    assert said == ["The input is the bottleneck.", "Batch limits it: it needs 2.00 µs a step.", *more]
+    assert said == ["The input is the bottleneck.", "Batch limits it: it needs 2.00 µs per step.", *more]

@@ -168,7 +168,7 @@ def _batch(one: Memory, batch: int | None) -> WhatIf | None:
         return None
     new = _again(one, changed)
     return WhatIf(
-        f"halve the batch (from {size} to {size // 2})",
+        f"half the batch ({size} to {size // 2})",
         new,
         one.peak.bytes - new,
         concerned,
