@@ -1,4 +1,4 @@
-"""What the environment sets: where the cache is, how big it may become, how much is used at once."""
+"""What the environment sets: the cache's place and size limit, memory and threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from stepscope.errors import UsageError
 
 CACHE_BYTES = 20 << 30
-"""Size of the cache beyond which what was used longest ago is removed."""
+"""Size limit of the cache; beyond it, the entries that were used longest ago are removed."""
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -44,7 +44,7 @@ def threads() -> int:
         return int(given)
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # only Linux tells on which processors a process may run
+    except AttributeError:  # only Linux says which processors a process may use
         return os.cpu_count() or 1
 
 
@@ -62,7 +62,7 @@ def _size(name: str, default: int) -> int:
 
 def _wrong(name: str, given: str, wanted: str) -> UsageError:
     return UsageError(
-        f"The environment variable {name} makes no sense.", seen=repr(given), todo=f"set it to {wanted}"
+        f"The environment variable {name} has an invalid value.", seen=repr(given), todo=f"set it to {wanted}"
     )
 
 

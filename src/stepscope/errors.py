@@ -1,7 +1,7 @@
 """The errors of stepscope: what happened, what was seen, what to do.
 
 StepscopeError
-├── UsageError        the command line or a call does not make sense
+├── UsageError        the command line or a call is invalid
 ├── NothingFound      no trace under the paths given
 ├── UnreadableSource  a file that cannot be decoded at all
 ├── LimitReached      a safety limit stopped the work: expansion, size, nesting, disk
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 
 class StepscopeError(Exception):
-    """Anything that a user can be told about.
+    """Any error that a user sees.
 
     happened: one sentence. seen: the fact behind it. todo: what to do now. slug: the name under
     which `stepscope docs SLUG` explains it.
@@ -51,7 +51,7 @@ class StepscopeError(Exception):
 
 
 class UsageError(StepscopeError):
-    """The command line or a call does not make sense."""
+    """The command line or a call is invalid."""
 
     slug = "usage"
 

@@ -128,7 +128,7 @@ ERRORS: dict[str, Message] = {
         "the command are still read.",
     ),
     "usage": Message(
-        "The command line or a call does not make sense",
+        "The command line or a call is invalid",
         "An option is missing, unknown, or contradicts another one.",
         "`stepscope --help` and `stepscope VERB --help` list the options.",
     ),

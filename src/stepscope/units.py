@@ -87,7 +87,7 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
 
 def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]]) -> list[Scale]:
     """The scales of a table's columns. Columns of one kind share theirs, so that they can be compared,
-    unless one is so much smaller (means beside totals) that nothing of it could be read."""
+    unless one is so much smaller (means beside totals) that its digits would all vanish."""
     columns = [[row[i] for row in rows] for i in range(len(kinds))]
     largest = [max((abs(v) for v in column if _is_number(v)), default=0) for column in columns]
     found = []

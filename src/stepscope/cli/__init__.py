@@ -163,8 +163,8 @@ def help_text() -> str:
 {listed}
 
 PATH is a Chrome trace, .xplane.pb, RunMetadata, event file or graph, an archive or a folder of them at any
-depth, a lake, or - for standard input; several may be given. Results go to stdout, everything else to
-stderr. Exit codes: 0 fine, 1 findings over a limit, 2 could not do the work, 130 stopped by Ctrl-C.
+depth, a lake, or - for standard input. Give as many as you like. Results go to stdout, everything else to
+stderr. Exit codes: 0 success, 1 findings over a limit, 2 error, 130 interrupted by Ctrl-C.
 """
 
 

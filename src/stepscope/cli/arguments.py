@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=_Help,
         )
-        self.add_argument("-h", "--help", action="help", help="show this and stop")
+        self.add_argument("-h", "--help", action="help", help="print this help and exit")
 
     def error(self, message: str) -> NoReturn:
         """Turns what argparse found into the error that users know."""
@@ -68,27 +68,29 @@ def add_paths(
 def add_reading(parser: Parser) -> None:
     """How recordings are read."""
     parser.add_argument("--lake", metavar="DIR", type=a_path, help="read this lake instead of paths")
-    parser.add_argument("--no-cache", action="store_true", help="answer from memory and keep nothing")
+    parser.add_argument("--no-cache", action="store_true", help="store nothing in the cache")
 
 
 def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
     """How answers are shown."""
     if formats:
-        parser.add_argument("--format", choices=formats, default=formats[0], help="form of the answer")
+        parser.add_argument("--format", choices=formats, default=formats[0], help="format of the output")
     if "csv" in formats:
         add_spreadsheet(parser)
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
-        help="colour; NO_COLOR and FORCE_COLOR count",
+        help="when to use colour; respects NO_COLOR and FORCE_COLOR",
     )
 
 
 def add_spreadsheet(parser: Parser) -> None:
     """CSV for programs that run formulas."""
     parser.add_argument(
-        "--spreadsheet", action="store_true", help="CSV: an apostrophe before text that would be a formula"
+        "--spreadsheet",
+        action="store_true",
+        help="in CSV, put an apostrophe before text that would be a formula",
     )
 
 
@@ -105,7 +107,7 @@ def need_csv(options: argparse.Namespace, is_csv: bool) -> None:
 def add_output(parser: Parser, about: str, required: bool = False) -> None:
     """Where a file goes."""
     parser.add_argument("-o", "--output", metavar="FILE", type=a_path, required=required, help=about)
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 
 def need_paths(options: argparse.Namespace, verb: str) -> None:

@@ -83,7 +83,7 @@ class SqlCompleter(Completer):
             yield from COMMANDS.items()
 
     def _named(self, alias: str, text: str) -> str:
-        """The table that a name before a dot stands for."""
+        """The table that a name before a dot refers to."""
         if alias in self._columns:
             return alias
         found = re.search(rf"\b(?:from|join)\s+(\w+)\s+(?:as\s+)?{re.escape(alias)}\b", text, re.IGNORECASE)

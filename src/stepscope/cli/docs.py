@@ -17,9 +17,11 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("docs", ABOUT, "stepscope docs [NAME] [options]", EPILOG)
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="what to explain; without it, the list of everything"
+        "name", nargs="?", metavar="NAME", help="what to explain; without it, lists everything"
     )
-    parser.add_argument("--write", metavar="DIR", type=a_path, help="write docs/reference anew into DIR")
+    parser.add_argument(
+        "--write", metavar="DIR", type=a_path, help="write the pages of docs/reference into DIR"
+    )
     add_showing(parser, ("table", "md"))
     return parser
 

@@ -21,16 +21,16 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope.exporters import Written
 
-ABOUT = "several recordings in one Chrome trace; or as NDJSON, CSV, Parquet, DuckDB, pprof"
-EPILOG = """FILE's ending says what is written: .json and .json.gz (Chrome trace; opens in Perfetto and
+ABOUT = "merge recordings into one Chrome trace, or write NDJSON, CSV, Parquet, DuckDB or pprof"
+EPILOG = """The extension of FILE chooses the format: .json and .json.gz (Chrome trace; opens in Perfetto and
 chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by stack; opens in pprof and
-speedscope). A FILE that ends in / takes one Parquet file a table.
-In a merged trace the rows, arrows and objects of one source are never tied to those of another. It holds the
-dataflow as arrows, over devices and workers as well, and with --show-memory a counter for each allocator, and
-every block or tensor as a slice from its birth to its death. Rows that pack what overlaps are called lanes.
+speedscope). A FILE that ends in / becomes a folder with one Parquet file per table.
+A merged trace never connects rows, arrows and objects of different sources. It shows the dataflow as arrows,
+across devices and workers too. With --show-memory, it adds a counter for each allocator, and every block or
+tensor as a slice from its allocation to its release. Rows that pack overlapping slices are called lanes.
 
 --style tf-timeline writes one RunMetadata as TensorFlow's Timeline would, event by event, for tools that were
-built on it; lanes are no threads there, and its ids are not made for merging."""
+built on it; its lanes are not threads, and its ids are not meant for merging."""
 STYLES = ("stepscope", "tf-timeline")
 
 
@@ -38,17 +38,17 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("export", ABOUT, "stepscope export PATH… -o FILE [options]", EPILOG)
     add_paths(parser)
-    add_output(parser, "what to write; - for stdout, with --to")
-    parser.add_argument("--table", metavar="NAME", help="this table instead of all that the form can hold")
-    parser.add_argument("--to", metavar="FORM", help="form to write, when FILE's ending does not say")
+    add_output(parser, "file to write; - for stdout, with --to")
+    parser.add_argument("--table", metavar="NAME", help="export only this table")
+    parser.add_argument("--to", metavar="FORM", help="format to write, if the extension of FILE does not say")
     add_spreadsheet(parser)
     style = parser.add_argument_group("Chrome traces")
     style.add_argument(
         "--style", choices=STYLES, default=STYLES[0], help="stepscope (default) or tf-timeline"
     )
     for name, what in (
-        ("dataflow", "arrows from producers to consumers; tf-timeline: only if asked for"),
-        ("memory", "tensors, and a counter for each allocator; only if asked for"),
+        ("dataflow", "arrows from producers to consumers (tf-timeline: off by default)"),
+        ("memory", "tensors, and a counter for each allocator (off by default)"),
     ):
         style.add_argument(
             f"--show-{name}",

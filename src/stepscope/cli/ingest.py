@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from stepscope.sources.find import Found
 
 ABOUT = "build or extend a lake of many runs, hosts and steps"
-EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any path.
-A run is called after its folder, with digits that stand for the whole path. --run, --host and parts of a path
-such as run=NAME/host=NAME are used as they are. Ingesting a path again changes nothing, nor does a copy of a
+EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any other
+path. A run is named after its folder, plus digits that identify the whole path. --run, --host and path parts such
+as run=NAME/host=NAME are used as they are. Ingesting a path again changes nothing, nor does a copy of a
 recording that the lake has, unless you name its run or host. A source that cannot be read is listed with its
 error."""
 
@@ -34,7 +34,7 @@ def parser() -> Parser:
     add_paths(parser)
     parser.add_argument("--lake", metavar="DIR", type=a_path, help="the lake; created if it does not exist")
     parser.add_argument("--run", metavar="NAME", help="name of the run, instead of its folder")
-    parser.add_argument("--host", metavar="NAME", help="name of the host, instead of the one found")
+    parser.add_argument("--host", metavar="NAME", help="name of the host, instead of the detected one")
     add_showing(parser)
     return parser
 

@@ -14,15 +14,15 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
 
-ABOUT = "memory: the peak, who holds it, what would make it lower"
-EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), and from partition
-graphs how long each tensor had to live. Lines of the program come from an op log (in the folder of
+ABOUT = "the memory peak, what holds it, and what would lower it"
+EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), and derives from
+partition graphs how long each tensor had to live. Lines of the program come from an op log (in the folder of
 `stepscope record`, or a tfprof_log beside the recording) and from PyTorch's stacks. Every block is a row of
 the table buffer:
 
   stepscope query PATH "SELECT op_name, bytes FROM buffer WHERE at_peak ORDER BY bytes DESC"
 
-REGEX is searched for in names of ops."""
+REGEX matches anywhere in the name of an op."""
 
 
 def parser() -> Parser:
@@ -31,11 +31,11 @@ def parser() -> Parser:
     add_paths(parser)
     asked = parser.add_argument_group("what if")
     asked.add_argument(
-        "--recompute", metavar="REGEX", help="outputs of these ops were made again for later readers"
+        "--recompute", metavar="REGEX", help="what if outputs of these ops were recomputed for later readers"
     )
-    asked.add_argument("--half", metavar="REGEX", help="tensors of these ops had half precision")
+    asked.add_argument("--half", metavar="REGEX", help="what if tensors of these ops had half precision")
     asked.add_argument(
-        "--batch", metavar="N", type=int, help="size of the batch that is halved; found when left out"
+        "--batch", metavar="N", type=int, help="what if the batch of N were halved (N: detected)"
     )
     add_reading(parser)
     add_showing(parser)

@@ -14,9 +14,8 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope.instruments.pipeline.diagnoses import Found
 
-ABOUT = "the tf.data pipeline: is it the bottleneck, which stage, what would help"
-_EPILOG = """With --verify the program is recorded again, and what a change was predicted to gain is held
-against what it gained:
+ABOUT = "the tf.data pipeline: is it the bottleneck, which stage limits it, what would help"
+_EPILOG = """--verify records the program again and compares what a change gained with what was predicted:
 
   stepscope pipeline --verify -- python train.py            record before the change
   (change one thing)
@@ -25,7 +24,7 @@ against what it gained:
 
 
 class _Parser(Parser):
-    """Keeps what stands behind -- apart: it is the program to run, and holds no options of ours."""
+    """Sets aside what follows --: it is the program to run, and contains no options of ours."""
 
     def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -46,9 +45,9 @@ def parser() -> Parser:
     parser = _Parser("pipeline", ABOUT, usage, _EPILOG)
     add_paths(parser)
     parser.add_argument(
-        "--verify", action="store_true", help="record the program behind --, and compare with PATH"
+        "--verify", action="store_true", help="record the program after --, and compare it with PATH"
     )
-    parser.add_argument("--out", metavar="DIR", type=a_path, help="where --verify records to; new or empty")
+    parser.add_argument("--out", metavar="DIR", type=a_path, help="folder that --verify writes, new or empty")
     add_reading(parser)
     add_showing(parser)
     return parser

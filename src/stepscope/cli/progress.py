@@ -27,7 +27,7 @@ class Bar:
         self._task: TaskID | None = None
 
     def update(self, what: str, done: int, total: int) -> None:
-        """Shows how far the work is; called about ten times a second by whoever reads."""
+        """Shows how far the work is; the reader calls it about ten times a second."""
         if self._progress is None:
             if not self._console.err_is_terminal or time.monotonic() - self._begin < PATIENCE_SECONDS:
                 return

@@ -1,6 +1,6 @@
 """The prompt of `stepscope query PATH`: history, completion, statements of several lines, dot commands.
 
-A mistake costs nothing: errors are told and the prompt stays.
+A mistake costs nothing: the prompt prints the error and stays.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMMANDS = {
     ".tables": "the tables and views, a line each",
     ".schema": ".schema [TABLE]: the columns and what they mean",
     ".analyses": "the named questions; @NAME; runs one",
-    ".mode": f".mode {'|'.join(FORMATS)}: form of the answers",
+    ".mode": f".mode {'|'.join(FORMATS)}: format of the outputs",
     ".read": ".read FILE: runs the SQL in a file",
     ".help": "this list",
     ".quit": "leaves; so does Ctrl-D",

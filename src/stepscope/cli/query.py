@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from stepscope.cli.progress import Bar
     from stepscope.session.trace import Trace
 
-ABOUT = "ask with SQL; without SQL a prompt opens"
-EPILOG = """SQL may be an argument, a file (-f), piped in, or typed at the prompt. @NAME runs an analysis of
-the library: stepscope query PATH @op_types. Tables and columns: stepscope docs tables."""
+ABOUT = "query with SQL; without SQL, a prompt opens"
+EPILOG = """Give SQL as an argument, in a file (-f), on standard input or at the prompt. @NAME runs an
+analysis of the library: stepscope query PATH @op_types. Tables and columns: stepscope docs tables."""
 
 ROWS_ON_SCREEN = 200
 """Rows of a table that a terminal is given; --all gives it all."""
@@ -39,7 +39,7 @@ _REFUSED |= {"vacuum"}
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("query", ABOUT, "stepscope query PATH… [SQL] [options]", EPILOG)
-    add_paths(parser, "recordings as everywhere; the last may be the SQL")
+    add_paths(parser, "recordings; the last argument may be the SQL")
     parser.add_argument("-f", "--file", metavar="FILE", type=a_path, help="read the SQL from FILE")
     add_reading(parser)
     add_showing(parser)

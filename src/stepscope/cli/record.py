@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from stepscope.capture.launch import Outcome
     from stepscope.capture.plan import Plan
 
-ABOUT = "run a program and record some of its steps; no edits to it"
+ABOUT = "run a program and record some of its steps, without editing it"
 
 _PIECES = (
     ("run-metadata", "run_metadata", "no RunMetadata of TensorFlow 1 sessions"),
     ("model-proto", "model_proto", "no models of tf.data iterators"),
-    ("datasets", "datasets", "no places of tf.data transformations in the program"),
+    ("datasets", "datasets", "no source lines of tf.data transformations"),
     ("graph", "graph", "no graph"),
     ("op-log", "op_log", "no op log"),
     ("machine", "machine", "no cores, memory and I/O over time"),
@@ -38,21 +38,21 @@ def parser() -> Parser:
         "record",
         ABOUT,
         "stepscope record [options] -- python train.py …",
-        epilog="The program keeps its output and its exit code. What was recorded is told on stderr.",
+        epilog="The program keeps its output and its exit code; stderr reports what was recorded.",
     )
     parser.add_argument("command", nargs="*", metavar="CMD", help="the program and its arguments, after --")
     parser.add_argument(
-        "-o", "--out", metavar="DIR", type=a_path, help="where to; new or empty (stepscope-DATE-TIME)"
+        "-o", "--out", metavar="DIR", type=a_path, help="folder to write, new or empty (stepscope-DATE-TIME)"
     )
     parser.add_argument(
-        "--warmup", type=_whole, default=3, metavar="N", help="settled steps to let go by first (3)"
+        "--warmup", type=_whole, default=3, metavar="N", help="settled steps to skip first (3)"
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
         "--steps", type=_count, metavar="N", help="steps to record (at least 10 and a second)"
     )
     length.add_argument("--seconds", type=_seconds, metavar="S", help="seconds to record")
-    parser.add_argument("--every", type=_count, metavar="N", help="a recording every N steps")
+    parser.add_argument("--every", type=_count, metavar="N", help="record again every N steps")
     for option, _, about in _PIECES:
         parser.add_argument(f"--no-{option}", action="store_true", help=about)
     return parser
@@ -156,7 +156,7 @@ def _kept(files: list[dict[str, Any]]) -> str:
 
 
 def _cost(cost: dict[str, int]) -> str:
-    # What ran beside the steps is no time they lost, and is told in capture.json.
+    # What ran beside the steps cost them no time; capture.json has it.
     stood_still = sum(ns for name, ns in cost.items() if name not in ("profiled_ns", "machine_ns"))
     profiled = cost.get("profiled_ns", 0)
     return f"{stood_still / 1e9:.2f} s standing still, {profiled / 1e9:.2f} s under the profiler"

@@ -17,7 +17,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("report", ABOUT, "stepscope report PATH… -o FILE [options]", EPILOG)
     add_paths(parser)
-    add_output(parser, "what to write: .html, .md or .json; - for Markdown on stdout")
+    add_output(parser, "file to write: .html, .md or .json; - for Markdown on stdout")
     add_reading(parser)
     add_showing(parser, ())
     return parser

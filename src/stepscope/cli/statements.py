@@ -20,7 +20,7 @@ _OPAQUE = late(
 
 
 def split(text: str) -> tuple[list[str], str]:
-    """The statements that end in a semicolon, without it, and what stands after the last one."""
+    """The statements that end in a semicolon, without it, and the text after the last one."""
     if ";" not in text:
         return [], text
     done: list[str] = []

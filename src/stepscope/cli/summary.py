@@ -7,7 +7,7 @@ import argparse
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 
-ABOUT = "where the time went, why, what to do (the verb of a bare PATH)"
+ABOUT = "where the time went, why, and what to do (the default)"
 
 
 def parser() -> Parser:

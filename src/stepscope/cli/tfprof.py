@@ -33,7 +33,7 @@ VALUES = {
     "write_profile": "FILE: keep the model and its steps as such a profile",
     "pprof": "FILE: write the scope, graph or code view as stacks for pprof and speedscope, with the figures"
     " of -select; packed where the name ends in .gz",
-    "flops": "own: count operations for nodes that no op log tells of; log (the default): do not",
+    "flops": "own: count operations for nodes that no op log covers; log (the default): do not",
     "device_regexes": "show only nodes on devices that match one of these, in whatever case",
     "dump_to_file": "the same as -output file:outfile=FILE, and stronger",
 }

@@ -1,6 +1,6 @@
 """The prompt of `stepscope tfprof`: a view and its options on a line, `set` for what should last.
 
-An empty line shows the options. A mistake costs nothing: it is told and the prompt stays.
+An empty line shows the options. A mistake costs nothing: the prompt prints the error and stays.
 """
 
 from __future__ import annotations

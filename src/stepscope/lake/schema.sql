@@ -5,9 +5,9 @@
 -- history
 --   1  first version
 --   2  iterator and iterator_call
---   3  iterator_model and user_stage; iterator tells the line of code and what the model says
+--   3  iterator_model and user_stage; iterator has the line of code and what the model says
 --   4  buffer
---   5  tfprof_node; buffer tells a row to draw a block on, and the line of code; op_line; checkpoint_tensor
+--   5  tfprof_node; buffer has a row to draw a block on, and the line of code; op_line; checkpoint_tensor
 --   6  hlo_instruction
 --   7  step is a view over step_stored
 --   8  address is a BIGINT; source_id of a lake has 63 bits and is the first id of its rows
@@ -16,7 +16,7 @@
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
 --   *_bytes  bytes
 --   id       a number unique over all sources opened together, or over the whole lake
---   run_id, host_id, source_id stand in every table, so that any two tables join on them
+--   every table has run_id, host_id and source_id, so that any two tables join on them
 
 -- A training job, or any program that was recorded: what belongs together.
 CREATE TABLE run (
@@ -32,7 +32,7 @@ CREATE TABLE capture (
   host_id VARCHAR NOT NULL,         -- host it was made on
   source_id BIGINT NOT NULL,        -- source it was read from
   producer VARCHAR NOT NULL,        -- what wrote it: tf_timeline, tf_profiler, jax, kineto, horovod, viztracer, step_stats, stepscope, unknown
-  origin_unix_ns BIGINT,            -- Unix time of ts_ps = 0 in nanoseconds; NULL when the file does not tell
+  origin_unix_ns BIGINT,            -- Unix time of ts_ps = 0 in nanoseconds; NULL when the file does not say
   clock VARCHAR NOT NULL,           -- unix: comparable between captures; relative: only within this capture
   dur_ps BIGINT NOT NULL            -- from the first to the last event
 );
@@ -41,7 +41,7 @@ CREATE TABLE capture (
 CREATE TABLE source (
   source_id BIGINT NOT NULL,        -- number of the source
   run_id VARCHAR NOT NULL,          -- run it belongs to
-  host_id VARCHAR NOT NULL,         -- host it speaks of
+  host_id VARCHAR NOT NULL,         -- host it is about
   path VARCHAR NOT NULL,            -- path as given; archive members after a !
   format VARCHAR NOT NULL,          -- chrome_trace, xplane, run_metadata, event_file, graph, capture
   producer VARCHAR NOT NULL,        -- what wrote it, as in capture
@@ -57,9 +57,9 @@ CREATE TABLE source (
   error VARCHAR                     -- why the file could not be read at all; NULL when it could
 );
 
--- Something that was lost, repaired, capped or missing in a source, or that its recorder complained of.
+-- Something that was lost, repaired, capped or missing in a source, or that its recorder reported.
 CREATE TABLE source_note (
-  source_id BIGINT NOT NULL,        -- source it speaks of
+  source_id BIGINT NOT NULL,        -- source it is about
   run_id VARCHAR NOT NULL,          -- run of the source
   host_id VARCHAR NOT NULL,         -- host of the source
   slug VARCHAR NOT NULL,            -- stable name; `stepscope docs SLUG` explains it
@@ -73,7 +73,7 @@ CREATE TABLE source_note (
 CREATE TABLE host (
   host_id VARCHAR NOT NULL,         -- name made of [a-z0-9._-]
   run_id VARCHAR NOT NULL,          -- run it took part in
-  name VARCHAR NOT NULL             -- name as found; 'unknown' when the file does not tell
+  name VARCHAR NOT NULL             -- name as found; 'unknown' when the file does not say
 );
 
 -- A processor or accelerator.
@@ -96,7 +96,7 @@ CREATE TABLE track (
   device_id BIGINT,                 -- device it belongs to, when known
   kind VARCHAR NOT NULL,            -- thread, device_stream, lane (packed for display), async, counter, derived, compiler or unknown
   records VARCHAR NOT NULL,         -- execution: the work itself; dispatch: its launch; annotation: marks around it; unknown
-  process VARCHAR NOT NULL,         -- the process, device or group the row stands under
+  process VARCHAR NOT NULL,         -- the process, device or group that the row belongs to
   name VARCHAR NOT NULL,            -- the row's own name
   origin VARCHAR NOT NULL,          -- the ids the file uses for it, such as 'pid 1 tid 0'
   sort_index BIGINT                 -- place among the others, when the file says
@@ -167,14 +167,14 @@ CREATE TABLE flow (
   args_json VARCHAR                 -- every named value, as a JSON object
 );
 
--- One iteration of the program's loop on one host, as its source alone tells it. Read the view step, which judges
--- steps that are recordings of their own beside one another.
+-- One iteration of the program's loop on one host, judged from its source only. Query the view step instead: it also
+-- compares steps that were recorded into files of their own.
 CREATE TABLE step_stored (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run of the source
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was recovered from
-  step BIGINT NOT NULL,             -- number of the step: the program's own where it is told, else counted from 0
+  step BIGINT NOT NULL,             -- number of the step: the program's own where recorded, else counted from 0
   name VARCHAR NOT NULL,            -- name of the marker
   kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up or unknown
   recovered_from VARCHAR NOT NULL,  -- marker, profiler_step, session_run, function_run, function_call, get_next, file, recorder or whole_capture
@@ -195,12 +195,12 @@ CREATE TABLE op_run (
   op_name VARCHAR NOT NULL,         -- node name
   op_type VARCHAR,                  -- op type, from the label
   scheduled_ps BIGINT,              -- when it was scheduled
-  start_ps BIGINT NOT NULL,         -- when the executor took it up
+  start_ps BIGINT NOT NULL,         -- when the executor started it
   op_start_ps BIGINT,               -- when its kernel began
   op_end_ps BIGINT,                 -- when its kernel ended
-  end_ps BIGINT NOT NULL,           -- when the executor was done with it
+  end_ps BIGINT NOT NULL,           -- when the executor finished it
   label VARCHAR,                    -- timeline_label as found
-  thread_id BIGINT,                 -- thread, where the recorder filled it in truly
+  thread_id BIGINT,                 -- thread, where the recorder sets it correctly
   temp_bytes BIGINT,                -- temporary memory
   persistent_bytes BIGINT,          -- persistent memory
   requested_bytes BIGINT,           -- all memory asked for during the op
@@ -223,13 +223,13 @@ CREATE TABLE allocation (
   address BIGINT                    -- address, when the recorder wrote it: its 64 bits, negative from 2^63 on
 );
 
--- A tensor that an op put out.
+-- A tensor that an op produced.
 CREATE TABLE tensor (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run of the source
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
-  op_run_id BIGINT NOT NULL,        -- execution that made it
+  op_run_id BIGINT NOT NULL,        -- execution that produced it
   op_name VARCHAR NOT NULL,         -- node name
   slot INTEGER NOT NULL,            -- which output
   dtype VARCHAR NOT NULL,           -- element type, as DT_FLOAT
@@ -277,7 +277,7 @@ CREATE TABLE iterator (
   branch_name VARCHAR NOT NULL,     -- the same with the branches of zip, mixtures and concatenations: Zip[1]::Map
   user_stage VARCHAR,               -- as the user wrote it: MapDataset:2 is transformation 2; NULL when TensorFlow added it
   user_position INTEGER,            -- place of that transformation in the user's chain, from 0 at the source
-  file VARCHAR,                     -- file in which the user wrote it, where the capture tells
+  file VARCHAR,                     -- file in which the user wrote it, where the capture has it
   line INTEGER,                     -- line in that file
   consumer_id BIGINT,               -- iterator that takes its elements; NULL for the root
   works_ahead BOOLEAN NOT NULL,     -- it has threads of its own, so that its calls are waiting, not work
@@ -287,7 +287,7 @@ CREATE TABLE iterator (
   function_ps BIGINT NOT NULL,      -- executors running its function, all threads added up
   queue_ps BIGINT NOT NULL,         -- its function waiting for a thread of the pool, at least
   busy_ps BIGINT NOT NULL,          -- when at least one of its threads was at work
-  parallelism INTEGER,              -- calls of its function that may run at once, where told
+  parallelism INTEGER,              -- calls of its function that may run at once, where known
   width INTEGER NOT NULL,           -- threads its work is divided by
   threads INTEGER NOT NULL,         -- threads it was seen on
   lane VARCHAR NOT NULL,            -- what runs one after the other has the same lane
@@ -301,8 +301,8 @@ CREATE TABLE iterator (
   runs_python BOOLEAN NOT NULL,     -- it runs a py_function
   verdict VARCHAR NOT NULL,         -- input_bound, partly_input_bound, not_input_bound or unknown: of the source
   wait_share DOUBLE,                -- waiting for input as part of the step time: of the source
-  share_seen DOUBLE NOT NULL,       -- part of the pipeline's events that was looked at; 1 but for huge recordings
-  args_json VARCHAR                 -- what its last call tells of it, as a JSON object
+  share_seen DOUBLE NOT NULL,       -- part of the pipeline's events that was read; 1 except for huge recordings
+  args_json VARCHAR                 -- values of its last call, as a JSON object
 );
 
 -- A call of GetNext of an iterator. Made from slices when first asked for.
@@ -323,7 +323,7 @@ CREATE TABLE iterator_call (
 );
 
 -- A stage as tf.data's own model of a running iterator knows it, at one moment. Read from the model protos
--- of a capture folder; they cost nothing to take and hold no trace's overhead.
+-- of a capture folder; taking them is cheap, and they contain no overhead of tracing.
 CREATE TABLE iterator_model (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run of the source
@@ -366,9 +366,9 @@ CREATE TABLE user_stage (
   position INTEGER NOT NULL,        -- place in the chain, from 0 at the source
   transformation VARCHAR NOT NULL,  -- as one writes it: map, batch
   dataset VARCHAR,                  -- TensorFlow's name of it: ParallelMapDataset
-  file VARCHAR,                     -- file in which it stands
+  file VARCHAR,                     -- file that contains it
   line INTEGER,                     -- line in that file
-  function VARCHAR,                 -- function in which it stands
+  function VARCHAR,                 -- function that contains it
   text VARCHAR,                     -- the line itself
   inputs_json VARCHAR NOT NULL,     -- positions of what it takes from, as a JSON array
   args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object; cardinality: elements of the dataset, -1 when it never ends
@@ -381,7 +381,7 @@ CREATE TABLE buffer (
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
   allocator VARCHAR NOT NULL,       -- name of the allocator; '(from the graph)' when none recorded anything
-  device VARCHAR NOT NULL,          -- device of the execution, where told
+  device VARCHAR NOT NULL,          -- device of the execution, where known
   op_run_id BIGINT,                 -- execution that asked for it
   op_name VARCHAR,                  -- op that asked for it; NULL for what was held before the recording
   op_type VARCHAR,                  -- type of that op
@@ -394,12 +394,12 @@ CREATE TABLE buffer (
   freed_ps BIGINT,                  -- when it was freed; NULL: not within the recording
   last_use_ps BIGINT,               -- when its last reader was done, by the graph that ran; NULL without one
   timeline_ps BIGINT,               -- when TensorFlow's Timeline would let it die
-  readers BIGINT NOT NULL,          -- reads that the graph tells of
+  readers BIGINT NOT NULL,          -- reads that the graph has
   at_peak BOOLEAN NOT NULL,         -- held when its allocator held most
   lane INTEGER,                     -- row to draw it on: blocks of one lane are never held at once; NULL: not drawn
-  file VARCHAR,                     -- file in which the program made the op, where an op log or a Python stack tells
+  file VARCHAR,                     -- file in which the program made the op, where an op log or a Python stack has it
   line INTEGER,                     -- line in that file
-  function VARCHAR                  -- function in which that line stands
+  function VARCHAR                  -- function that contains that line
 );
 
 -- The line of the program that made an op: from the code traces of op logs.
@@ -409,9 +409,9 @@ CREATE TABLE op_line (
   host_id VARCHAR NOT NULL,         -- host of the run's first source
   source_id BIGINT NOT NULL,        -- the run's first source
   op_name VARCHAR NOT NULL,         -- node name
-  file VARCHAR NOT NULL,            -- file of the innermost call that is no framework's
+  file VARCHAR NOT NULL,            -- file of the innermost call outside the frameworks
   line INTEGER NOT NULL,            -- line in that file
-  function VARCHAR,                 -- function in which that line stands
+  function VARCHAR,                 -- function that contains that line
   told_by VARCHAR NOT NULL          -- op log that it was read from
 );
 
@@ -428,14 +428,14 @@ CREATE TABLE hlo_instruction (
   op_name VARCHAR,                  -- the framework's name of the op it was made of: jit(f)/layer/dot_general
   file VARCHAR,                     -- file of the innermost Python call that made it
   line INTEGER,                     -- line in that file
-  function VARCHAR,                 -- function in which that line stands
+  function VARCHAR,                 -- function that contains that line
   stack_json VARCHAR                -- all these calls as [[file, line, function], …], the outermost first
 );
 
--- A line of a view of tfprof, with its figures; of several steps they are the mean. All lines are there: nothing is
--- left out, trimmed or hidden, and every type counts. Made from files or slices when first asked for.
+-- A line of a view of tfprof, with its figures, which are means when there are several steps. The table has every
+-- line: none is left out, trimmed or hidden, and every type counts. Made from files or slices when first asked for.
 CREATE TABLE tfprof_node (
-  id BIGINT NOT NULL,               -- number of the line; lines of a view stand in its order
+  id BIGINT NOT NULL,               -- number of the line; lines have the order of their view
   run_id VARCHAR NOT NULL,          -- run of the first source
   host_id VARCHAR NOT NULL,         -- host of the first source
   source_id BIGINT NOT NULL,        -- first of the sources, which are counted together
@@ -444,7 +444,7 @@ CREATE TABLE tfprof_node (
   parent_id BIGINT,                 -- line above; NULL for the root of the view
   depth INTEGER NOT NULL,           -- levels below the root
   name VARCHAR NOT NULL,            -- name of a node, scope, op type or call; the root's is _TFProfRoot
-  is_node BOOLEAN NOT NULL,         -- nodes of its own stand behind it; false for a scope that is none
+  is_node BOOLEAN NOT NULL,         -- true for a node; false for a scope that is not a node
   op_types VARCHAR NOT NULL,        -- its types, or those of its nodes, joined by |
   devices VARCHAR NOT NULL,         -- where it ran, joined by |
   shape VARCHAR,                    -- shape of a variable, as 3x3x16
@@ -459,7 +459,7 @@ CREATE TABLE tfprof_node (
   self_output_bytes BIGINT NOT NULL, -- bytes of outputs
   self_params BIGINT NOT NULL,      -- elements of variables
   self_float_ops BIGINT NOT NULL,   -- floating point operations
-  total_runs BIGINT NOT NULL,       -- executions, with what is below; in the op view, with the types listed behind it
+  total_runs BIGINT NOT NULL,       -- executions, with what is below; in the op view, with the types listed after it
   total_nodes BIGINT NOT NULL,      -- the same of nodes
   total_ps BIGINT NOT NULL,         -- the same of ps
   total_accelerator_ps BIGINT NOT NULL, -- the same of accelerator_ps
@@ -481,9 +481,9 @@ CREATE TABLE checkpoint_tensor (
   name VARCHAR NOT NULL,            -- name
   dtype VARCHAR NOT NULL,           -- element type, as float32
   shape VARCHAR NOT NULL,           -- shape as JSON, [64,10]
-  elements BIGINT,                  -- number of elements; NULL when it is beyond all numbers
-  bytes BIGINT,                     -- bytes in the checkpoint; NULL where only the values themselves tell
+  elements BIGINT,                  -- number of elements; NULL when it exceeds the range of the type
+  bytes BIGINT,                     -- bytes in the checkpoint; NULL where only the values would show it
   slices BIGINT NOT NULL,           -- parts it was saved in; more than 1 for a partitioned variable
-  role VARCHAR NOT NULL,            -- weight, slot (of an optimizer), optimizer (what it keeps besides) or counter, as the names tell
+  role VARCHAR NOT NULL,            -- weight, slot (of an optimizer), optimizer (what it keeps besides) or counter, judged by the name
   weight VARCHAR                    -- of a slot: the weight it belongs to, where the checkpoint has it
 );
