@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ABOUT = "build or extend a lake of many runs, hosts and steps"
 EPILOG = """A lake is a folder of Parquet files that query, summary, report and export read like any other
-path. A run is named after its folder, plus digits that identify the whole path. --run, --host and path parts such
-as run=NAME/host=NAME are used as they are. Ingesting a path again changes nothing, nor does a copy of a
+path. A run is named after its folder, plus digits that identify the whole path. --run, --host and path parts
+such as run=NAME/host=NAME are used as they are. Ingesting a path again changes nothing, nor does a copy of a
 recording that the lake has, unless you name its run or host. A source that cannot be read is listed with its
 error."""
 
