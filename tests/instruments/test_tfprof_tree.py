@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import stepscope
+from stepscope.cli import main
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.instruments.tfprof import tree
 from tests import corpus
@@ -161,3 +162,28 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         stepscope.tfprof(graph=GRAPH).code()
     with pytest.raises(UnreadableSource):
         stepscope.tfprof(graph=GRAPH).scope(step=3)
+
+
+def test_a_view_is_a_report_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["tfprof", "scope", str(SERVERS), "-select", "micros,params,occurrence"]
+    root = stepscope.tfprof(SERVERS).scope(max_depth=10, select="micros,params,occurrence")
+    assert main([*words, "-format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    nodes = told["sections"][0]["tree"]["nodes"]
+    lines = list(root.walk())
+    assert [(one["depth"], one["name"]) for one in nodes] == [(one.level, one.name) for one in lines]
+    assert [one["values"]["total_micros"] for one in nodes] == [one.total.micros * 10**6 for one in lines]
+    assert [one["values"]["own_occurrence"] for one in nodes] == [one.own.runs for one in lines]
+    for form in ("md", "csv"):
+        assert main([*words, "-format", form]) == 0
+        assert lines[1].name in capsys.readouterr().out
+    assert main([*words, "-format", "table"]) == 0
+    assert "Model Analysis Report" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words", [["scope", "-format", "pdf"], ["advise", "-format", "json"], ["-format", "md"]]
+)
+def test_a_form_needs_a_view(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tfprof", *words, str(SERVERS)]) == 2
+    assert "-format" in capsys.readouterr().err

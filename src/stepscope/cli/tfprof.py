@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser
+from stepscope.cli.arguments import FORMATS, Parser
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 from stepscope.instruments.tfprof import VIEWS
@@ -35,6 +35,7 @@ VALUES = {
     " of -select; packed where the name ends in .gz",
     "flops": "own: count operations for nodes that no op log covers; log (the default): do not",
     "device_regexes": "show only nodes on devices that match one of these, in whatever case",
+    "format": "table (the default): the text of tfprof; json, csv, md: the view as a report of stepscope",
     "dump_to_file": "the same as -output file:outfile=FILE, and stronger",
 }
 FLAGS = {
@@ -156,6 +157,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints a view, or opens the prompt."""
     from stepscope import _core
     from stepscope.instruments import tfprof
+    from stepscope.report import tfprof as report
     from stepscope.sources.spool import Spool
 
     if options.view == "help":
@@ -165,6 +167,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for name, value in options.words.items():
         tfprof.set_option(chosen, name, value, free=True)
     told = _older_words(options, chosen)
+    form = _form(options)
     spool = Spool()  # lasts as long as this function: the answer may read from it to the end
     options.paths = [_kept(path, spool) for path in options.paths]
     files = _files(options, told, console)
@@ -182,7 +185,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         answer, text = (advice := model.advise()), advice.text
     else:
         answer = model.show(options.view, chosen)
-        told += tfprof.advice(options.view, options.words, answer)
+        told += report.advice(options.view, options.words, answer)
         text = tfprof.report(chosen, answer)
     warnings = [*model.notes, *answer.warnings, *told]
     for warning in warnings:
@@ -195,10 +198,40 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     write_files(answer, force=options.force)
     _write_stacks(options, model, chosen, console)
-    console.data.write(text)
+    if form == "table":
+        console.data.write(text)
+    else:
+        from stepscope.cli.showing import show
+        from stepscope.instruments.tfprof.tree import tree
+
+        rows, _ = model.outline(options.view, chosen)
+        root = tree(rows, tuple(chosen.select), _ticks(model))
+        as_form = argparse.Namespace(format=form, spreadsheet=False)
+        show(report.build(options.view, root, warnings), as_form, console)
     if options.view == "advise":
         _say_findings(files, console)
     return 0
+
+
+def _form(options: argparse.Namespace) -> str:
+    """What -format asks for. UsageError for a word that is none, and where there is no view to show so."""
+    form: str = options.values.get("format", FORMATS[0])
+    if form not in FORMATS:
+        raise UsageError(
+            f"-format cannot be {form}", seen="another word", todo=f"choose one of {', '.join(FORMATS)}"
+        )
+    if form != FORMATS[0] and options.view not in VIEWS:
+        raise UsageError(
+            "-format needs a view",
+            seen=f"-format {form} with {options.view or 'no view'}",
+            todo=f"name one of {', '.join(VIEWS)}",
+        )
+    return form
+
+
+def _ticks(model: Model) -> int:
+    """Units of the figures for a microsecond: picoseconds of a trace."""
+    return 10**6 if model.of_trace else 1
 
 
 def _kept(path: str, spool: Spool) -> str:
@@ -339,7 +372,7 @@ def _write_stacks(options: argparse.Namespace, model: Model, chosen: TfprofOptio
 
     view_pprof.check(options.view, chosen.select)
     rows, _ = model.outline(options.view, chosen)
-    root = tree(rows, tuple(chosen.select), 10**6 if model.of_trace else 1)
+    root = tree(rows, tuple(chosen.select), _ticks(model))
     data = b"".join(view_pprof.write(options.view, root))
     _write(name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data, force=options.force)
     console.say(f"the stacks of {len(rows):,} lines are in {name}")

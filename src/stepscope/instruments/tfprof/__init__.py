@@ -327,35 +327,6 @@ def report(options: TfprofOptions, answer: Answer) -> str:
     )
 
 
-def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
-    """What to know about options that TensorFlow takes without a word and that do not do what they seem to.
-
-    words: the options as they were typed.
-    """
-    told = []
-    types = words.get("account_type_regexes", "").split(",")
-    if "Variable" in types and "(--/0 params" in answer.text:
-        told.append(
-            "-account_type_regexes Variable: expressions match whole types, and variables are VariableV2 or"
-            " VarHandleOp; Variable.*,VarHandleOp finds all"
-        )
-    told += [
-        f"-account_type_regexes {word}: devices are in lower case here: {word.lower()}"
-        for word in types
-        if "CPU:" in word or "GPU:" in word
-    ]
-    order = words.get("order_by", "name")
-    if order not in orders():
-        told.append(f"-order_by {order}: no such order, so by name; there are {', '.join(orders())}")
-    selected = words.get("select", "").split(",")
-    if "num_hidden_ops" in selected:
-        told.append("-select num_hidden_ops: a word of tfprof's first years that has never shown anything")
-    unknown = [word for word in selected if word not in ("", "num_hidden_ops", *columns())]
-    if unknown:
-        told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(columns())}")
-    return told
-
-
 def _told(counted: int, unknown: int, without_formula: dict[str, int], not_in_graph: int) -> str:
     """What became of the nodes for which no op log tells the operations; nothing is zero in silence."""
     told = [f"floating point operations of stepscope's own for {counted} nodes"]

@@ -1,0 +1,94 @@
+"""A view of tfprof as a report: its lines as a tree with their figures; and what to know about options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from stepscope import units
+from stepscope.instruments.tfprof import columns, orders
+from stepscope.report.parts import Column, Report, Section, Tree
+from stepscope.report.parts import Node as Line
+from stepscope.units import Unit
+
+if TYPE_CHECKING:
+    from stepscope.instruments.tfprof import Answer
+    from stepscope.instruments.tfprof.tree import Node
+
+_QUESTIONS = {
+    "scope": "Which name scopes hold the figures?",
+    "graph": "Which ops hold the figures, with all that they take from?",
+    "op": "Which op types hold the figures?",
+    "code": "Which calls of the program hold the figures?",
+}
+_PS_PER_MICRO = 10**6
+
+
+def build(view: str, root: Node, notes: Sequence[str] = ()) -> Report:
+    """The report of a view. Each selected figure comes twice: with all that is below a line, and its own."""
+    from stepscope.instruments.tfprof.tree import FIGURES
+
+    meanings = columns()
+    words = [word for word in root.select if word in FIGURES]
+    heads = [
+        Column(f"{whose}_{word}", _unit(word), f"{title} {word}", meanings[word])
+        for word in words
+        for whose, title in (("total", "All"), ("own", "Own"))
+    ]
+    lines = [
+        Line(
+            node.level,
+            node.name,
+            tuple(
+                _value(word, getattr(figures, FIGURES[word][0]))
+                for word in words
+                for figures in (node.total, node.own)
+            ),
+            about="|".join(node.types) if "op_types" in root.select else "",
+        )
+        for node in root.walk()
+    ]
+    shown = units.count(len(lines), "line")
+    tree = Section(
+        view, f"The {view} view", _QUESTIONS[view], tuple(notes), tree=Tree(tuple(heads), tuple(lines))
+    )
+    return Report(f"tfprof: {view} view, {shown}", (), (tree,))
+
+
+def _unit(word: str) -> Unit:
+    if word.endswith("micros"):
+        return "ps"
+    return "bytes" if word.endswith("bytes") else "int"
+
+
+def _value(word: str, figure: float) -> int:
+    return round(figure * _PS_PER_MICRO) if _unit(word) == "ps" else round(figure)
+
+
+def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
+    """What to know about options that TensorFlow takes without a word and that do not do what they seem to.
+
+    words: the options as they were typed.
+    """
+    told = []
+    types = words.get("account_type_regexes", "").split(",")
+    if "Variable" in types and "(--/0 params" in answer.text:
+        told.append(
+            "-account_type_regexes Variable: expressions match whole types, and variables are VariableV2 or"
+            " VarHandleOp; Variable.*,VarHandleOp finds all"
+        )
+    told += [
+        f"-account_type_regexes {word}: devices are in lower case here: {word.lower()}"
+        for word in types
+        if "CPU:" in word or "GPU:" in word
+    ]
+    order = words.get("order_by", "name")
+    if order not in orders():
+        told.append(f"-order_by {order}: no such order, so by name; there are {', '.join(orders())}")
+    selected = words.get("select", "").split(",")
+    if "num_hidden_ops" in selected:
+        told.append("-select num_hidden_ops: tfprof has never shown anything for this word")
+    unknown = [word for word in selected if word not in ("", "num_hidden_ops", *columns())]
+    if unknown:
+        told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(columns())}")
+    return told
