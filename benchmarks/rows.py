@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measure import Route
+from start_tricks import TRICKS
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
@@ -238,6 +239,25 @@ def start_rows() -> list[Row]:
     ]
 
 
+def trick_rows() -> list[Row]:
+    """What each start-up trick saves of a question to a small file; one that saves less than a tenth goes."""
+    return [
+        Row(
+            "start-tricks",
+            "a question to a small file, with each start-up trick left out in turn",
+            (SMALL,),
+            tuple(_trick(name) for name in TRICKS),
+            tuple(Promise("times", "all", 1.1, name) for name in TRICKS if name != "all"),
+            15,
+        )
+    ]
+
+
+def _trick(name: str) -> Route:
+    command = [sys.executable, str(HERE / "start_tricks.py"), name, "query", str(SMALL), COUNT]
+    return Route(name, command, environment={"STEPSCOPE_CACHE_DIR": str(OUT / "tricks")})
+
+
 def huge_rows() -> list[Row]:
     """10 GB, asked for by name only: it takes the disk and minutes."""
     file = DATA / "lines-10000.json"
@@ -272,6 +292,7 @@ XPROF = DATA / "xprof" / "bin" / "xprof"
 
 DEFAULT = [
     *start_rows(),
+    *trick_rows(),
     *json_rows(200),
     *json_rows(1000),
     *xspace_rows(1),
