@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any, TextIO
 
-from stepscope.patterns import late
-
 _CHARACTERS = (
     "\x00-\x1f\x7f-\x9f"  # C0 and C1: escape sequences, carriage returns, NUL
     "\u00ad\u180e\u200b\u2060-\u2064\ufeff"  # nothing to see
@@ -20,9 +18,9 @@ _CHARACTERS = (
     "\ud800-\udfff\ufff9-\ufffb"  # lone surrogates cannot be encoded
     "\U000e0000-\U000e007f"  # tags: invisible text
 )
-_HIDDEN = late(f"[{_CHARACTERS}]")
-_LINES = late(f"(?:\n|\r\n|\t)|([{_CHARACTERS}])")
-_STYLED = late(f"(?:\n|\r\n|\t|\x1b\\[[0-9;]*m)|([{_CHARACTERS}])")
+_HIDDEN = re.compile(f"[{_CHARACTERS}]")
+_LINES = re.compile(f"(?:\n|\r\n|\t)|([{_CHARACTERS}])")
+_STYLED = re.compile(f"(?:\n|\r\n|\t|\x1b\\[[0-9;]*m)|([{_CHARACTERS}])")
 
 
 def escaped(text: str) -> str:

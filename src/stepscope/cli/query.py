@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -13,7 +14,6 @@ from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import QueryError, UsageError
-from stepscope.patterns import late
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -27,7 +27,7 @@ analysis of the library: stepscope query PATH @op_types. Tables and columns: ste
 ROWS_ON_SCREEN = 200
 """Rows of a table that a terminal is given; --all gives it all."""
 
-_BEGIN = late(r"\s*(?:@\w|\(|([A-Za-z]+)\b)")
+_BEGIN = re.compile(r"\s*(?:@\w|\(|([A-Za-z]+)\b)")
 _ASKS = {"select", "with", "from", "describe", "show", "summarize", "values", "table", "explain"}
 _ASKS |= {"pivot", "unpivot"}
 _REFUSED = {"alter", "attach", "begin", "call", "copy", "create", "delete", "detach", "drop", "export"}

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from stepscope.patterns import late
-
 # What may hold a semicolon: strings, E-strings, names, dollar quotes and comments. Unclosed ones run to
 # the end.
-_OPAQUE = late(
+_OPAQUE = re.compile(
     r"[eE]'(?:[^'\\]|\\.|'')*(?:'|$)"
     r"|'(?:[^']|'')*(?:'|$)"
     r'|"(?:[^"]|"")*(?:"|$)'

@@ -1,4 +1,7 @@
-"""Starts DuckDB in the background, while the code that will use it is still being imported."""
+"""Starts DuckDB in the background, while the code that will use it is still being imported.
+
+A summary of a small file takes 1.14 times as long without it (benchmarks: start-tricks).
+"""
 
 from __future__ import annotations
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
-from stepscope.patterns import late
-
-_SLOT = late(
+_SLOT = re.compile(
     r"(?P<weight>.+)/(Momentum|Adam(_1)?|AdamW(_1)?|Adagrad(DA)?|gradient_(squared_)?accumulator|Adadelta(_1)?"
     r"|RMSProp(_\d)?|Ftrl(_1)?|adam_[mv]|ExponentialMovingAverage|Lamb(_1)?|vr|vc|m|v)(?P<copy>_\d+)?"
 )
 """Slots of TensorFlow 1: the name of the weight, and behind it what the optimizer calls the slot."""
-_OBJECT_SLOT = late(r"(?P<weight>.+)/\.OPTIMIZER_SLOT/.+/\.ATTRIBUTES/(?P<key>[^/]+)")
+_OBJECT_SLOT = re.compile(r"(?P<weight>.+)/\.OPTIMIZER_SLOT/.+/\.ATTRIBUTES/(?P<key>[^/]+)")
 """Slots of TensorFlow 2's object-based checkpoints."""
-_OPTIMIZER = late(
+_OPTIMIZER = re.compile(
     r"(.*/)?(beta_?[12]_power(_\d+)?|learning_rate(_\d+)?|decay|momentum|rho|beta_[12])(/\.ATTRIBUTES/.+)?"
     r"|(.*/)?(optimizer|_optimizer|keras_api/optimizer)/.+"
 )
 """What an optimizer keeps beside its slots, and the variables of Keras' optimizers, which name no weight."""
-_COUNTER = late(
+_COUNTER = re.compile(
     r"_CHECKPOINTABLE_OBJECT_GRAPH|(.*/)?(global_step|save_counter|iter|iterations)(/\.ATTRIBUTES/.+)?"
 )
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stepscope.formats._exported import restore_devices
-from stepscope.patterns import late
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -101,8 +100,8 @@ def _unknown(track: Track, file: _File) -> None:
     """A row that nothing is known of stays unknown."""
 
 
-_DEVICE_KIND = late(r"(?:^|[/:])(?:device:)?(cpu|gpu|tpu)\b", re.IGNORECASE)
-_STREAM = late(r"^(.*?)/(stream:[^/]*|memcpy)$")
+_DEVICE_KIND = re.compile(r"(?:^|[/:])(?:device:)?(cpu|gpu|tpu)\b", re.IGNORECASE)
+_STREAM = re.compile(r"^(.*?)/(stream:[^/]*|memcpy)$")
 
 
 def device_kind(name: str) -> str:
@@ -163,11 +162,11 @@ def _kineto(track: Track, file: _File) -> None:
 
 
 # Rows that TensorFlow's profiler computes from others; a TPU's "XLA Ops" are the work itself.
-_DERIVED = late(
+_DERIVED = re.compile(
     r"(Steps?|XLA Modules|XLA TraceMe|XLA Ops|Async XLA Ops|TensorFlow (Name Scope|Ops)|Framework .*"
     r"|Source [Cc]ode.*|Launch Stats|Host Offload Ops|GPU Power|Counters)$"
 )
-_TPU_WORK = late(r"(XLA Ops|Async XLA Ops|TensorCore|SparseCore|Host Offload Ops)")
+_TPU_WORK = re.compile(r"(XLA Ops|Async XLA Ops|TensorCore|SparseCore|Host Offload Ops)")
 
 
 def _profiler(track: Track, file: _File) -> None:

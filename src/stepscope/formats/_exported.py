@@ -6,17 +6,16 @@ A file may say anything there, so whatever has not the form that the export writ
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
-
-from stepscope.patterns import late
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 _LAST = 10**13
-_ROW = late(r"pid (\d{1,12})(?: tid (\d{1,12}))?(?: |$)")
+_ROW = re.compile(r"pid (\d{1,12})(?: tid (\d{1,12}))?(?: |$)")
 
 
 def restore_devices(store: Store, meta: Mapping[str, str], tracks: list[dict[str, Any]]) -> None:

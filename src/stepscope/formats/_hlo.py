@@ -7,13 +7,13 @@ HloProto as bytes (6).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from stepscope.formats._protobuf import fields
-from stepscope.patterns import late
 
 PLANE = b"/host:metadata"
-_NUMBER = late(rb"\((\d{1,20})\)$")
+_NUMBER = re.compile(rb"\((\d{1,20})\)$")
 _LEAST_BYTES = 8
 """A shorter text of bytes is no program."""
 

@@ -6,17 +6,19 @@ inwards; their texts are numbers of the map `id_to_string` (2), in old files the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepscope.formats._protobuf import fields, varint
-from stepscope.patterns import late
 
-NAMES = late(r"(tfprof_log|op_?log)([._-].*)?")
+NAMES = re.compile(r"(tfprof_log|op_?log)([._-].*)?")
 """Names of op logs: what write_op_log and the recorder call them."""
 MOST_BYTES = 64 << 20
 """An op log that is larger is not read: it is gone through in Python."""
-_FRAMEWORK = late(r"(^|[/\\])(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib)[/\\]")
+_FRAMEWORK = re.compile(
+    r"(^|[/\\])(site-packages|dist-packages|tensorflow|keras|tf_keras|torch|jax|jaxlib)[/\\]"
+)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ choice again, with all its tables, when it decodes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TypeAlias, Union
-
-from stepscope.patterns import late
 
 Shape: TypeAlias = Mapping[int, Union["Shape", str, None]]
 """Fields by number: n number, t text, f 4 bytes, d 8 bytes, b bytes, None anything (which proves
@@ -73,7 +72,7 @@ _SHAPES: tuple[tuple[str, Shape], ...] = (
     ("graph", _SAVED_MODEL),
 )
 
-_FIRST_NAME = late(rb"\s*(?:#[^\n]*\n\s*)*([A-Za-z_][A-Za-z0-9_]*)\s*[:{<]")
+_FIRST_NAME = re.compile(rb"\s*(?:#[^\n]*\n\s*)*([A-Za-z_][A-Za-z0-9_]*)\s*[:{<]")
 _TEXT_NAMES = {
     **dict.fromkeys(
         (b"step_stats", b"cost_graph", b"partition_graphs", b"function_graphs", b"dev_stats"), "run_metadata"
@@ -84,7 +83,7 @@ _TEXT_NAMES = {
     ),
 }
 # Other messages have fields called `node` or `library` as well; these are in no graph's absence.
-_GRAPH_WORDS = late(rb"\bop\s*:|\bproducer\s*:|\bsignature\s*[:{<]|\bmeta_graph|\bstripped_op_list")
+_GRAPH_WORDS = re.compile(rb"\bop\s*:|\bproducer\s*:|\bsignature\s*[:{<]|\bmeta_graph|\bstripped_op_list")
 
 
 @lru_cache(maxsize=4)

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import LimitReached
-from stepscope.patterns import late
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -35,7 +34,7 @@ MOST_PIECE_BYTES = 256 << 20
 _NS = 1000
 """Picoseconds in a nanosecond."""
 _FITS = 2**63 - 1
-_RECORDER = late(rb'"recorder"\s*:\s*"stepscope')
+_RECORDER = re.compile(rb'"recorder"\s*:\s*"stepscope')
 
 
 def sniff(head: bytes, name: str) -> bool:

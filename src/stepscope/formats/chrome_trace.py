@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from stepscope.patterns import late
-
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 NAME = "chrome_trace"
 DECODER = "chrome_trace"
 
-_EVENTS = late(rb'"traceEvents"\s*:\s*(\[|$)')
-_PHASE = late(rb'"ph"\s*:\s*"')
-_TOP_KEY = late(rb'^\{\s*"(displayTimeUnit|schemaVersion|otherData|stackFrames|metadata|traceName)"')
-_TRACE_NAME = late(r"trace|timeline", re.IGNORECASE)
+_EVENTS = re.compile(rb'"traceEvents"\s*:\s*(\[|$)')
+_PHASE = re.compile(rb'"ph"\s*:\s*"')
+_TOP_KEY = re.compile(rb'^\{\s*"(displayTimeUnit|schemaVersion|otherData|stackFrames|metadata|traceName)"')
+_TRACE_NAME = re.compile(r"trace|timeline", re.IGNORECASE)
 
 
 def sniff(head: bytes, name: str) -> bool:

@@ -19,8 +19,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from stepscope.patterns import late
-
 if TYPE_CHECKING:
     from stepscope._core import Store
 
@@ -31,14 +29,14 @@ WARM_UP_FACTOR = 3
 WARM_UP_OTHERS = 3
 """How many other steps that median needs."""
 
-_EVAL = late(r"(^|[^a-z])(eval|evaluate|evaluation|test|valid|validation|predict)([^a-z]|$)", re.I)
-_TRAIN = late(r"(^|[^a-z])(train|training|fit)([^a-z]|$)|ProfilerStep|Profiled batch", re.I)
-_NUMBERED = late(r"ProfilerStep#(\d+)")
-_NUMBER_BEHIND = late(r"[A-Za-z_ ]*?[ _#:=-]*(\d+)")
-_COMPILES = late(
+_EVAL = re.compile(r"(^|[^a-z])(eval|evaluate|evaluation|test|valid|validation|predict)([^a-z]|$)", re.I)
+_TRAIN = re.compile(r"(^|[^a-z])(train|training|fit)([^a-z]|$)|ProfilerStep|Profiled batch", re.I)
+_NUMBERED = re.compile(r"ProfilerStep#(\d+)")
+_NUMBER_BEHIND = re.compile(r"[A-Za-z_ ]*?[ _#:=-]*(\d+)")
+_COMPILES = re.compile(
     r"(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Client::Compile$|Compiler::(Run|Compile)|backend_compile"
 )
-_KERAS = late(r"(multi|one)(_test)?_step_on_")
+_KERAS = re.compile(r"(multi|one)(_test)?_step_on_")
 
 
 class Hints(Protocol):

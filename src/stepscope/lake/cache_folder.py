@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 from stepscope.lake import disk
-from stepscope.patterns import late
 
 MARK = "stepscope-cache.json"
 _OWN = {
-    "entries": late(r"[0-9a-f]+-[0-9a-f]{16,64}-[0-9.]+-[0-9a-f]{8}"),
-    "stage": late(r"[0-9a-f]{32}(?:\.lock)?"),
-    "index": late(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
-    "checked": late(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
+    "entries": re.compile(r"[0-9a-f]+-[0-9a-f]{16,64}-[0-9.]+-[0-9a-f]{8}"),
+    "stage": re.compile(r"[0-9a-f]{32}(?:\.lock)?"),
+    "index": re.compile(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
+    "checked": re.compile(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
 }
 """The folders in the cache, and the names that stepscope gives in them."""
 

@@ -8,6 +8,7 @@ is removed, whatever a plan says.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from pathlib import Path
@@ -16,7 +17,6 @@ from typing import NamedTuple
 from stepscope import strict_json
 from stepscope.errors import LakeError
 from stepscope.lake import disk, manifest, reader
-from stepscope.patterns import late
 
 STAGE = "_stage"
 PLAN = "plan.json"
@@ -25,9 +25,9 @@ OLD_SECONDS = 3600
 """Files that a newer decoder's replaced stay so long for readers that opened the lake before."""
 
 _MOST_PLAN_BYTES = 1 << 20
-_MARK = late(r"[0-9a-f]{32}\.mark")
-_LOCK = late(r"[0-9a-f]{32}\.lock")
-_OLD = late(r"old-[0-9a-f]{32}\.json")
+_MARK = re.compile(r"[0-9a-f]{32}\.mark")
+_LOCK = re.compile(r"[0-9a-f]{32}\.lock")
+_OLD = re.compile(r"old-[0-9a-f]{32}\.json")
 
 
 class Swept(NamedTuple):

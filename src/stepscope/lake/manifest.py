@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +16,8 @@ from stepscope import strict_json
 from stepscope.errors import LakeError
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
-from stepscope.patterns import late
 
-_OWN_PATH = late(
+_OWN_PATH = re.compile(
     r"([a-z_]{1,64})/run=[a-z][a-z0-9._-]{0,150}/host=[a-z][a-z0-9._-]{0,150}/"
     r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.parquet"
 )

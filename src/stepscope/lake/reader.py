@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +18,6 @@ from stepscope.lake import manifest as manifests
 from stepscope.lake.checked import Checked
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.schema import schema
-from stepscope.patterns import late
 from stepscope.sources.given import LAKE_MARK
 
 MANIFESTS = "_manifest"
@@ -148,7 +148,7 @@ def read_manifests(folder: Path) -> tuple[Manifest, ...]:
     return tuple(manifests.read(path) for path in sorted((folder / MANIFESTS).glob("[0-9]*.json")))
 
 
-_PLAIN = late(r"[^*?\[\]\\\x00-\x1f\ud800-\udfff]+")
+_PLAIN = re.compile(r"[^*?\[\]\\\x00-\x1f\ud800-\udfff]+")
 
 
 @contextlib.contextmanager

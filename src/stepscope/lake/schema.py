@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from stepscope.patterns import late
-
 
 class Column(NamedTuple):
     """A column: its SQL type and what it means."""
@@ -64,9 +62,9 @@ class Schema(NamedTuple):
         raise KeyError(name)
 
 
-_TABLE = late(r"((?:^--[^\n]*\n)+)CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTALL)
-_COLUMN = late(r"^  (\w+) (\w+)( NOT NULL)?,?\s*-- (.+)$")
-_VERSION = late(r"^-- SCHEMA_VERSION (\d+)$", re.MULTILINE)
+_TABLE = re.compile(r"((?:^--[^\n]*\n)+)CREATE TABLE (\w+) \(\n(.*?)^\);", re.MULTILINE | re.DOTALL)
+_COLUMN = re.compile(r"^  (\w+) (\w+)( NOT NULL)?,?\s*-- (.+)$")
+_VERSION = re.compile(r"^-- SCHEMA_VERSION (\d+)$", re.MULTILINE)
 
 
 def read(text: str) -> Schema:

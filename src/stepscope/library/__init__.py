@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from stepscope.engines import Reads, Statement
-from stepscope.patterns import late
 
 Kind = Literal["base", "analysis", "finding"]
 
@@ -49,9 +48,9 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
         ("notes", "weakened_by"),
     ),
 }
-_HEADING = late(r"-- ([a-z_]+):(?: (.*))?")
-_WORD = late(r"[a-z_][a-z0-9_]*")
-_PLACEHOLDER = late(r"\{([a-z0-9_]+)(?::([^{}|]*)\|([^{}|]*))?\}")
+_HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
+_WORD = re.compile(r"[a-z_][a-z0-9_]*")
+_PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)(?::([^{}|]*)\|([^{}|]*))?\}")
 
 
 class HeaderError(ValueError):

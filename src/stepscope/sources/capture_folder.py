@@ -8,10 +8,10 @@ together with `capture.json`; recordings in it (XPlane, run metadata, graphs) st
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from stepscope.patterns import late
 from stepscope.sources.source import Piece, Source
 
 MARK = "capture.json"
@@ -21,8 +21,8 @@ _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
 
 _PIECE = r"(?:op_log\.pb|machine\.ndjson|steps\.ndjson|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
-_PIECES = late(_PIECE)
-_ENDS = late(rf"(?:^|/){_PIECE}$")
+_PIECES = re.compile(_PIECE)
+_ENDS = re.compile(rf"(?:^|/){_PIECE}$")
 
 
 def home_of(folder: str, homes: Sequence[str]) -> str | None:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepscope.errors import UsageError
-from stepscope.patterns import late
 from stepscope.sources.look import is_regular
 
 LAKE_MARK = "stepscope-lake.json"
 """A folder with this file is a lake; it is opened as one and never searched."""
 
-CHECKPOINT_VALUES = late(r"(.+)\.data-\d{5}-of-\d{5}")
+CHECKPOINT_VALUES = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
 """Names of the files that hold the values of a checkpoint, behind its prefix."""
 
 

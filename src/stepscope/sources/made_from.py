@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 import mmap
+import re
 from pathlib import Path
 
-from stepscope.patterns import late
 from stepscope.sources.source import Source
 
 _HEAD_BYTES = 1 << 16
 _MOST_BYTES = 32 << 20
-_PROCESSES = late(rb" (?:Compute|Tensors)\"|\"Allocators\"")
+_PROCESSES = re.compile(rb" (?:Compute|Tensors)\"|\"Allocators\"")
 """The names of processes, with which every timeline begins."""
-_COMPLETE = late(rb"\"ph\":\s*\"X\"")
+_COMPLETE = re.compile(rb"\"ph\":\s*\"X\"")
 _MOST_NODES = 8
 """Nodes that are looked for. Names are rewritten now and then, so not every one must be found."""
 _ENOUGH = 2
-_FLAT = late(r"\{(?:[^{}]|\{[^{}]*\})*\}")
+_FLAT = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 """An event of a timeline: an object whose members hold no more than one object deep."""
 
 

@@ -7,21 +7,19 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from stepscope.patterns import late
-
 PACKINGS = (".gz", ".gzip", ".bz2", ".xz")
 ARCHIVES = (".tar", ".tgz", ".tbz2", ".txz", ".zip")
 
 _STEP = (
-    late(r"(?<![a-z])step[-_]?(\d{1,9})(?!\d)", re.IGNORECASE),
-    late(r"(?:timeline|run_?meta(?:data)?)[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
+    re.compile(r"(?<![a-z])step[-_]?(\d{1,9})(?!\d)", re.IGNORECASE),
+    re.compile(r"(?:timeline|run_?meta(?:data)?)[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE),
 )
-_RANK = late(r"(?<![a-z])(?:rank|worker|replica)[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
-_EVENTS = late(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profile-empty)?$")
-_TORCH = late(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
-_HOST_FILE = late(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
-_SLUG = late(r"[^a-z0-9._-]+")
-_SAID = late(r"(run|host|rank)=(.+)")
+_RANK = re.compile(r"(?<![a-z])(?:rank|worker|replica)[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_EVENTS = re.compile(r"events\.out\.tfevents\.\d+\.(.+?)(?:\.\d+\.\d+)?(?:\.v2|\.profile-empty)?$")
+_TORCH = re.compile(r"(.+?)_\d+\.\d+\.pt\.trace\.json$")
+_HOST_FILE = re.compile(r"(.+?)\.(?:xplane\.pb|trace\.json)$")
+_SLUG = re.compile(r"[^a-z0-9._-]+")
+_SAID = re.compile(r"(run|host|rank)=(.+)")
 _DIGITS = 10
 """Hexadecimal digits that stand for a whole path: 40 bits, so that two of 100,000 runs with the same short
 name have the same digits in one of 200 lakes."""

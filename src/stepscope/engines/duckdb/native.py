@@ -1,38 +1,19 @@
 """DuckDB's native module, without the package around it where that can be spared.
 
-`import duckdb` takes longer than DuckDB needs to start: most of it goes into data frames, typed expressions
-and the reading of package metadata, none of which are used here. The native module is the same either way;
-all that the package adds for us is how it reads Arrow streams, which `_Streams` says for the releases where
-that is known, and `_Beside` where a process has imported the package. Other releases get the package alone.
+`import duckdb` loads data frames, typed expressions and package metadata, none of which are used here: a
+question to a small file takes 1.35 times as long with it (benchmarks: start-tricks). The native module is
+the same either way; all that the package adds for us is how it reads Arrow streams. `_Streams` does that
+for the releases where it is known, and `_Beside` in a process that has imported the package. With any other
+release the package is used.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import os
 import sys
-from collections.abc import Iterator
 from typing import Any
 
-
-@contextlib.contextmanager
-def _late_binding() -> Iterator[None]:
-    """Lets what is loaded look up the functions that it calls when it first calls them. The module calls ten
-    thousand functions of its own through tables that the loader else fills at once; a query needs few."""
-    if not hasattr(os, "RTLD_LAZY"):  # where modules are loaded otherwise
-        yield
-        return
-    flags = sys.getdlopenflags()
-    sys.setdlopenflags(flags & ~os.RTLD_NOW | os.RTLD_LAZY)
-    try:
-        yield
-    finally:
-        sys.setdlopenflags(flags)
-
-
-with _late_binding():
-    import _duckdb as duckdb
+import _duckdb as duckdb
 
 __all__ = ["duckdb"]
 

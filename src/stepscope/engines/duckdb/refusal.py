@@ -7,14 +7,13 @@ from collections.abc import Mapping
 
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.errors import LimitReached, QueryError, StepscopeError
-from stepscope.patterns import late
 
-_TABLE = late(r'Table with name "?([^"\s]+)"? does not exist')
-_COLUMN = late(
+_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
+_COLUMN = re.compile(
     r'(?:Referenced column|column named|Referenced table) "([^"]+)"|does not have a column named "([^"]+)"'
 )
-_FUNCTION = late(r"Function with name (\S+) does not exist")
-_SUGGESTED = late(r'"([^"]+)"')
+_FUNCTION = re.compile(r"Function with name (\S+) does not exist")
+_SUGGESTED = re.compile(r'"([^"]+)"')
 
 
 def refusal(error: duckdb.Error, sql: str, known: Mapping[str, tuple[str, ...]]) -> StepscopeError:
