@@ -20,8 +20,8 @@
 
 -- A training job, or any program that was recorded: what belongs together.
 CREATE TABLE run (
-  run_id VARCHAR NOT NULL,          -- name of the run, made of [a-z0-9._-]
-  name VARCHAR NOT NULL,            -- the name as found: folder, file or what the user said
+  run_id VARCHAR NOT NULL,          -- name of the run, made of [a-z0-9._-]; in a lake with digits that stand for its whole path
+  name VARCHAR NOT NULL,            -- the name as found: folder, file or what the user said; in a lake never a file
   path VARCHAR NOT NULL             -- where it was found
 );
 
@@ -42,7 +42,7 @@ CREATE TABLE source (
   source_id BIGINT NOT NULL,        -- number of the source
   run_id VARCHAR NOT NULL,          -- run it belongs to
   host_id VARCHAR NOT NULL,         -- host it is about
-  path VARCHAR NOT NULL,            -- path as given; archive members after a !
+  path VARCHAR NOT NULL,            -- path as given, absolute in a lake; archive members after a !
   format VARCHAR NOT NULL,          -- chrome_trace, xplane, run_metadata, event_file, graph, capture
   producer VARCHAR NOT NULL,        -- what wrote it, as in capture
   bytes BIGINT NOT NULL,            -- size as stored

@@ -31,11 +31,10 @@ from stepscope.lake.rows import SourceRow
 from stepscope.sources import names, op_logs
 from stepscope.sources.find import Found, find
 from stepscope.sources.given import is_lake, look_up
+from stepscope.sources.places import PLACELESS
 from stepscope.sources.source import Bytes, Skipped, Source
 from stepscope.sources.spool import Spool
 
-PLACELESS = ("graph", "checkpoint")
-"""Formats that do not say when and where they were written: the same bytes may belong to several runs."""
 _MOST_HASHED = 256 << 20
 """Bytes of a member of an archive that are read at once to compare it with a file of the same size."""
 

@@ -1,7 +1,7 @@
-"""Whether a timeline in JSON was made from the StepStats in another file: by what both hold, not by name.
+"""Whether a JSON timeline was made from the StepStats in another file, judged by content, not by name.
 
 A timeline keeps of each node its name and its start in microseconds since 1970. In StepStats these two lie
-side by side, so a few bytes that hold both are proof: no other step has a node of that name at that time.
+side by side, so a few bytes with both are proof: no other step ran a node of that name at that time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FLAT = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 
 
 def nodes(timeline: Source) -> list[tuple[str, int]]:
-    """Names and starts of the first nodes of a timeline; empty when it is none, or packed."""
+    """Names and starts of the first nodes of a timeline; empty if the file is packed or not a timeline."""
     if not _is_plain(timeline):
         return []
     with Path(timeline.bytes.path).open("rb") as file:
@@ -56,7 +56,7 @@ def nodes(timeline: Source) -> list[tuple[str, int]]:
 
 
 def holds(stats: Source, wanted: list[tuple[str, int]]) -> bool:
-    """Whether a file holds the StepStats of these nodes. Packed files hold none that can be told."""
+    """Whether a file holds the StepStats of these nodes; False for packed files, which are not searched."""
     if not wanted or not _is_plain(stats) or not stats.size:
         return False
     begin = stats.bytes.offset

@@ -2,8 +2,8 @@
 
 JAX writes the same capture as vm.xplane.pb, vm.trace.json.gz and perfetto_trace.json.gz; ProfilerHook
 writes timeline-15.json beside an event file with the run metadata of step 15; people keep x.json beside
-x.json.gz. Reading all of them would count every event two or three times. The richest is kept. Only files
-of one folder are compared, and a file that was named explicitly is always read.
+x.json.gz. Reading all of them would count every event two or three times, so only the richest is read. Only
+files in the same folder are compared, and a file that the user names is always read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from stepscope.sources.source import Skipped, Source
 
 _RECORDS = 200_000
-"""Records of an event file that are looked through for tags."""
+"""Records of an event file that are searched for tags."""
 
 _MOST_LOOKED_AT = 20
 """Files beside a timeline that are searched for its nodes."""
@@ -27,7 +27,7 @@ Twin = tuple[Source, Source, str]
 
 
 def choose(folder: list[Source], explicit: frozenset[str]) -> tuple[list[Source], list[Skipped]]:
-    """The sources of one folder to read, with a note of what they stand for, and those left out."""
+    """The sources of one folder to read, each with a note about the files it replaces, and those left out."""
     kept = list(folder)
     skipped: list[Skipped] = []
     for rule in _RULES:

@@ -1,0 +1,125 @@
+"""From what the user gives to files: folders walked, captures whole, pipes and remote files copied."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from stepscope.errors import UsageError
+from stepscope.sources import capture_folder
+from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
+from stepscope.sources.look import Recognise, is_regular
+from stepscope.sources.spool import Spool, from_pipe, is_pipe
+
+
+class File(NamedTuple):
+    """A file to be looked at."""
+
+    path: Path
+    """Where its bytes are."""
+    shown: str
+    root: PurePosixPath | None
+    """The folder that led to it, absolute; None when it was itself named."""
+    place: PurePosixPath
+    """The path that it is known by, absolute: that on the disk, or in the store it was fetched from."""
+    lasting: bool = True
+    """Whether the bytes will be there when this process has ended."""
+
+
+PIPE = PurePosixPath("/stdin")
+"""The place of what came through a pipe."""
+
+
+def _on_disk(path: Path, shown: str, root: Path | None) -> File:
+    place = PurePosixPath(os.path.abspath(path))  # noqa: PTH100 - links keep the name the user gave
+    folder = None if root is None else PurePosixPath(os.path.abspath(root))  # noqa: PTH100
+    return File(path, shown, folder, place)
+
+
+def files_of(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str]) -> Iterator[File]:
+    for given in (path.removeprefix("file://") for path in paths):
+        if given == "-":
+            yield File(from_pipe(sys.stdin.buffer, spool, "-"), "-", None, PIPE, lasting=False)
+        elif is_url(given):
+            from stepscope.sources.remote import fetch
+
+            def wanted(head: bytes, name: str) -> bool:
+                return (
+                    capture_folder.may_be_piece(name) or recognise(head, PurePosixPath(name).name) is not None
+                )
+
+            for one in fetch(given, spool, seen, wanted):
+                yield File(one.path, one.shown, one.root, one.place, lasting=False)
+        elif Path(given).is_dir():
+            for path in _walk(Path(given), seen):
+                yield _on_disk(path, str(path), Path(given))
+        elif _is_capture(Path(given), recognise):
+            for path in _walk(Path(given).parent, seen):
+                yield _on_disk(path, str(path), Path(given).parent)
+        elif is_regular(Path(given)):
+            index = checkpoint_index(Path(given))
+            yield _on_disk(index or Path(given), str(index or given), None)
+        elif (index := checkpoint_index(Path(given))) is not None:
+            yield _on_disk(index, str(index), None)
+        elif Path(given).exists() and is_pipe(given):
+            with Path(given).open("rb") as stream:
+                yield File(from_pipe(stream, spool, given), given, None, PIPE, lasting=False)
+        else:
+            raise UsageError(
+                f"There is no file or folder {given}.",
+                seen=f"nothing of that name in {Path(given).absolute().parent}",
+                todo="check the spelling; a pattern such as *.json is for the shell to expand",
+                path=given,
+            )
+
+
+def _is_capture(path: Path, recognise: Recognise) -> bool:
+    """Whether a named file stands for the whole folder it lies in."""
+    if path.name != capture_folder.MARK or not is_regular(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            found = recognise(file.read(4096), path.name)
+    except OSError:  # looking at it like at any other file tells why
+        return False
+    return found is not None and capture_folder.FORMAT == found.NAME
+
+
+def _walk(root: Path, seen: Counter[str]) -> Iterator[Path]:
+    """Plain files under a folder, sorted; linked folders once; hidden ones and lakes not at all."""
+    visited: set[tuple[int, int]] = set()
+    for folder, inner, files in os.walk(root, followlinks=True):
+        status = Path(folder).stat()
+        if (status.st_dev, status.st_ino) in visited:
+            inner.clear()
+            continue
+        visited.add((status.st_dev, status.st_ino))
+        if LAKE_MARK in files:
+            seen["stepscope lake (give its own path)"] += 1
+            inner.clear()
+            continue
+        hidden = [name for name in inner if name.startswith(".")]
+        if hidden:
+            seen["hidden folder (not entered)"] += len(hidden)
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if is_regular(path):
+                yield path
+            else:
+                seen["dead link, pipe or device"] += 1
+
+
+def once(files: Iterable[File]) -> list[File]:
+    """Each file on disk once; the one that was named explicitly stays."""
+    found: dict[str, File] = {}
+    for file in files:
+        key = os.path.realpath(file.path)
+        known = found.get(key)
+        if known is None or (file.root is None, known.shown) > (known.root is None, file.shown):
+            found[key] = file
+    return list(found.values())

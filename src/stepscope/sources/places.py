@@ -1,0 +1,133 @@
+"""What the place of a file says: the run, the host, and the capture that it belongs to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from stepscope.sources import capture_folder, names
+from stepscope.sources.files import PIPE, File
+from stepscope.sources.look import Item, identity
+from stepscope.sources.source import Piece, Source
+
+PLACELESS = ("graph", "checkpoint")
+"""Formats that do not say when and where they were written: the same bytes may belong to several runs."""
+
+
+def source_of(file: File, item: Item, run: str | None, host: str | None) -> tuple[Source, str]:
+    """The source, and the folder (real or within the archive) whose files it is compared with."""
+    home = home_of(file, item)
+    place = names.said(home)
+    run_name, run_path, capture = _run(file, item, home)
+    said = run or place.get("run") or ("stdin" if file.place == PIPE and not item.member else None)
+    step, rank = names.step(item.name), names.rank(item.name)
+    if rank is None and place.get("rank", "").isdecimal():
+        rank = int(place["rank"])
+    in_profile = names.profile_folder(home) is not None
+    host_name = host or place.get("host") or names.host(item.name, in_profile)
+    if host_name is None:
+        host_name = "unknown" if rank is None else f"rank-{rank}"
+    source = Source(
+        path=f"{file.shown}!{item.member}" if item.member else file.shown,
+        name="-" if file.shown == "-" and not item.member else item.name,
+        bytes=item.bytes,
+        size=item.size,
+        decoder=item.decoder,
+        format=item.kind,
+        run_name=said or run_name,
+        run_path="" if said else run_path,
+        run_said=said is not None,
+        host_name=host_name,
+        host_said=bool(host or place.get("host")),
+        capture=capture,
+        step=step,
+        rank=rank,
+        identity=identity(file.path) if file.lasting else None,
+        member=item.member,
+        spooled=item.spooled,
+    )
+    return source, str(home)
+
+
+def home_of(file: File, item: Item) -> PurePosixPath:
+    """The folder a file lies in, that within the archive for a member of one."""
+    home = file.place.parent
+    if item.member:
+        home = home / _archive_stem(file.place.name) / PurePosixPath(item.member).parent
+    return home
+
+
+def _archive_stem(name: str) -> str:
+    return names.stem(name) or "archive"
+
+
+def _run(file: File, item: Item, home: PurePosixPath) -> tuple[str, str, str]:
+    """Name of the run, where it lies, and the capture within it."""
+    profile = names.profile_folder(home)
+    folder, capture = profile or (home, "")
+    folder = names.without_host(folder)
+    if file.root is None and not item.member:
+        if profile or item.decoder == "xplane":
+            return folder.name or "run", names.url_of(folder), capture
+        return names.stem(file.place.name) or folder.name or "run", names.url_of(folder), capture
+    root = file.root or file.place.parent / _archive_stem(file.place.name)
+    root = names.without_host(root)
+    if folder != root:
+        folder = names.run_folder(folder)
+    if folder != root and folder.is_relative_to(root):
+        return str(folder.relative_to(root)), names.url_of(folder), capture
+    return folder.name or "run", names.url_of(folder), capture
+
+
+def piece_of(file: File, item: Item, homes: Sequence[str]) -> tuple[str, Piece] | None:
+    """The capture that a file is a piece of, and the piece; None when it is none."""
+    folder = str(home_of(file, item))
+    home = capture_folder.home_of(folder, homes)
+    if home is None:
+        return None
+    base = PurePosixPath(item.member).name or file.place.name
+    name = capture_folder.piece_name(folder, base, home)
+    return None if name is None else (home, Piece(name, item.bytes, item.size, item.spooled))
+
+
+def with_hosts(sources: list[Source]) -> list[Source]:
+    """Graphs and checkpoints do not say where they were written: they belong to the host of their run, if it
+    has exactly one."""
+    hosts: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in sources:
+        if one.format not in PLACELESS:
+            hosts[one.run_name, one.run_path].add(one.host_name)
+    placed = []
+    for one in sources:
+        others = hosts[one.run_name, one.run_path]
+        if one.format in PLACELESS and one.host_name == "unknown" and len(others) == 1:
+            one = one._replace(host_name=next(iter(others)))
+        placed.append(one)
+    return placed
+
+
+def with_slugs(sources: list[Source]) -> list[Source]:
+    """The sources with the ids of their runs and hosts. Runs have short names, longer where these clash; in a
+    lake they have others, see stepscope.session.plan."""
+    runs = names.unique_slugs(((one.run_name, one.run_path) for one in sources), "run")
+    result = []
+    for one in sources:
+        run_name, run_id = runs[one.run_name, one.run_path]
+        host_id = names.lasting_slug(one.host_name, "host")
+        result.append(one._replace(run_name=run_name, run_id=run_id, host_id=host_id))
+    return result
+
+
+def order(source: Source) -> tuple[object, ...]:
+    """The place of a source among the others."""
+    place = source.identity[0] if source.identity else source.path
+    return (
+        source.run_id,
+        source.host_id,
+        source.capture,
+        -1 if source.step is None else source.step,
+        source.name,
+        place,
+        source.member,
+    )
