@@ -6,6 +6,7 @@ reads Parquet and Arrow, what it computes when and what it keeps is its own affa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -62,6 +63,8 @@ class Stream(NamedTuple):
     the stream lacks are NULL."""
     damaged: Exception | None = None
     """To be raised when the stream cannot be read to its end, which is then tried before anything else."""
+    rows: float = math.inf
+    """How many there are, where that is known: an engine may copy few rows rather than keep a stream."""
 
 
 class Rows(NamedTuple):

@@ -200,12 +200,13 @@ class DecodedTables:
         parts = []
         for source_id, (one, cached) in enumerate(zip(self._decoded, self._from_cache, strict=True)):
             store, source = one.store, one.source
-            if store is None or not store.tables().get(table.name):
+            count = 0 if store is None else store.tables().get(table.name, 0)
+            if store is None or not count:
                 continue
             columns = tuple(store.stream(table.name).columns)
             made = values(table, columns, source_id, source.run_id, source.host_id)
             name, damaged = f"store_{source_id}_{table.name}", Damaged() if cached else None
-            parts.append(Stream(name, partial(_stream, store, table.name), columns, made, damaged))
+            parts.append(Stream(name, partial(_stream, store, table.name), columns, made, damaged, count))
         return parts
 
     def _decode_all(self) -> None:
