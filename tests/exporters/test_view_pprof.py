@@ -65,6 +65,21 @@ def test_scopes_are_named_once_in_a_stack(tmp_path: Path) -> None:
         assert value == (node.total.micros - below) * 1000
 
 
+@pytest.mark.parametrize(("figure", "each"), [("micros", 1000), ("params", 1), ("output_bytes", 1)])
+def test_totals_are_those_of_tfprofs_own_output(
+    figure: str, each: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-output pprof` of the code view has the bytes of TensorFlow's; --pprof has its sums."""
+    theirs, ours = tmp_path / "theirs.pb.gz", tmp_path / "ours.pb.gz"
+    words = ["-profile_path", str(corpus.path("tfprof/multistep/profile.pb")), "-select", figure]
+    assert main(["tfprof", "code", *words, "-max_depth", "10000", "-output", f"pprof:outfile={theirs}"]) == 0
+    assert main(["tfprof", "code", *words, "-max_depth", "10000", "--pprof", str(ours)]) == 0
+    assert capsys.readouterr()
+    told = PROFILE.FromString(gzip.decompress(theirs.read_bytes()))
+    _, found = read(gzip.decompress(ours.read_bytes()))
+    assert sum(found.values()) == sum(sample.value[1] for sample in told.sample) * each > 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [(["op"], "a list"), (["scope", "-select", "device"], "-select device"), (["advise"], "a list")],
