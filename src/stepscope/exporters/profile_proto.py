@@ -1,9 +1,10 @@
 """A Profile of the pprof project as bytes: what `go tool pprof`, speedscope and others open.
 
-Format: profile.proto of the pprof project. A location is a function: there are no addresses. All that
-stepscope itself writes goes through here. tfprof's own `-output pprof` is written by crates/tfprof, because it must have the
-bytes of TensorFlow's file (tables in its order, one sample per recorded call); a test holds the totals of both to
-each other.
+Format: profile.proto of the pprof project. A location is a function: there are no addresses.
+
+All that stepscope itself writes goes through here. crates/tfprof writes tfprof's own `-output pprof`, because
+that has to have the bytes of TensorFlow's file: tables in its order, one sample per recorded call. A test
+holds the totals of both to each other.
 """
 
 from __future__ import annotations
