@@ -86,6 +86,10 @@ def decode(
     decoding alone takes.
     """
 
+def sniff(format: str, head: builtins.bytes, name: str) -> bool:
+    """True when the unpacked beginning of a file looks like the format (chrome_trace, xplane, run_metadata,
+    event_file, graph, checkpoint). name: its base name, a hint. ValueError for an unknown format."""
+
 def build(folder: str | None = None) -> Store:
     """An empty store to be filled with replace()."""
 
@@ -159,6 +163,9 @@ class Checkpoint:
         """Values in row-major order: elements little-endian, or texts. KeyError for an unknown name."""
     def text(self, name: str) -> str:
         """The values as tfprof prints them."""
+
+def is_checkpoint_index(head: builtins.bytes) -> bool:
+    """True for the beginning of a V2 index, whose values are in other files; False for a V1 checkpoint."""
 
 @final
 class TfprofOptions:

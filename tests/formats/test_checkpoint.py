@@ -16,10 +16,11 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
-from stepscope.formats import HEAD_BYTES, checkpoint, event_file, recognise
+from stepscope.formats import HEAD_BYTES, checkpoint, recognise
 from stepscope.formats._checkpoint_roles import roles_of
 from stepscope.session import trace
 from tests import corpus
+from tests.crc import masked_crc32c
 
 SAMPLES = corpus.SAMPLES / "checkpoint"
 MAGIC = bytes.fromhex("57fb808b247547db")
@@ -205,7 +206,7 @@ class Table:
     def block(self, entries: bytes) -> bytes:
         content = entries + bytes(4) + (1).to_bytes(4, "little") + b"\0"
         place = varint(len(self.out)) + varint(len(content) - 1)
-        self.out += content + event_file._masked_crc32c(content).to_bytes(4, "little")
+        self.out += content + masked_crc32c(content).to_bytes(4, "little")
         return place
 
     def end(self, index: bytes) -> bytes:

@@ -14,7 +14,7 @@ def kinds(name: str) -> dict[str, tuple[str, str, str | None]]:
     """Kind, content and device of each row, by its process and name."""
     path = corpus.SAMPLES / name
     store = decode(path)
-    chrome_trace.finish(store, path.name)
+    chrome_trace.finish(store)
     devices = {row["id"]: f"{row['name']} {row['kind']}" for row in rows(store, "device")}
     return {
         f"{row['process']}: {row['name']}": (row["kind"], row["records"], devices.get(row["device_id"]))
@@ -52,7 +52,7 @@ def test_rows_of_tf_timeline_on_a_gpu() -> None:
             {"ph": "X", "cat": "Op", "name": "MatMul", "pid": pid, "tid": 0, "ts": 1, "dur": 1, "args": args}
         )
     store = decode(json.dumps({"traceEvents": events}).encode())
-    chrome_trace.finish(store, "timeline.json")
+    chrome_trace.finish(store)
     found = {row["process"]: (row["kind"], row["records"]) for row in rows(store, "track")}
     assert found == {
         names[0]: ("lane", "dispatch"),
@@ -89,7 +89,7 @@ def test_rows_of_a_profiled_accelerator() -> None:
         events.append({"ph": "X", "name": "work", **ids, "ts": tid, "dur": 1})
     store = decode(json.dumps({"traceEvents": events}).encode())
     assert store.facts["producer"] == "tf_profiler"
-    chrome_trace.finish(store, "x.trace.json")
+    chrome_trace.finish(store)
     assert {
         (row["process"], row["name"]): (row["kind"], row["records"]) for row in rows(store, "track")
     } == wanted

@@ -21,9 +21,9 @@ import pytest
 from stepscope import _core, formats
 from stepscope.cli import main
 from stepscope.formats import _profiler_proto
-from stepscope.formats.event_file import _masked_crc32c
 from stepscope.instruments.tfprof import files
 from tests import corpus
+from tests.crc import masked_crc32c
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 EVENTS = SAMPLES / "event_file" / "events.out.tfevents.1795163227.vm"
@@ -142,7 +142,7 @@ def records(data: bytes) -> Iterator[bytes]:
 def framed(data: bytes) -> bytes:
     length = struct.pack("<Q", len(data))
     return b"".join(
-        (length, struct.pack("<I", _masked_crc32c(length)), data, struct.pack("<I", _masked_crc32c(data)))
+        (length, struct.pack("<I", masked_crc32c(length)), data, struct.pack("<I", masked_crc32c(data)))
     )
 
 

@@ -18,16 +18,15 @@ class Claim:
     """What a format would be."""
 
     NAME: str
-    DECODER: str
 
 
 def recognise(head: bytes, name: str) -> Claim | None:
     """By the first bytes; event files by their framing."""
     for magic, kind in _KINDS.items():
         if head.startswith(magic):
-            return Claim(kind, kind)
+            return Claim(kind)
     if len(head) > 12 and struct.unpack_from("<Q", head)[0] < 1000 and head[12:13] in (b"\x09", b"\x42"):
-        return Claim("event_file", "event_file")
+        return Claim("event_file")
     return None
 
 

@@ -35,7 +35,7 @@ pub struct SliceColumns {
     /// Ends of the JSON texts in `args_json`; an empty text is NULL.
     pub args_end: Vec<u32>,
     /// The JSON texts, one after the other, valid UTF-8 and valid JSON objects; or stats, of a decoder
-    /// that calls [`crate::store::Writer::name_stats`].
+    /// that calls [`crate::store::Writer::keep_args`].
     pub args_json: Vec<u8>,
     /// Args that are in the file of the store already and not in `args_json`.
     pub(crate) placed: Vec<Placed>,

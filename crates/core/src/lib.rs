@@ -20,7 +20,7 @@ pub mod options;
 pub mod proto;
 pub mod store;
 
-pub use formats::decode;
+pub use formats::{decode, open};
 
 /// Raised whenever the same bytes would give other rows.
-pub const DECODER_VERSION: u32 = 4;
+pub const DECODER_VERSION: u32 = 5;

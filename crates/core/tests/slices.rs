@@ -182,7 +182,7 @@ proptest! {
             let folder = Folder::new(name);
             let written = store(&folder.options(memory_bytes), &slices, pieces, false);
             prop_assert_eq!(&written.rows("slice").unwrap(), &expected);
-            prop_assert_eq!(&Store::open(&folder.0).unwrap().rows("slice").unwrap(), &expected);
+            prop_assert_eq!(&stepscope_core::open(&folder.0).unwrap().rows("slice").unwrap(), &expected);
         }
 
         let mut sorted = slices.clone();
@@ -243,7 +243,7 @@ proptest! {
         // Twice: the second time replaces what the first time wrote.
         store.assign_steps(&begin, &end, &number).unwrap();
         store.assign_steps(&begin, &end, &number).unwrap();
-        for row in Store::open(&folder.0).unwrap().rows("slice").unwrap() {
+        for row in stepscope_core::open(&folder.0).unwrap().rows("slice").unwrap() {
             let Value::I64(ts_ps) = row["ts_ps"] else { panic!("a slice without a start") };
             let step = steps.iter().position(|(begin, end)| *begin <= ts_ps && ts_ps < *end);
             prop_assert_eq!(&row["step"], &step.map_or(Value::Null, |step| Value::I64(100 + step as i64)));
@@ -293,7 +293,7 @@ proptest! {
             let folder = Folder::new("placed");
             let rows = push(&folder.options(memory_bytes)).rows("slice").unwrap();
             prop_assert!(rows == expected);
-            prop_assert!(Store::open(&folder.0).unwrap().rows("slice").unwrap() == expected);
+            prop_assert!(stepscope_core::open(&folder.0).unwrap().rows("slice").unwrap() == expected);
         }
     }
 }

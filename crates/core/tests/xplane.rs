@@ -369,7 +369,7 @@ fn args_are_the_same_in_a_folder_as_in_memory() {
         };
         let input = Input::bytes(data.clone(), Codec::Plain);
         decode("xplane", &input, &options).expect("a sound space");
-        let store = Store::open(&folder).expect("what was written");
+        let store = stepscope_core::open(&folder).expect("what was written");
         assert!(
             store.rows("slice").expect("a table") == expected,
             "{threads} threads"

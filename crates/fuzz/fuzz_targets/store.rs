@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use stepscope_core::input::{Codec, Input};
 use stepscope_core::options::Options;
-use stepscope_core::store::Store;
 
 const SAMPLE: &[u8] = include_bytes!("../../../tests/samples/run_metadata/two_servers.pb");
 
@@ -40,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
         }
         std::fs::write(folder.join(&*name), content).expect("writing a changed file");
     }
-    if let Ok(store) = Store::open(folder) {
+    if let Ok(store) = stepscope_core::open(folder) {
         for table in store.tables().keys() {
             let _rows_or_error = store.rows(table);
         }

@@ -62,6 +62,11 @@ impl Checkpoint {
     }
 }
 
+#[pyfunction]
+pub fn is_checkpoint_index(head: &[u8]) -> bool {
+    checkpoint::version(head) == Some(checkpoint::Version::V2)
+}
+
 impl Checkpoint {
     fn find(&self, name: &str) -> PyResult<&checkpoint::Tensor> {
         self.0

@@ -144,7 +144,16 @@ fn build(py: Python<'_>, folder: Option<PathBuf>) -> PyResult<Store> {
 
 #[pyfunction]
 fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Store> {
-    Ok(Store(Mutex::new(free(py, || CoreStore::open(&folder))?)))
+    Ok(Store(Mutex::new(free(py, || {
+        stepscope_core::open(&folder)
+    })?)))
+}
+
+#[pyfunction]
+fn sniff(format: &str, head: &[u8], name: &str) -> PyResult<bool> {
+    let found = stepscope_core::formats::by_name(format);
+    let format = found.map_err(|error| PyValueError::new_err(error.seen))?;
+    Ok((format.sniff)(head, name))
 }
 
 #[pyfunction]
@@ -171,6 +180,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tfprof::TfprofOptions>()?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
+    module.add_function(wrap_pyfunction!(sniff, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::is_checkpoint_index, module)?)?;
     module.add_function(wrap_pyfunction!(open, module)?)?;
     module.add_function(wrap_pyfunction!(event_file::event_messages, module)?)?;
     module.add_function(wrap_pyfunction!(hlo::hlo_instructions, module)?)?;

@@ -44,7 +44,7 @@ pub fn value(item: &Bound<'_, PyAny>, shape: Shape) -> PyResult<Value> {
         Shape::I64 | Shape::I32 | Shape::Code => Value::I64(item.extract()?),
         Shape::U64 => Value::U64(item.extract()?),
         Shape::F64 => Value::F64(item.extract()?),
-        Shape::Text | Shape::Stats => Value::Text(item.extract()?),
+        Shape::Text | Shape::Lazy => Value::Text(item.extract()?),
     })
 }
 

@@ -1,27 +1,36 @@
 """What the bytes say: one module per format, found by listing this package.
 
-A module of this package is a format when it has
+A module of this package is a format. It has
 
-    NAME     what stands in source.format: chrome_trace, xplane, run_metadata, event_file, graph
-    DECODER  the name under which the native core decodes it (NAME, or NAME_text)
+    NAME                          its name, as in source.format: chrome_trace, xplane, run_metadata, …
     sniff(head, name) -> bool     does this look like the format? `head` is the unpacked beginning of the
                                   file, at most HEAD_BYTES; a shorter head is the whole file. `name` is the
                                   base name without packing suffixes: a hint, never a proof. Cheap, and
                                   total: any bytes give True or False.
-    finish(store, path) -> None   what is better said in Python than in the core: names of hosts, producer,
-                                  derived small tables (store.rows, store.replace, store.update_facts).
-                                  `path` is the base name of the source.
+    build(pieces) -> Store        its tables. `pieces` reads the file and those beside it, and decodes what
+                                  the native core decodes.
+
+and, where the format is special,
+
+    CACHED = False                the cache cannot know it by one file, or keeping it saves nothing
+    steps(pieces)                 the times of steps that a recorder wrote beside it: tuples of number, begin
+                                  and end in Unix nanoseconds, and whether it was recorded. None when build()
+                                  has stored the steps.
 
 Exactly one format may claim a file; a test runs all sniffers on all samples. Modules whose name begins
-with an underscore are no formats.
+with an underscore belong to formats.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepscope.formats._pieces import Pieces as Pieces
+from stepscope.formats._pieces import Unreadable as Unreadable
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -29,23 +38,26 @@ if TYPE_CHECKING:
 HEAD_BYTES = 65536
 """How much of the unpacked file a sniffer may see."""
 
+Step = tuple[int, int, int, bool]
+"""Number, begin and end in Unix nanoseconds, and whether it was recorded."""
 
-class Format(Protocol):
-    """What a module of this package offers."""
 
-    @property
-    def NAME(self) -> str:
-        """Name of the format, as in source.format."""
+class Damaged(Exception):
+    """The bytes are not what the format promises; says so in a sentence."""
 
-    @property
-    def DECODER(self) -> str:
-        """Name under which the native core decodes it."""
 
-    def sniff(self, head: bytes, name: str) -> bool:
-        """True when the head looks like this format."""
+def _no_steps(pieces: Pieces) -> Sequence[Step] | None:
+    return ()
 
-    def finish(self, store: Store, path: str) -> None:
-        """Completes the decoded store."""
+
+class Format(NamedTuple):
+    """All that is special of a format; see the module's docstring."""
+
+    NAME: str
+    sniff: Callable[[bytes, str], bool]
+    build: Callable[[Pieces], Store]
+    steps: Callable[[Pieces], Sequence[Step] | None] = _no_steps
+    cached: bool = True
 
 
 @cache
@@ -55,7 +67,16 @@ def formats() -> tuple[Format, ...]:
     files = (path.name for folder in __path__ for path in Path(folder).iterdir())
     names = sorted(name.removesuffix(".py") for name in files if name.endswith(".py") and name[0] != "_")
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    return tuple(cast("Format", module) for module in modules if hasattr(module, "DECODER"))
+    return tuple(
+        Format(
+            one.NAME,
+            one.sniff,
+            one.build,
+            getattr(one, "steps", _no_steps),
+            getattr(one, "CACHED", True),
+        )
+        for one in modules
+    )
 
 
 def recognise(head: bytes, name: str) -> Format | None:
@@ -66,9 +87,9 @@ def recognise(head: bytes, name: str) -> Format | None:
     return next((one for one in formats() if one.sniff(head, name)), None)
 
 
-def by_decoder(decoder: str) -> Format:
-    """The format with this DECODER; KeyError when there is none."""
+def by_name(name: str) -> Format:
+    """The format with this NAME; KeyError when there is none."""
     for one in formats():
-        if decoder == one.DECODER:
+        if name == one.NAME:
             return one
-    raise KeyError(decoder)
+    raise KeyError(name)

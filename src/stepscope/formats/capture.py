@@ -13,21 +13,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from stepscope.errors import LimitReached
+from stepscope.formats import Damaged, Unreadable
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import _model
+    from stepscope.formats import Pieces, Step, _model
 
 NAME = "capture"
-DECODER = "capture"
+CACHED = False
+"""A capture is several files, all of them small."""
 STEPS = "steps.ndjson"
 """The piece with the times of steps; it is given to the XPlane of the capture as well, where there is one."""
 
 Piece = Callable[[], bytes]
-"""Reads a file; OSError, KeyError, ValueError or LimitReached when it cannot be had."""
+"""Reads a file; Unreadable when it cannot be had."""
 
 MOST_PIECE_BYTES = 256 << 20
 """A piece that is larger is not read."""
@@ -42,26 +44,26 @@ def sniff(head: bytes, name: str) -> bool:
     return head.lstrip()[:1] == b"{" and _RECORDER.search(head) is not None
 
 
-def finish(store: Store, path: str) -> None:
-    """Nothing is left to do: build() has told all."""
+def build(pieces: Pieces) -> Store:
+    """The tables of a capture: capture.json and the files beside it.
 
-
-def build(mark: Piece, pieces: Mapping[str, Piece], folder: str | None, *, traced: bool = False) -> Store:
-    """The store of a capture. mark reads capture.json; pieces by their names. traced: an XPlane beside it
-    tells the steps.
-
-    CoreError when the folder cannot be written; ValueError when capture.json is no JSON.
+    CoreError when the folder cannot be written; Unreadable when capture.json cannot be read; Damaged when it
+    is not a JSON object.
     """
-    from stepscope import _core
-
-    text = mark()
-    told = json.loads(text)
+    text = pieces.read(MOST_PIECE_BYTES)
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Damaged(f"it is damaged: {error}") from error
     if not isinstance(told, dict):
-        raise ValueError("not a JSON object")
-    capture = _Capture(told, pieces, traced)
+        raise Damaged("it is damaged: not a JSON object")
+    beside = {one.name: partial(pieces.read_piece, one, MOST_PIECE_BYTES) for one in pieces.beside}
+    # Where an XPlane of the capture reports the steps, it does so more exactly.
+    traced = any(one.told_elsewhere for one in pieces.beside)
+    capture = _Capture(told, beside, traced)
     capture.digest.update(text)
     capture.read()
-    store = _core.build(folder)
+    store = pieces.build()
     for table, rows in capture.tables.items():
         if rows:
             store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
@@ -69,7 +71,24 @@ def build(mark: Piece, pieces: Mapping[str, Piece], folder: str | None, *, trace
     return store
 
 
-def step_times(data: bytes) -> list[tuple[int, int, int, bool]]:
+def steps(pieces: Pieces) -> None:
+    """build() has stored the steps."""
+    return None
+
+
+def timed_steps(pieces: Pieces) -> list[Step]:
+    """The steps in steps.ndjson beside another source of the capture. Empty when the file cannot be read: the
+    steps are then recovered as without a recorder, and the capture itself reports the damage."""
+    for piece in pieces.beside:
+        if piece.name == STEPS:
+            try:
+                return step_times(pieces.read_piece(piece, MOST_PIECE_BYTES))
+            except Unreadable:
+                return []
+    return []
+
+
+def step_times(data: bytes) -> list[Step]:
     """Number, begin and end in Unix nanoseconds, and whether it was recorded, of each step of steps.ndjson.
     Lines that are damaged are left out."""
     found = []
@@ -109,7 +128,7 @@ class _Capture:
                 continue  # tfprof reads it
             try:
                 self._data[name] = piece()
-            except (OSError, KeyError, ValueError, LimitReached) as error:
+            except Unreadable as error:
                 self._note("damaged-piece", "lost", f"{name}: {error}")
                 continue
             self.digest.update(name.encode() + b"\0" + self._data[name])

@@ -10,89 +10,63 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.formats import HEAD_BYTES, _protobuf
+from stepscope.formats import HEAD_BYTES
 
 if TYPE_CHECKING:
     from stepscope._core import Store
+    from stepscope.formats import Pieces
 
 NAME = "checkpoint"
-DECODER = "checkpoint"
+
+CACHED = False
+"""A checkpoint is more files than its index, and quickly listed."""
 
 MOST_PACKED_BYTES = 256 << 20
 """An index, or a V1 checkpoint, that has to be unpacked first may have so many bytes."""
-_MAGIC = bytes.fromhex("57fb808b247547db")
-"""The last bytes of a table."""
 _FITS = 2**63 - 1
 
 
 def sniff(head: bytes, name: str) -> bool:
     """A table whose first key is empty and whose first value is a header (V2) or a list of tensors (V1); a
     file that is there as a whole must also end as a table does."""
-    if len(head) < HEAD_BYTES and not head.endswith(_MAGIC):
-        return False
-    return bool(_version(head) or _version(_literal(head)))
+    from stepscope import _core
+
+    return _core.sniff(NAME, head, name)
 
 
-def _version(head: bytes) -> int:
-    """2 for an index, 1 for a file with its values, 0 for something else: a whole, empty key in front of a
-    value that is a message with field 1."""
-    view = memoryview(head)
-    length, at = _protobuf.varint(view, 2)
-    if head[:2] != b"\0\0" or not length or at >= len(head):
-        return 0
-    # V2: the number of data files, then order of bytes and version. V1: the list, which begins with a tensor.
-    number, behind = _protobuf.varint(view, at + 1)
-    if number is None:
-        return 0
-    if head[at] == 0x08 and number > 0 and behind <= at + length <= at + 64:
-        return 2
-    whole = head[at] == 0x0A and 0 < number < length
-    return int(whole and head[behind : behind + 1] in (b"\x0a", b"\x12"))
+def build(pieces: Pieces) -> Store:
+    """The tensors of a checkpoint. The files of its values are looked up beside a plain file on the disk.
 
-
-def _literal(head: bytes) -> bytes:
-    """The bytes that a packed block begins with: its length, then the first of them as they are."""
-    _, at = _protobuf.varint(memoryview(head), 0)
-    if at >= len(head) or head[at] & 3:
-        return b""
-    return head[at + 1 + max(0, (head[at] >> 2) - 59) :]
-
-
-def finish(store: Store, path: str) -> None:
-    """Nothing is left to do: build() has told all."""
-
-
-def build(path: str | None, read: Callable[[], bytes], folder: str | None) -> Store:
-    """The store of a checkpoint.
-
-    path: the plain file on disk, beside which the values lie; None when it is packed or in an archive, where
-    `read` gives its bytes. CoreError when it is damaged or the folder cannot be written; what `read` raises.
+    CoreError when it is damaged or the folder cannot be written; OSError or Unreadable when it is gone.
     """
-    # The name tells the core which kind it is: an index is called so, a file with values has none beside it.
+    from stepscope import _core
+
+    # The name says which kind it is: an index is called so, a file with values has none beside it.
+    path = pieces.path()
     if path is not None:
         with Path(path).open("rb") as file:
-            named = is_index(file.read(HEAD_BYTES)) == path.endswith(".index")
+            named = _core.is_checkpoint_index(file.read(HEAD_BYTES)) == path.endswith(".index")
         if named and (path.endswith(".index") or not Path(f"{path}.index").exists()):
-            return _store(path, folder, has_values=True)
+            return _store(path, pieces, has_values=True)
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="stepscope-") as scratch:
-        data = read()
-        place = Path(scratch, "checkpoint.index" if is_index(data) else "checkpoint")
+        data = pieces.read(MOST_PACKED_BYTES)
+        index = _core.is_checkpoint_index(data[:HEAD_BYTES])
+        place = Path(scratch, "checkpoint.index" if index else "checkpoint")
         place.write_bytes(data)
-        return _store(str(place), folder, has_values=False)
+        return _store(str(place), pieces, has_values=False)
 
 
-def is_index(head: bytes) -> bool:
-    """True for the beginning of an index, whose values lie in other files."""
-    return 2 in (_version(head), _version(_literal(head[:HEAD_BYTES])))
+def steps(pieces: Pieces) -> None:
+    """A checkpoint has no time, so that there are no steps to recover."""
+    return None
 
 
-def _store(path: str, folder: str | None, *, has_values: bool) -> Store:
+def _store(path: str, pieces: Pieces, *, has_values: bool) -> Store:
     from stepscope import _core
     from stepscope.formats._checkpoint_roles import roles_of
 
@@ -114,7 +88,7 @@ def _store(path: str, folder: str | None, *, has_values: bool) -> Store:
         for number, (name, dtype, shape, size, slices) in enumerate(tensors)
     ]
     absent = checkpoint.absent() if has_values else []
-    store = _core.build(folder)
+    store = pieces.build()
     if rows:
         store.replace("checkpoint_tensor", {name: [row[name] for row in rows] for name in rows[0]})
     notes = []

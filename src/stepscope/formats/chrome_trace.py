@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope._core import Store
+    from stepscope.formats import Pieces
 
 NAME = "chrome_trace"
-DECODER = "chrome_trace"
-
-_EVENTS = re.compile(rb'"traceEvents"\s*:\s*(\[|$)')
-_PHASE = re.compile(rb'"ph"\s*:\s*"')
-_TOP_KEY = re.compile(rb'^\{\s*"(displayTimeUnit|schemaVersion|otherData|stackFrames|metadata|traceName)"')
-_TRACE_NAME = re.compile(r"trace|timeline", re.IGNORECASE)
 
 
 def sniff(head: bytes, name: str) -> bool:
     """An object with traceEvents, or an array whose first elements have a phase."""
-    head = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
-    if head.startswith(b"{"):
-        if _EVENTS.search(head):
-            return True
-        # Kineto and Chromium can write more than a head's worth of facts before the events.
-        return len(head) > 32768 and _TOP_KEY.match(head) is not None
-    if head.startswith(b"["):
-        if _PHASE.search(head):
-            return True
-        inside = head[1:].strip(b" \t\r\n],{}")
-        return not inside and _TRACE_NAME.search(name) is not None
-    return False
+    from stepscope import _core
+
+    return _core.sniff(NAME, head, name)
 
 
-def finish(store: Store, path: str) -> None:
+def build(pieces: Pieces) -> Store:
+    """What the native core reads, with tracks and their devices named."""
+    store = pieces.decode(NAME)
+    finish(store)
+    return store
+
+
+def finish(store: Store) -> None:
     """Says what the tracks are, and adds the devices that they belong to."""
     from stepscope.formats import _chrome_rows
 

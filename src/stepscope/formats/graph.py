@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.formats import _protobuf
-
 if TYPE_CHECKING:
     from stepscope._core import Store
+    from stepscope.formats import Pieces
 
 NAME = "graph"
-DECODER = "graph"
 
 
 def sniff(head: bytes, name: str) -> bool:
     """Fields of a graph, or their names as text."""
-    return _protobuf.kind(head) == NAME
+    from stepscope import _core
+
+    return _core.sniff(NAME, head, name)
 
 
-def finish(store: Store, path: str) -> None:
-    """Nothing is left to do: the core tells all that the file tells."""
+def build(pieces: Pieces) -> Store:
+    """The native core reads all that the file holds."""
+    return pieces.decode(NAME)

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from stepscope.errors import LakeError, LimitReached, StepscopeError, UnreadableSource
+from stepscope.errors import LakeError, StepscopeError, UnreadableSource
 from stepscope.lake.decoded import Decoded
-from stepscope.sources.damage import Damaged
-from stepscope.sources.source import Bytes, Source
+from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
 if TYPE_CHECKING:
-    from stepscope._core import CoreError, Store
+    from stepscope._core import CoreError
 
 NEEDS = frozenset({"args", "nesting", "ops", "tables"})
 """Everything a decoder can be asked for."""
@@ -58,104 +57,27 @@ def decode_source(
     written; exceptions of `progress` (KeyboardInterrupt) come through.
     """
     from stepscope import _core, formats
-    from stepscope.formats import capture, checkpoint
 
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
-    if source.format == capture.NAME:
-        return _built(source, folder, lambda: _capture(source, spool, folder))
-    if source.format == checkpoint.NAME:
-        return _built(source, folder, lambda: _checkpoint(source, spool, folder))
+    one = formats.by_name(source.format)
+    pieces = formats.Pieces(source, spool, folder, wanted, threads, progress)
     try:
-        place = source.spooled or spool.reach(source.bytes, source.path)
-        store = _core.decode(
-            source.decoder, place.input(), folder, needs=wanted, threads=threads, progress=progress
-        )
-    except LimitReached as error:
-        return _failed(source, f"{error.happened} {error.seen}")
-    except (OSError, KeyError) as error:
+        store = one.build(pieces)
+    except (formats.Unreadable, formats.Damaged) as error:
+        return _failed(source, str(error))
+    except OSError as error:
         return _failed(source, f"it can no longer be read: {error}")
-    except Damaged as error:
-        return _failed(source, f"it is damaged: {error}")
     except _core.CoreError as error:
-        if error.kind == "interrupted":
-            raise KeyboardInterrupt from error
-        if error.kind == "io" and folder is not None:
-            raise _unwritable(folder, error) from error
-        return _failed(source, _told(error))
+        return _given_up(source, folder, error)
     try:
-        formats.by_decoder(source.decoder).finish(store, source.name)
-        if needs == NEEDS:
+        if needs == NEEDS and (told := one.steps(pieces)) is not None:
             from stepscope.instruments import steps
 
-            steps.recover(store, source, _told_steps(source, spool))
+            steps.recover(store, source, told)
     except _core.CoreError as error:
-        if folder is None:
-            return _failed(source, _told(error))
-        raise _unwritable(folder, error) from error
+        return _given_up(source, folder, error)
     facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
     return Decoded(source, store, facts, None)
-
-
-def _built(source: Source, folder: str | None, build: Callable[[], Store]) -> Decoded:
-    """A source that Python reads; such sources have no slices, so that nothing is left to do."""
-    from stepscope import _core
-
-    try:
-        store = build()
-    except LimitReached as error:
-        return _failed(source, f"{error.happened} {error.seen}")
-    except (OSError, KeyError) as error:
-        return _failed(source, f"it can no longer be read: {error}")
-    except (ValueError, RecursionError) as error:
-        return _failed(source, f"it is damaged: {error}")
-    except _core.CoreError as error:
-        if error.kind == "interrupted":
-            raise KeyboardInterrupt from error
-        if folder is None or error.kind != "io":
-            return _failed(source, _told(error))
-        raise _unwritable(folder, error) from error
-    facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}
-    return Decoded(source, store, facts, None)
-
-
-def _capture(source: Source, spool: Spool, folder: str | None) -> Store:
-    """A capture's own file with the pieces beside it."""
-    from stepscope.formats import capture
-
-    def piece(place: Bytes, name: str) -> Callable[[], bytes]:
-        return lambda: spool.read(place, name, capture.MOST_PIECE_BYTES)
-
-    pieces = {one.name: piece(one.spooled or one.bytes, one.name) for one in source.pieces}
-    traced = any(one.told_elsewhere for one in source.pieces)
-    return capture.build(piece(source.spooled or source.bytes, source.path), pieces, folder, traced=traced)
-
-
-def _checkpoint(source: Source, spool: Spool, folder: str | None) -> Store:
-    """A checkpoint, with the files of its values beside it where it lies on the disk as it is."""
-    from stepscope.formats import checkpoint
-
-    place = source.spooled or source.bytes
-    plain = place is source.bytes and not place.unpack and place.codec == "plain" and not place.offset
-    path = place.path if plain and place.length is None else None
-    return checkpoint.build(
-        path, lambda: spool.read(place, source.path, checkpoint.MOST_PACKED_BYTES), folder
-    )
-
-
-def _told_steps(source: Source, spool: Spool) -> list[tuple[int, int, int, bool]]:
-    """The times of steps that a recorder wrote beside the source; none when they cannot be read, which the
-    capture that they belong to cannot miss: its steps are then recovered like everybody's."""
-    from stepscope.formats import capture
-
-    for piece in source.pieces:
-        if piece.name == capture.STEPS:
-            try:
-                return capture.step_times(
-                    spool.read(piece.spooled or piece.bytes, piece.name, capture.MOST_PIECE_BYTES)
-                )
-            except (OSError, KeyError, ValueError, LimitReached):
-                return []
-    return []
 
 
 def unreadable(decoded: Decoded) -> StepscopeError:
@@ -182,7 +104,16 @@ def _failed(source: Source, error: str) -> Decoded:
     return Decoded(source, None, facts, error)
 
 
-def _told(error: CoreError) -> str:
+def _given_up(source: Source, folder: str | None, error: CoreError) -> Decoded:
+    """The source with what the core says of it, unless it is not the source's fault."""
+    if error.kind == "interrupted":
+        raise KeyboardInterrupt from error
+    if error.kind == "io" and folder is not None:
+        raise _unwritable(folder, error) from error
+    return _failed(source, _described(error))
+
+
+def _described(error: CoreError) -> str:
     kinds = {"not_this_format": "it is not what its first bytes say", "limit": "a limit was reached"}
     kind = kinds.get(error.kind, "it is damaged")
     place = "" if error.offset is None else f" (byte {error.offset:,})"

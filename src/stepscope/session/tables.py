@@ -220,10 +220,10 @@ class DecodedTables:
 
     def _decode(self, number: int, source: Source, threads: int) -> tuple[Decoded, bool]:
         """The decoded source, and whether the cache had it."""
-        # Captures and checkpoints are more files than the one that the cache would know them by, and small.
-        if self._cache is None or self._needs != NEEDS or source.format in ("capture", "checkpoint"):
+        from stepscope import _core, formats
+
+        if self._cache is None or self._needs != NEEDS or not formats.by_name(source.format).cached:
             return self._placed(self._fresh(number, source, None, threads)), False
-        from stepscope import _core
 
         store = self._cache.find(source)
         if store is not None:

@@ -25,8 +25,6 @@ class Recognised(Protocol):
 
     @property
     def NAME(self) -> str: ...
-    @property
-    def DECODER(self) -> str: ...
 
 
 Recognise = Callable[[bytes, str], "Recognised | None"]
@@ -125,7 +123,7 @@ def _item(member: str, name: str, head: bytes, size: int, place: Bytes, recognis
     found = recognise(head, name)
     if found is None:
         return Item(member, name, kind(head, name), "", size, place)
-    return Item(member, name, found.NAME, found.DECODER, size, place)
+    return Item(member, name, found.NAME, found.NAME, size, place)
 
 
 def _archive(

@@ -67,7 +67,8 @@ impl Message {
     }
 }
 
-const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
+/// A field that stands once.
+pub const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
     Field {
         number,
         name,
@@ -76,7 +77,8 @@ const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
     }
 }
 
-const fn many(number: u32, name: &'static str, kind: Kind) -> Field {
+/// A field that may be repeated.
+pub const fn many(number: u32, name: &'static str, kind: Kind) -> Field {
     Field {
         number,
         name,

@@ -2,6 +2,7 @@
 
 pub mod messages;
 pub mod probe;
+pub mod score;
 pub(crate) mod stream;
 pub mod text;
 mod token;

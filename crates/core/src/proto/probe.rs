@@ -1,4 +1,4 @@
-//! Tells which message a file holds, and whether as text or binary, from its beginning.
+//! Which of a few messages a file holds, and whether as text or binary: from its beginning, when it is decoded.
 
 use crate::error::{Error, Kind, Result};
 use crate::proto::messages::{Kind as Type, Message};
@@ -97,7 +97,7 @@ pub fn choose(head: &Head, roots: &[&'static Message]) -> Result<(&'static Messa
 }
 
 /// The name of the first field, when the bytes begin like text format.
-fn first_name(bytes: &[u8]) -> Option<&[u8]> {
+pub(crate) fn first_name(bytes: &[u8]) -> Option<&[u8]> {
     let mut rest = bytes.trim_ascii_start();
     while rest.first() == Some(&b'#') {
         rest = rest[memchr::memchr(b'\n', rest)?..].trim_ascii_start();

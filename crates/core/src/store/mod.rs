@@ -15,7 +15,7 @@ mod flows;
 mod heap;
 mod index;
 mod ipc;
-mod lazy_args;
+pub mod lazy_text;
 mod mapping;
 pub mod nesting;
 mod packing;
@@ -43,6 +43,7 @@ use crate::columns::Cell;
 use crate::error::{Error, Kind, Result};
 use crate::store::bits::Bits;
 use crate::store::heap::Heap;
+use crate::store::lazy_text::Lazy;
 use crate::store::part::{Access, Field, Part, Shape};
 use crate::store::part_writer::{Column, PartWriter};
 use crate::store::rows::Rows;
@@ -83,13 +84,14 @@ impl Store {
         folder: Option<&Path>,
         facts: Facts,
         parts: Vec<(String, Vec<Arc<Part>>)>,
+        lazy: &[Lazy],
     ) -> Result<Store> {
         let facts_json = facts.to_json();
         let store = Store {
             facts,
             facts_json,
             folder: folder.map(Path::to_path_buf),
-            tables: assemble(parts),
+            tables: assemble(parts, lazy),
         };
         store.save()?;
         Ok(store)
@@ -100,17 +102,18 @@ impl Store {
         if let Some(folder) = folder {
             std::fs::create_dir_all(folder)?;
         }
-        Store::new(folder, Facts::default(), Vec::new())
+        Store::new(folder, Facts::default(), Vec::new(), &[])
     }
 
-    /// A store in a folder. A folder that was moved has to be opened anew.
-    pub fn open(folder: &Path) -> Result<Store> {
+    /// A store in a folder. A folder that was moved has to be opened anew. `lazy`: the formats that may have
+    /// left the text of args for later ([`crate::open`] knows them).
+    pub fn open(folder: &Path, lazy: &[Lazy]) -> Result<Store> {
         let listing = index::read(folder)?;
         Ok(Store {
             facts: Facts::default(),
             facts_json: listing.facts,
             folder: Some(folder.to_path_buf()),
-            tables: assemble(listing.tables),
+            tables: assemble(listing.tables, lazy),
         })
     }
 
@@ -300,7 +303,7 @@ impl Store {
     }
 }
 
-fn assemble(parts: Vec<(String, Vec<Arc<Part>>)>) -> BTreeMap<String, Arc<Table>> {
+fn assemble(parts: Vec<(String, Vec<Arc<Part>>)>, lazy: &[Lazy]) -> BTreeMap<String, Arc<Table>> {
     let mut tables: BTreeMap<String, Table> = BTreeMap::new();
     let (texts, plain): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|(name, _)| name.contains('.'));
@@ -319,7 +322,7 @@ fn assemble(parts: Vec<(String, Vec<Arc<Part>>)>) -> BTreeMap<String, Arc<Table>
         {
             table.dictionaries.push((
                 column.to_owned(),
-                Arc::new(Dictionary::new(parts.remove(0))),
+                Arc::new(Dictionary::new(parts.remove(0), lazy)),
             ));
         }
     }

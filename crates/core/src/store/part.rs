@@ -34,8 +34,8 @@ pub enum Shape {
     Bool,
     Text,
     Code,
-    /// Args as a decoder found them; read as text ([`crate::store::lazy_args`]).
-    Stats,
+    /// Args as a decoder found them; read as text ([`crate::store::lazy_text`]).
+    Lazy,
 }
 
 impl Shape {
@@ -48,7 +48,7 @@ impl Shape {
         Shape::Bool,
         Shape::Text,
         Shape::Code,
-        Shape::Stats,
+        Shape::Lazy,
     ];
 
     /// The Arrow type in the file.
@@ -60,7 +60,7 @@ impl Shape {
             Shape::F64 => DataType::Float64,
             Shape::Bool => DataType::Boolean,
             Shape::Text => DataType::Utf8,
-            Shape::Stats => DataType::Binary,
+            Shape::Lazy => DataType::Binary,
         }
     }
 
@@ -70,13 +70,13 @@ impl Shape {
             Shape::I32 | Shape::Code => rows * 4,
             Shape::I64 | Shape::U64 | Shape::F64 => rows * 8,
             Shape::Bool => rows.div_ceil(8),
-            Shape::Text | Shape::Stats => (rows + 1) * 4,
+            Shape::Text | Shape::Lazy => (rows + 1) * 4,
         }
     }
 
     /// True for values of any length: offsets and bytes.
     pub fn is_long(self) -> bool {
-        matches!(self, Shape::Text | Shape::Stats)
+        matches!(self, Shape::Text | Shape::Lazy)
     }
 }
 
@@ -351,14 +351,14 @@ fn build(
             BooleanBuffer::new(values, 0, rows),
             nulls,
         )),
-        Shape::Text | Shape::Stats => {
+        Shape::Text | Shape::Lazy => {
             let offsets = ScalarBuffer::<i32>::new(values, 0, rows + 1);
             let rising = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
             if offsets[0] < 0 || !rising {
                 return Err(damaged("offsets of texts fall"));
             }
             let offsets = OffsetBuffer::new(offsets);
-            if shape == Shape::Stats {
+            if shape == Shape::Lazy {
                 let found = BinaryArray::try_new(offsets, text, nulls);
                 return Ok(Arc::new(
                     found.map_err(|error| damaged(&error.to_string()))?,

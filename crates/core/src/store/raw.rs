@@ -4,7 +4,7 @@
 //! wants long ones.
 
 use crate::error::{Error, Kind, Result};
-use crate::store::lazy_args::Dictionaries;
+use crate::store::lazy_text::Dictionaries;
 use crate::store::part::{Access, BATCH_ROWS, Batch, Part};
 use crate::store::table::{Origin, Table};
 use arrow_array::cast::AsArray;
@@ -27,18 +27,18 @@ pub enum Raw {
     Values(ArrayRef),
     /// Codes, and the texts they stand for.
     Codes(arrow_array::Int32Array, ArrayRef),
-    /// Stats, which become text piece by piece: all of it may be more than fits in memory.
-    Stats(Stats),
+    /// Args that become text piece by piece: all of it may be more than fits in memory.
+    Lazy(LazyTexts),
 }
 
-/// Stats of a group.
-pub struct Stats {
+/// Lazy args of a group.
+pub struct LazyTexts {
     tracks: ArrayRef,
     kept: ArrayRef,
     names: Arc<Dictionaries>,
 }
 
-impl Stats {
+impl LazyTexts {
     /// The texts from a row on, as many as fit into a batch, one at least.
     pub fn texts(&self, from: usize) -> Result<StringArray> {
         self.names.texts(&self.tracks, &self.kept, from)
@@ -129,15 +129,15 @@ impl Columns {
             together(&self.table.parts[part], group, column, &access)
         };
         Ok(Some(match origin {
-            Origin::Stats {
+            Origin::Lazy {
                 part,
                 column,
                 tracks,
                 names,
-            } => Raw::Stats(Stats {
+            } => Raw::Lazy(LazyTexts {
                 tracks: stored(*part, *tracks)?,
                 kept: stored(*part, *column)?,
-                names: names.stats()?,
+                names: names.names()?,
             }),
             Origin::Row => Raw::Counted(group.first..group.first + group.rows as i64),
             Origin::Stored {

@@ -59,7 +59,7 @@ pub struct Slices {
 }
 
 /// Starts the thread that writes slices; the table goes into the heap or stays in memory.
-/// `args`: how the pieces hold their args, [`Shape::Text`] or [`Shape::Stats`].
+/// `args`: how the pieces hold their args, [`Shape::Text`] or [`Shape::Lazy`].
 pub fn start(heap: Option<Arc<Heap>>, needs: Needs, args: Shape) -> Result<Stage<Slices>> {
     let part = PartWriter::in_heap(heap, fields(args));
     Stage::new("slices", move |inbox| {

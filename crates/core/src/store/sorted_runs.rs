@@ -171,7 +171,7 @@ impl Runs {
     }
 
     /// Starts a thread that sorts and keeps pieces.
-    /// `args`: how the pieces hold their args, [`Shape::Text`] or [`Shape::Stats`].
+    /// `args`: how the pieces hold their args, [`Shape::Text`] or [`Shape::Lazy`].
     pub fn start(
         folder: Option<PathBuf>,
         heap: Option<Arc<Heap>>,

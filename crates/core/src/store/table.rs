@@ -3,7 +3,7 @@
 //! A little over 400 lines, with the texts of a column, which no other table has.
 
 use crate::error::{Error, Kind, Result};
-use crate::store::lazy_args::{self, Dictionaries};
+use crate::store::lazy_text::{self, Dictionaries, Lazy};
 use crate::store::mapping;
 use crate::store::part::{Access, BATCH_ROWS, Field, Part, Shape};
 use crate::store::slices;
@@ -22,26 +22,28 @@ use std::sync::{Arc, OnceLock};
 pub struct Dictionary {
     texts: Arc<Part>,
     values: OnceLock<ArrayRef>,
-    stats: OnceLock<Arc<Dictionaries>>,
+    lazy: Vec<Lazy>,
+    names: OnceLock<Arc<Dictionaries>>,
 }
 
 impl Dictionary {
-    /// A dictionary whose texts are the only column of a part.
-    pub fn new(texts: Arc<Part>) -> Dictionary {
+    /// A dictionary whose texts are the only column of a part; or the names for args of one of these formats.
+    pub fn new(texts: Arc<Part>, lazy: &[Lazy]) -> Dictionary {
         Dictionary {
             texts,
             values: OnceLock::new(),
-            stats: OnceLock::new(),
+            lazy: lazy.to_vec(),
+            names: OnceLock::new(),
         }
     }
 
-    /// The names of stats in the part; read once and kept.
-    pub(crate) fn stats(&self) -> Result<Arc<Dictionaries>> {
-        if let Some(stats) = self.stats.get() {
-            return Ok(Arc::clone(stats));
+    /// The names for args in the part; read once and kept.
+    pub(crate) fn names(&self) -> Result<Arc<Dictionaries>> {
+        if let Some(names) = self.names.get() {
+            return Ok(Arc::clone(names));
         }
-        let stats = Arc::new(Dictionaries::read(&self.texts)?);
-        Ok(Arc::clone(self.stats.get_or_init(|| stats)))
+        let names = Arc::new(Dictionaries::read(&self.texts, &self.lazy)?);
+        Ok(Arc::clone(self.names.get_or_init(|| names)))
     }
 
     /// The part with the texts.
@@ -143,8 +145,8 @@ pub(crate) enum Origin {
         column: usize,
         dictionary: Option<Arc<Dictionary>>,
     },
-    /// A column of stats, to be read as text, and the one with the tracks.
-    Stats {
+    /// A column of args that are still to become text, and the one with the tracks.
+    Lazy {
         part: usize,
         column: usize,
         tracks: usize,
@@ -184,8 +186,8 @@ impl Table {
                     .iter()
                     .position(|field| field.name == "track_id");
                 let (kind, origin) = match (field.shape, dictionary, tracks) {
-                    (Shape::Stats, Some(names), Some(tracks)) => {
-                        let origin = Origin::Stats {
+                    (Shape::Lazy, Some(names), Some(tracks)) => {
+                        let origin = Origin::Lazy {
                             part: p,
                             column,
                             tracks,
@@ -221,7 +223,7 @@ impl Table {
             .iter()
             .find(|(name, _)| *name == field.name);
         named
-            .filter(|_| matches!(field.shape, Shape::Code | Shape::Stats))
+            .filter(|_| matches!(field.shape, Shape::Code | Shape::Lazy))
             .map(|(_, dictionary)| Arc::clone(dictionary))
     }
 
@@ -287,7 +289,7 @@ impl Batches {
         self.table.parts[part].array(self.batch, column, &access)
     }
 
-    /// The columns of the batch; stats are still as they are stored.
+    /// The columns of the batch; lazy args are still as they are stored.
     fn read(&self, rows: usize) -> Result<Vec<ArrayRef>> {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
         for origin in &self.origins {
@@ -295,7 +297,7 @@ impl Batches {
                 Origin::Row => Arc::new(Int64Array::from_iter_values(
                     self.row..self.row + rows as i64,
                 )),
-                Origin::Stats { part, column, .. } => self.stored(*part, *column)?,
+                Origin::Lazy { part, column, .. } => self.stored(*part, *column)?,
                 Origin::Stored {
                     part,
                     column,
@@ -334,7 +336,7 @@ impl Batches {
         let mut to = rows;
         let mut texts = None;
         for (place, origin) in self.origins.iter().enumerate() {
-            if let Origin::Stats {
+            if let Origin::Lazy {
                 part,
                 tracks,
                 names,
@@ -342,12 +344,12 @@ impl Batches {
             } = origin
             {
                 let tracks = self.stored(*part, *tracks)?;
-                let found = names.stats()?.texts(&tracks, &columns[place], from)?;
+                let found = names.names()?.texts(&tracks, &columns[place], from)?;
                 to = from + found.len();
                 texts = Some((place, found));
             }
         }
-        let mut out = lazy_args::cut(&columns, from, to - from);
+        let mut out = lazy_text::cut(&columns, from, to - from);
         if let Some((place, texts)) = texts {
             out[place] = Arc::new(texts);
         }

@@ -3,12 +3,11 @@
 use crate::columns::{Cell, MISSING, SliceColumns, Table};
 use crate::error::Result;
 use crate::facts::{Effect, Facts};
-use crate::formats::xplane::metadata::Named;
 use crate::options::Options;
 use crate::store::Store;
 use crate::store::flows::Flows;
 use crate::store::heap::Heap;
-use crate::store::lazy_args;
+use crate::store::lazy_text::{self, Lazy, Named};
 use crate::store::part::{Field, Part, Shape};
 use crate::store::pool::Pool;
 use crate::store::rows::{self, Rows};
@@ -41,7 +40,7 @@ pub struct Writer {
     ordered_rows: i64,
     runs: Option<Stage<Runs>>,
     flows: Flows,
-    stat_names: Option<lazy_args::Names>,
+    arg_names: Option<lazy_text::Names>,
 }
 
 impl Writer {
@@ -66,18 +65,18 @@ impl Writer {
             ordered_rows: 0,
             runs: None,
             flows: Flows::default(),
-            stat_names: None,
+            arg_names: None,
         })
     }
 
-    /// Tells that the args of slices come as stats with the names in `names`, from track
-    /// `first_track` on up to that of the next call. The first call comes before any slice.
-    pub(crate) fn name_stats(&mut self, first_track: u32, names: &[Named]) -> Result<()> {
-        let all = match &mut self.stat_names {
+    /// From here on args of slices come as bytes whose text `lazy` writes, with these names for the tracks
+    /// from `first_track` up to that of the next call. The first call comes before any slice.
+    pub fn keep_args(&mut self, lazy: Lazy, first_track: u32, names: &[Named]) -> Result<()> {
+        let all = match &mut self.arg_names {
             Some(all) => all,
             None => {
                 let folder = self.options.folder.as_deref();
-                self.stat_names.insert(lazy_args::Names::new(folder)?)
+                self.arg_names.insert(lazy_text::Names::new(folder, lazy)?)
             }
         };
         all.push(first_track, names)
@@ -85,8 +84,8 @@ impl Writer {
 
     /// How the args of slices come.
     fn args_shape(&self) -> Shape {
-        match self.stat_names {
-            Some(_) => Shape::Stats,
+        match self.arg_names {
+            Some(_) => Shape::Lazy,
             None => Shape::Text,
         }
     }
@@ -227,10 +226,10 @@ impl Writer {
         self.finish_with(|_| Ok(()))
     }
 
-    /// [`Writer::finish`]; `told` is asked in the end for what is still to be told of the source.
+    /// [`Writer::finish`]; `complete` adds last what is known only when all is decoded.
     pub(crate) fn finish_with(
         mut self,
-        told: impl FnOnce(&mut Facts) -> Result<()>,
+        complete: impl FnOnce(&mut Facts) -> Result<()>,
     ) -> Result<Store> {
         let folder = self.options.folder.clone();
         let folder = folder.as_deref();
@@ -290,12 +289,14 @@ impl Writer {
             let texts = write_texts(folder, &name, column, pool)?;
             tables.push((name, vec![Arc::new(texts)]));
         }
-        if let Some(names) = self.stat_names {
+        let mut lazy = Vec::new();
+        if let Some(names) = self.arg_names {
+            lazy.push(names.lazy);
             let names = Arc::new(names.finish()?);
-            tables.push((lazy_args::TABLE.to_owned(), vec![names]));
+            tables.push((lazy_text::TABLE.to_owned(), vec![names]));
         }
-        told(&mut self.facts)?;
-        Store::new(folder, self.facts, tables)
+        complete(&mut self.facts)?;
+        Store::new(folder, self.facts, tables, &lazy)
     }
 }
 

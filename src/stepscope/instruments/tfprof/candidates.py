@@ -44,7 +44,6 @@ class _Kind(NamedTuple):
     """What the search takes a file for."""
 
     NAME: str
-    DECODER: str
 
 
 def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
@@ -74,9 +73,9 @@ def _recognise(head: bytes, name: str) -> Recognised | None:
     if found is not None and found.NAME != "graph":
         return found
     if kind := _profiler_proto.kind(head, name):
-        return _Kind(kind, kind)
+        return _Kind(kind)
     if found is None and CHECKPOINT_VALUES.fullmatch(name):
-        return _Kind("values", "values")
+        return _Kind("values")
     return found
 
 

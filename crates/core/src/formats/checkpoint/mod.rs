@@ -9,13 +9,25 @@ mod extent;
 mod keys;
 mod slice_file;
 mod snappy;
+mod sniff;
 mod table;
 pub mod text;
 
+use super::Format;
 use crate::error::{Error, Kind, Result};
 use crate::input::{Codec, Input};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+pub use sniff::{Version, version};
+
+/// Checkpoints, as the list of formats has them: listed, not decoded.
+pub const FORMAT: Format = Format {
+    name: "checkpoint",
+    sniff: sniff::sniff,
+    decode: None,
+    lazy: None,
+};
 
 /// A tensor as the index has it.
 #[derive(Debug, Clone, PartialEq, Eq)]

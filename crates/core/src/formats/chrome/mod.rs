@@ -35,6 +35,7 @@ mod recent;
 mod repair;
 mod resync;
 mod rows;
+mod sniff;
 mod spans;
 mod split;
 mod threads;
@@ -42,9 +43,18 @@ mod time;
 mod tracks;
 
 use crate::error::Result;
+use crate::formats::Format;
 use crate::input::Input;
 use crate::options::Options;
 use crate::store::Writer;
+
+/// Chrome's traces, as the list of formats has them.
+pub const FORMAT: Format = Format {
+    name: "chrome_trace",
+    sniff: sniff::sniff,
+    decode: Some(decode),
+    lazy: None,
+};
 
 /// Size of a piece: it stays in the processor's second cache from being read to being parsed.
 const PIECE_BYTES: usize = 1 << 20;

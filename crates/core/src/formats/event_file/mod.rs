@@ -5,10 +5,12 @@
 
 mod places;
 mod records;
+mod sniff;
 
 pub use places::{Message, Places, places};
 
 use crate::error::{Error, Kind, Result};
+use crate::formats::Format;
 use crate::formats::graph::{report_damage, report_walk};
 use crate::formats::step_stats::collect::{Collector, Run};
 use crate::input::Input;
@@ -20,6 +22,14 @@ use records::{Events, Taker};
 
 /// Longest configuration of a Keras model that is kept.
 const CONFIG_LIMIT: usize = 64 << 10;
+
+/// Event files, as the list of formats has them.
+pub const FORMAT: Format = Format {
+    name: "event_file",
+    sniff: sniff::sniff,
+    decode: Some(decode),
+    lazy: None,
+};
 
 /// Decodes an event file.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {

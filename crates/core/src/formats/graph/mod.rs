@@ -9,9 +9,11 @@
 
 pub mod attr;
 pub mod node_def;
+mod sniff;
 
 use crate::columns::{Cell, Table};
 use crate::error::{Error, Kind, Result};
+use crate::formats::Format;
 use crate::formats::graph::attr::{entry, fields, push_attr};
 use crate::formats::graph::node_def::NodeDef;
 use crate::input::Input;
@@ -23,6 +25,14 @@ use crate::proto::walk::{Damage, Value, Visitor, Walked, walk};
 use crate::store::{Effect, Options, Writer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+
+/// Graphs, as the list of formats has them.
+pub const FORMAT: Format = Format {
+    name: "graph",
+    sniff: sniff::sniff,
+    decode: Some(decode),
+    lazy: None,
+};
 
 /// Decodes a graph file. Its events are the nodes of its graphs.
 pub fn decode(input: &Input, _options: &Options, writer: &mut Writer) -> Result<()> {

@@ -15,9 +15,11 @@ mod label;
 mod lanes;
 mod layout;
 mod node;
+mod sniff;
 mod spool;
 
 use crate::error::Result;
+use crate::formats::Format;
 use crate::formats::graph::{nothing, report_walk};
 use crate::input::Input;
 use crate::proto::messages::{RUN_METADATA, STEP_STATS};
@@ -27,6 +29,14 @@ use crate::proto::walk::walk;
 use crate::store::{Options, Writer};
 use collect::Collector;
 pub use node::{Allocation, allocation};
+
+/// RunMetadata and StepStats, as the list of formats has them.
+pub const FORMAT: Format = Format {
+    name: "run_metadata",
+    sniff: sniff::sniff,
+    decode: Some(decode),
+    lazy: None,
+};
 
 /// Decodes a RunMetadata or a bare StepStats, binary or text.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {

@@ -8,6 +8,7 @@ use super::window::{Extent, Head, Trouble, Window};
 use crate::columns::NONE;
 use crate::formats::markers::marks_step;
 use crate::store::Writer;
+use crate::store::lazy_text::Named;
 use rustc_hash::FxHashMap;
 
 /// Longer names are cut, and that is noted.
@@ -60,9 +61,6 @@ pub struct StatName {
     /// What it means to us.
     pub role: Role,
 }
-
-/// An id and what it stands for.
-pub type Named = (u64, Box<str>);
 
 /// Names of stats by id. A name also serves as value: that is what references are.
 #[derive(Debug, Default)]

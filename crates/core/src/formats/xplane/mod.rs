@@ -22,7 +22,7 @@
 //! * Where protobuf refuses a file, the events before and, where lengths allow, after the damage are
 //!   kept, and notes say what is missing.
 
-pub(crate) mod args;
+mod args;
 mod clock;
 mod commit;
 mod describe;
@@ -30,12 +30,13 @@ mod events;
 mod ids;
 mod lines;
 mod links;
-pub(crate) mod metadata;
+mod metadata;
 mod pieces;
 mod plane;
-pub(crate) mod render;
+mod render;
 mod resync;
 mod shorten;
+mod sniff;
 mod tally;
 mod text;
 mod told;
@@ -45,11 +46,21 @@ mod window;
 mod work;
 
 use crate::error::{Error, Kind, Result};
+use crate::formats::Format;
 use crate::input::{Input, RandomAccess};
 use crate::store::{Effect, Options, Writer};
+use render::LAZY;
 use tally::Tally;
 use walk::Walk;
 use window::{Extent, ReadAt, Trouble, Window};
+
+/// XPlane, as the list of formats has it.
+pub const FORMAT: Format = Format {
+    name: "xplane",
+    sniff: sniff::sniff,
+    decode: Some(decode),
+    lazy: Some(LAZY),
+};
 
 /// Fields of planes and spaces are far apart: long reads would be wasted on them.
 const HOP_BYTES: usize = 16 << 10;

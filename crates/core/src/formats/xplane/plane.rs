@@ -168,7 +168,7 @@ pub fn decode(
         None => None,
     };
     if options.needs.args && parts.lines > 0 {
-        writer.name_stats(commit.tracks(), names.all())?;
+        writer.keep_args(super::LAZY, commit.tracks(), names.all())?;
     }
     let mut plane_commit = PlaneCommit::new(&names, device, parts.id, kind, &parts.name);
     let decoder = Decoder {

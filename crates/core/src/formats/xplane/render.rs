@@ -8,6 +8,50 @@
 use super::args::{Args, read_stat};
 use super::metadata::StatNames;
 use crate::proto::wire;
+use crate::store::lazy_text::{Lazy, LazyText, TextWriter};
+
+/// Args of XPlane in a store.
+pub const LAZY: Lazy = Lazy {
+    format: "xplane",
+    prepare: |names| Box::new(Planes(names.into_iter().map(StatNames::new).collect())),
+};
+
+/// The names of the stats of each plane.
+#[derive(Debug)]
+struct Planes(Vec<StatNames>);
+
+impl LazyText for Planes {
+    fn writer(&self, capacity_bytes: usize) -> Box<dyn TextWriter + '_> {
+        Box::new(Rendered {
+            planes: &self.0,
+            args: Args::with_capacity(capacity_bytes),
+        })
+    }
+}
+
+/// Args being written.
+struct Rendered<'a> {
+    planes: &'a [StatNames],
+    args: Args,
+}
+
+impl TextWriter for Rendered<'_> {
+    fn push(&mut self, names: usize, kept: &[u8], start: usize, end: usize) {
+        render(&mut self.args, &self.planes[names], kept, start, end);
+    }
+
+    fn written(&self) -> usize {
+        self.args.text.len()
+    }
+
+    fn truncate(&mut self, bytes: usize) {
+        self.args.text.truncate(bytes);
+    }
+
+    fn into_bytes(self: Box<Self>) -> Vec<u8> {
+        self.args.text.into_bytes()
+    }
+}
 
 /// Writes the args in `bytes[at..end]` behind those of the slice before; nothing when there are none.
 /// Stats that cannot be read are left out: they were counted when they were decoded. Numbers are read

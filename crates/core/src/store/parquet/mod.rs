@@ -132,8 +132,8 @@ fn encode(
                 numbers::Numbers::read(&(Arc::new(codes) as ArrayRef), kind, *add)?
                     .encode(kind, limits, packer)
             }
-            (Raw::Stats(stats), Kind::Text) => texts::rendered(&stats, rows, limits, packer),
-            (Raw::Stats(_), kind) => Err(Error::new(
+            (Raw::Lazy(args), Kind::Text) => texts::rendered(&args, rows, limits, packer),
+            (Raw::Lazy(_), kind) => Err(Error::new(
                 crate::error::Kind::Limit,
                 format!("args in a column of {kind:?}"),
             )),

@@ -7,7 +7,7 @@ use super::statistics::{self, Statistics};
 use super::{Limits, distinct, packing};
 use crate::error::{Error, Kind, Result};
 use crate::store::pool::Pool;
-use crate::store::raw::Stats;
+use crate::store::raw::LazyTexts;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int32Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
@@ -166,9 +166,14 @@ pub fn plain(array: &ArrayRef, limits: Limits, packer: &mut Packer) -> Result<Ch
     Ok(lengths.finish())
 }
 
-/// A chunk of stats, of which only so much is text at a time.
-pub fn rendered(stats: &Stats, rows: usize, limits: Limits, packer: &mut Packer) -> Result<Chunk> {
-    let mut array: ArrayRef = Arc::new(stats.texts(0)?);
+/// A chunk of lazy args, of which only so much is text at a time.
+pub fn rendered(
+    args: &LazyTexts,
+    rows: usize,
+    limits: Limits,
+    packer: &mut Packer,
+) -> Result<Chunk> {
+    let mut array: ArrayRef = Arc::new(args.texts(0)?);
     if array.len() == rows {
         return plain(&array, limits, packer);
     }
@@ -183,7 +188,7 @@ pub fn rendered(stats: &Stats, rows: usize, limits: Limits, packer: &mut Packer)
         if row == rows {
             return Ok(lengths.finish());
         }
-        array = Arc::new(stats.texts(row)?);
+        array = Arc::new(args.texts(row)?);
     }
 }
 

@@ -1,0 +1,52 @@
+"""What every format has to keep."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope import _core, formats
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+NATIVE = ("checkpoint", "chrome_trace", "event_file", "graph", "run_metadata", "xplane")
+
+
+def test_formats_are_listed_by_name() -> None:
+    names = [one.NAME for one in formats.formats()]
+    assert sorted(names) == names
+    assert {*NATIVE, "capture"} <= set(names)
+    assert [formats.by_name(name).NAME for name in names] == names
+    with pytest.raises(KeyError):
+        formats.by_name("no such format")
+
+
+def test_what_is_several_files_is_not_cached() -> None:
+    assert {one.NAME for one in formats.formats() if not one.cached} >= {"capture", "checkpoint"}
+
+
+def test_the_core_knows_its_own_formats_only() -> None:
+    with pytest.raises(ValueError, match="capture"):
+        _core.sniff("capture", b"{}", "capture.json")
+
+
+@given(st.binary(max_size=300), st.sampled_from(["x", "x.xplane.pb", "trace.json", "model.index"]))
+def test_any_bytes_are_claimed_or_not(data: bytes, name: str) -> None:
+    for one in formats.formats():
+        assert one.sniff(data, name) in (True, False)
+
+
+def test_each_sample_has_one_owner() -> None:
+    owners = {}
+    for path in sorted(SAMPLES.rglob("*")):
+        if path.is_file() and path.suffix != ".md":
+            with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+                head = file.read(formats.HEAD_BYTES)
+            owners[path] = [one.NAME for one in formats.formats() if one.sniff(head, path.stem)]
+    assert {path.parent.name for path, names in owners.items() if len(names) == 1} >= {
+        "checkpoint", "chrome", "event_file", "graph", "run_metadata", "tf_data", "xplane",
+    }  # fmt: skip
+    assert not {path: names for path, names in owners.items() if len(names) > 1}
