@@ -152,8 +152,9 @@ class SQLite:
     leave = close
 
     def _bring(self, sql):
-        for name in set(re.findall("[a-z_]+", sql)) & self._waiting.keys():
-            made = self._waiting.pop(name)
+        for name in re.findall("[a-z_]+", sql):
+            if (made := self._waiting.pop(name, None)) is None:
+                continue
             if isinstance(made, str):
                 self._bring(made)
                 self._con.execute(f"CREATE VIEW {name} AS {made}")

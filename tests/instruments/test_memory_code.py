@@ -120,7 +120,7 @@ def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.Captu
     bare = holders_by_line(tmp_path / "run_meta.pb", capsys)
     assert bare.keys() == {"(line not known)"}
     assert main(["memory", str(tmp_path / "run_meta.pb"), "--no-cache"]) == 0
-    assert "not known: `stepscope record`" in " ".join(capsys.readouterr().out.split())
+    assert "are unknown: `stepscope record`" in " ".join(capsys.readouterr().out.split())
     with stepscope.open(tmp_path, cache=False) as opened:
         ops = [name for (name,) in opened.query("SELECT DISTINCT op_name FROM buffer").rows()]
         held = dict(
