@@ -35,11 +35,13 @@ class Measured:
     peak_mb: float
     spread: float
     runs: int
+    processor_seconds: float
+    """Median, of all threads and the system on their behalf."""
 
 
-def run_once(route: Route) -> tuple[float, float, dict[str, Any]]:
-    """Seconds, peak resident megabytes, and what it tells, of one run. RuntimeError with its last words when
-    it fails."""
+def run_once(route: Route) -> tuple[float, float, float, dict[str, Any]]:
+    """Seconds, peak resident megabytes, processor seconds, and what it tells, of one run. RuntimeError with
+    its last words when it fails."""
     route.prepare()
     with (
         tempfile.TemporaryFile() as told,
@@ -61,7 +63,8 @@ def run_once(route: Route) -> tuple[float, float, dict[str, Any]]:
     if process.returncode != 0:
         raise RuntimeError(f"{route.name}: exit {process.returncode}: {last_words.decode()[-500:]}")
     unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss is in bytes there, in KiB elsewhere
-    return seconds, usage.ru_maxrss * unit / 1e6, json.loads(lines[-1]) if lines else {}
+    processor = usage.ru_utime + usage.ru_stime
+    return seconds, usage.ru_maxrss * unit / 1e6, processor, json.loads(lines[-1]) if lines else {}
 
 
 def in_turns(routes: Sequence[Route], rounds: int) -> tuple[dict[str, Measured], dict[str, dict[str, Any]]]:
@@ -69,19 +72,20 @@ def in_turns(routes: Sequence[Route], rounds: int) -> tuple[dict[str, Measured],
 
     Returns the figures, and what each route told in the last round.
     """
-    results: dict[str, list[tuple[float, float]]] = {route.name: [] for route in routes}
+    results: dict[str, list[tuple[float, float, float]]] = {route.name: [] for route in routes}
     inside = {}
     for _ in range(rounds):
         for route in routes:
-            seconds, peak_mb, told = run_once(route)
-            results[route.name].append((seconds, peak_mb))
+            seconds, peak_mb, processor, told = run_once(route)
+            results[route.name].append((seconds, peak_mb, processor))
             if told:
                 inside[route.name] = told
     measured = {}
     for name, runs in results.items():
         times = sorted(run[0] for run in runs)
         peak = max(run[1] for run in runs)
-        measured[name] = Measured(statistics.median(times), peak, times[-1] / times[0], len(runs))
+        processor = statistics.median(run[2] for run in runs)
+        measured[name] = Measured(statistics.median(times), peak, times[-1] / times[0], len(runs), processor)
     return measured, inside
 
 

@@ -28,7 +28,8 @@ COUNT = "SELECT count(*) FROM slice"
 class Promise:
     """What is held to `wanted`.
 
-    times, memory: the other's time (peak memory) over ours, at least. seconds, megabytes: ours, at most.
+    times, memory: the other's time (peak memory) over ours, at least. seconds, megabytes, processor (seconds
+    of all threads): ours, at most. share: our time over the other's, at most.
     part: hold a part of what both routes tell of their inside, instead of the whole processes; then the
     results of both must be the same, too.
     """
@@ -196,6 +197,49 @@ def xspace_rows(millions: int) -> list[Row]:
     return [*rows, again(f"again-xspace-{millions}m", file)]
 
 
+def summary_rows() -> list[Row]:
+    """What a summary costs beside keeping what was decoded, and how soon it is there the second time."""
+    rows = []
+    for name, file in (
+        ("xspace-1m", DATA / "xspace-1m" / "host.xplane.pb"),
+        ("xspace-10m", DATA / "xspace-10m" / "host.xplane.pb"),
+        ("1000", DATA / "lines-1000.json"),
+    ):
+        routes = (
+            ours("cache", "query", file, COUNT, cache="fresh", prepare=forget("fresh")),
+            ours("first", file, cache="fresh", prepare=forget("fresh")),
+            ours("second", file, cache="fresh"),
+        )
+        promises = (Promise("share", "first", 1.5, "cache"), Promise("seconds", "second", 0.7))
+        rows.append(Row(f"summary-{name}", f"summary of {file.name}", (file,), routes, promises, 5))
+    return rows
+
+
+def fleet_rows() -> list[Row]:
+    """A job of 1,000 ranks in a lake."""
+    file = DATA / "fleet-1000" / "rank-0000.json"
+
+    def fill() -> None:
+        from measure import run_once
+
+        if not (OUT / "fleet").exists():
+            run_once(ours("", "ingest", file.parent, "--lake", OUT / "fleet"))
+
+    return [
+        Row(
+            "fleet-1000",
+            "1,000 ranks of 300 events: a lake, its summary",
+            (file,),
+            (
+                ours("lake", "ingest", file.parent, "--lake", OUT / "lake", prepare=forget("lake")),
+                ours("summary", "--lake", OUT / "fleet", prepare=fill),
+            ),
+            (Promise("processor", "summary", 3),),
+            3,
+        )
+    ]
+
+
 def limit_rows() -> list[Row]:
     """How far decoding alone is from a plain scan of the bytes, with one thread and two."""
     rows = []
@@ -297,6 +341,8 @@ DEFAULT = [
     *json_rows(1000),
     *xspace_rows(1),
     *xspace_rows(10),
+    *summary_rows(),
+    *fleet_rows(),
     *limit_rows(),
 ]
 ROWS = {row.name: row for row in [*DEFAULT, *huge_rows()]}

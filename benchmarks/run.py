@@ -25,6 +25,7 @@ from typing import Any
 
 import generate_checkpoint
 import generate_chrome
+import generate_fleet
 import generate_graph
 import generate_xspace
 import rows
@@ -108,7 +109,13 @@ def judge(promise: Promise, figures: dict[str, Measured], inner: dict[str, Any])
         what = "faster" if promise.kind == "times" else "less memory"
         text = f"{promise.ours} {got:.2f}x {what} than {promise.other}, wanted {promise.wanted:g}x"
         return {"text": text, "got": got, "wanted": promise.wanted, "kept": got >= promise.wanted}
-    got = ours.seconds if promise.kind == "seconds" else ours.peak_mb
+    if promise.kind == "share":
+        got = ours.seconds / figures[promise.other].seconds
+        text = (
+            f"{promise.ours} {got:.2f} times the time of {promise.other}, wanted at most {promise.wanted:g}"
+        )
+        return {"text": text, "got": got, "wanted": promise.wanted, "kept": got <= promise.wanted}
+    got = {"seconds": ours.seconds, "processor": ours.processor_seconds}.get(promise.kind, ours.peak_mb)
     text = f"{promise.ours} {got:.3g} {promise.kind}, wanted at most {promise.wanted:g}"
     return {"text": text, "got": got, "wanted": promise.wanted, "kept": got <= promise.wanted}
 
@@ -147,6 +154,8 @@ def make(path: Path) -> None:
         return generate_graph.write(path.parent, nodes, text=folder.endswith("-text"))
     if folder.startswith("checkpoint-"):
         return generate_checkpoint.write(path.with_suffix(""), int(folder.split("-")[1]))
+    if folder.startswith("fleet-"):
+        return generate_fleet.write(path.parent, int(folder.split("-")[1]))
     part = path.with_name(path.name + ".part")
     if path.name.endswith(".gz"):
         plain = path.with_suffix("")

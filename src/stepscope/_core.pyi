@@ -61,6 +61,8 @@ class Store:
         """Writes a small table anew (or a new one): columns of int, float, str or None; bool as bool."""
     def assign_steps(self, begin_ps: Sequence[int], end_ps: Sequence[int], number: Sequence[int]) -> None:
         """Fills slice.step: the step in whose half-open interval the slice starts. Sorted, disjoint."""
+    def roll_up(self, producer: str) -> None:
+        """Fills the tables rollup_*. Slices, tracks, devices and steps must be final."""
     def update_facts(self, facts: dict[str, Any]) -> None: ...
 
 def decode(

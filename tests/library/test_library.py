@@ -38,7 +38,7 @@ def test_there_is_something():
     assert len(library.names("finding")) >= 18
     assert library.sql("op_types").startswith("WITH types")
     assert library.entry("input-wait") is library.entry("input_wait")
-    assert library.tables_of("op_types") == {"slice", "track", "device", "source"}
+    assert library.tables_of("op_types") == {"rollup_op", "track", "device", "source"}
 
 
 @every

@@ -6,6 +6,7 @@
 //! * [`input`]: bytes, plain or packed; [`proto`] and [`json`]: the two syntaxes that traces are written in.
 //! * [`store`]: nests slices, keeps tables in memory or in a folder, hands them out as Arrow streams and
 //!   writes them as Parquet. It knows no format.
+//! * [`rollup`]: what slices of a finished store add up to.
 //! * [`formats`]: one decoder for each format, from [`input`] to [`columns`].
 //!
 //! Nothing here knows of Python or of a query engine.
@@ -18,6 +19,7 @@ pub mod input;
 pub mod json;
 pub mod options;
 pub mod proto;
+pub mod rollup;
 pub mod store;
 
 pub use formats::{decode, open};

@@ -9,6 +9,7 @@ use pyo3::types::{PyCapsule, PyDict};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use stepscope_core::columns::Cell;
+use stepscope_core::rollup;
 use stepscope_core::store::part::Field;
 use stepscope_core::store::table::Table;
 use stepscope_core::store::{Store as CoreStore, Value};
@@ -131,6 +132,10 @@ impl Store {
             .map(|row| values.iter().map(|column| cell(&column[row])).collect())
             .collect();
         free(py, || lock(&self.0).replace(table, fields, &rows))
+    }
+
+    fn roll_up(&self, py: Python<'_>, producer: &str) -> PyResult<()> {
+        free(py, || rollup::roll_up(&mut lock(&self.0), producer))
     }
 
     fn assign_steps(

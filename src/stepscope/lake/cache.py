@@ -17,11 +17,12 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope.errors import LakeError
 from stepscope.lake import disk
 from stepscope.sources.look import Identity, Item, Look
 from stepscope.sources.source import Bytes, Skipped, Source
@@ -167,12 +168,52 @@ class Cache:
     def put(self, stage: Path, source: Source, content_hash: str) -> Path:
         """Makes a finished folder an entry; returns where it is now. An entry already there stays."""
         entry = self._entry(source, content_hash)
-        size = sum(path.stat().st_size for path in stage.iterdir())
+        self._enter(stage, entry, source.path)
+        self.learn(source, content_hash)
+        return entry
+
+    def made(self, of: str, tables: Sequence[str]) -> dict[str, list[dict[str, Any]]] | None:
+        """Rows of tables that were made of others and kept, by what they were made of; None when there are
+        none that can be believed."""
+        from stepscope import _core
+
+        entry = self._made_entry(of)
+        if not self._believed(entry):
+            return None
+        try:
+            store = _core.open(str(entry))
+            there = store.tables()
+            found = {name: store.rows(name) if name in there else [] for name in tables}
+        except _core.CoreError:
+            with contextlib.suppress(OSError):
+                disk.remove(entry)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(entry / _ENTRY)
+        return found
+
+    def keep(self, of: str, tables: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+        """Keeps tables, as columns, by what they were made of. What cannot be kept is made again."""
+        from stepscope import _core
+
+        with contextlib.suppress(OSError, LakeError, _core.CoreError), self.making() as stage:
+            store = _core.build(str(stage))
+            for table, columns in tables.items():
+                store.replace(table, dict(columns))
+            del store  # lets go before the folder moves
+            self._enter(stage, self._made_entry(of), "")
+
+    def _made_entry(self, of: str) -> Path:
+        return self.folder / "entries" / f"0-{_digest(of)}-{self._version}-{_digest(self._version)[:8]}"
+
+    def _enter(self, stage: Path, entry: Path, path: str) -> None:
+        """Gives a finished folder its name, unless there is an entry already."""
+        size = sum(part.stat().st_size for part in stage.iterdir())
         boot = _boot()
         if boot is None:
-            for path in stage.iterdir():
-                disk.sync_file(path)
-        known = {"bytes": size, "boot": boot, "made": time.time(), "path": source.path}
+            for part in stage.iterdir():
+                disk.sync_file(part)
+        known = {"bytes": size, "boot": boot, "made": time.time(), "path": path}
         (stage / _ENTRY).write_text(json.dumps(known), encoding="utf-8")
         if entry.exists() and not self._believed(entry):
             disk.remove(entry)
@@ -181,8 +222,6 @@ class Cache:
         except OSError:
             if not (entry / _ENTRY).exists():
                 raise
-        self.learn(source, content_hash)
-        return entry
 
     def drop(self, source: Source, content_hash: str) -> None:
         """Removes an entry that turned out to be damaged."""

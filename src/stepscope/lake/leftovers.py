@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake import disk, manifest, reader
+from stepscope.lake import derived, disk, manifest, reader
 
 STAGE = "_stage"
 PLAN = "plan.json"
@@ -115,6 +115,7 @@ def _remove_unlisted(folder: Path, plan: Path) -> str:
     if there:
         with disk.locked(folder / STAGE / COMMIT_LOCK):
             listed = {file.path for one in reader.read_manifests(folder) for file in one.files}
+            listed |= {file.path for one in derived.read_all(folder) for file in one.files}
             for path in there:
                 if path not in listed and not _unlink(folder, path):
                     seen = f"{path} lies behind a link or is not a plain file"

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from stepscope.lake.numbers import first_id
 from stepscope.lake.schema import Table
 
-_LOCAL_IDS = frozenset({"id", "device_id", "track_id", "parent_id", "slice_id", "op_run_id", "flow_id"})
+_LOCAL_IDS = frozenset(
+    {"id", "device_id", "track_id", "parent_id", "slice_id", "op_run_id", "flow_id",
+     "device_track_id", "piece_id", "step_id"}
+)  # fmt: skip
 """Columns that number rows of the same store."""
 
 

@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 8
+-- SCHEMA_VERSION 9
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -11,6 +11,7 @@
 --   6  hlo_instruction
 --   7  step is a view over step_stored
 --   8  address is a BIGINT; source_id of a lake has 63 bits and is the first id of its rows
+--   9  rollup_op, rollup_device and rollup_step
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -184,6 +185,59 @@ CREATE TABLE step_stored (
   reason VARCHAR NOT NULL           -- why it is of this kind
 );
 
+-- Slices of a track that are called alike, added up. Together they are all slices.
+CREATE TABLE rollup_op (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  track_id BIGINT NOT NULL,         -- track they lie on
+  name VARCHAR NOT NULL,            -- name as found
+  category VARCHAR,                 -- category as found
+  op_name VARCHAR,                  -- op or graph node they execute
+  op_type VARCHAR,                  -- type of that op
+  class VARCHAR NOT NULL,           -- compute, copy, collective, compile, python or wait, as in the view op_slice
+  wait VARCHAR,                     -- what is waited for, as in the view wait_slice; NULL when they are not in it
+  is_op BOOLEAN NOT NULL,           -- true when they are in the view op_slice
+  slices BIGINT NOT NULL,           -- how many
+  total_ps BIGINT NOT NULL,         -- their durations with children, added up
+  self_ps BIGINT NOT NULL,          -- their self times, added up
+  min_ps BIGINT NOT NULL,           -- shortest duration
+  max_ps BIGINT NOT NULL            -- longest duration
+);
+
+-- Work of a device, or of one of its tracks, within a stretch of time, added up.
+CREATE TABLE rollup_device (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  device_track_id BIGINT NOT NULL,  -- least track of the device, as in the view track_place
+  track_id BIGINT,                  -- track; NULL: all tracks of the device together
+  piece_id BIGINT NOT NULL,         -- stretch of time, as in the view observed; every step that is a recording of its own is one
+  busy_ps BIGINT NOT NULL,          -- when at least one slice of work ran
+  work_ps BIGINT NOT NULL,          -- durations within the stretch, added up
+  slices BIGINT NOT NULL,           -- slices of work
+  gaps BIGINT NOT NULL,             -- times between works in which nothing ran
+  most_gap_ps BIGINT NOT NULL,      -- longest of them; 0 without any
+  short_gaps BIGINT NOT NULL,       -- those of less than 100 µs
+  short_gaps_ps BIGINT NOT NULL,    -- their durations, added up
+  first_ps BIGINT NOT NULL,         -- begin of the first work, or of the stretch
+  last_ps BIGINT NOT NULL           -- end of the last work, or of the stretch
+);
+
+-- Time waited within a step, added up over the threads of a host.
+CREATE TABLE rollup_step (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  step_id BIGINT NOT NULL,          -- row of the view step
+  wait VARCHAR NOT NULL,            -- what is waited for, as in the view wait_slice
+  waits BIGINT NOT NULL,            -- slices that wait
+  waited_ps BIGINT NOT NULL         -- when at least one of them waited
+);
+
 -- One execution of a node as StepStats records it.
 CREATE TABLE op_run (
   id BIGINT NOT NULL,               -- number of the row
@@ -266,7 +320,8 @@ CREATE TABLE edge (
   consumer_slot INTEGER NOT NULL    -- input number
 );
 
--- A stage of a tf.data pipeline: all iterators of one place in it. Made from slices when first asked for.
+-- A stage of a tf.data pipeline: all iterators of one place in it. Made from slices: at ingest,
+-- or when first asked for.
 CREATE TABLE iterator (
   id BIGINT NOT NULL,               -- number of the stage
   run_id VARCHAR NOT NULL,          -- run of the source
@@ -305,7 +360,8 @@ CREATE TABLE iterator (
   args_json VARCHAR                 -- values of its last call, as a JSON object
 );
 
--- A call of GetNext of an iterator. Made from slices when first asked for.
+-- A call of GetNext of an iterator. Made from slices: at ingest,
+-- or when first asked for.
 CREATE TABLE iterator_call (
   id BIGINT NOT NULL,               -- number of the call
   run_id VARCHAR NOT NULL,          -- run of the source
@@ -374,7 +430,8 @@ CREATE TABLE user_stage (
   args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object; cardinality: elements of the dataset, -1 when it never ends
 );
 
--- Memory that an allocator gave and took back. Made from allocations and graphs when first asked for.
+-- Memory that an allocator gave and took back. Made from allocations and graphs:
+-- at ingest, or when first asked for.
 CREATE TABLE buffer (
   id BIGINT NOT NULL,               -- number of the block
   run_id VARCHAR NOT NULL,          -- run of the source
@@ -433,7 +490,8 @@ CREATE TABLE hlo_instruction (
 );
 
 -- A line of a view of tfprof, with its figures, which are means when there are several steps. The table has every
--- line: none is left out, trimmed or hidden, and every type counts. Made from files or slices when first asked for.
+-- line: none is left out, trimmed or hidden, and every type counts. In a lake it is made from the slices of each
+-- run, at ingest for runs of up to 250,000 slices; otherwise from files or slices when first asked for.
 CREATE TABLE tfprof_node (
   id BIGINT NOT NULL,               -- number of the line; lines have the order of their view
   run_id VARCHAR NOT NULL,          -- run of the first source

@@ -6,6 +6,7 @@ process owns. Folders:
 
     stepscope-lake.json                  version of the schema
     _manifest/<source_id>.json           one a source, the commit
+    _derived/<run>.json                  one a run, see stepscope.lake.derived
     _stage/<name>/ + <name>.lock         a source being written; the lock dies with its writer
     _stage/commit.lock                   held while files get their names
     <table>/run=<run>/host=<host>/<content-hash>-<decoder-version>.parquet
@@ -35,7 +36,7 @@ from stepscope.sources.given import LAKE_MARK, is_lake
 
 def create(folder: Path) -> Swept:
     """Makes a lake, or checks that the one there is of this version. Sweeps leftovers."""
-    with _telling(folder):
+    with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for inner in (MANIFESTS, STAGE):
             (folder / inner).mkdir(exist_ok=True)
@@ -66,7 +67,7 @@ def staged(folder: Path) -> Iterator[Path]:
     name = os.urandom(16).hex()
     stage = folder / STAGE / name
     lock = folder / STAGE / f"{name}.lock"
-    with _telling(folder), disk.locked(lock):
+    with telling(folder), disk.locked(lock):
         stage.mkdir()
         try:
             yield stage
@@ -84,7 +85,7 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
     when writing fails or the ids of two sources clash: the source is not in the lake then, and what was
     written of it is taken back.
     """
-    with _telling(folder):
+    with telling(folder):
         source = placed(decoded.source, decoded.facts)
         wanted = decoded._replace(source=source)
         while True:
@@ -191,8 +192,8 @@ def _retire(folder: Path, old: Manifest, name: str) -> None:
 
 
 @contextlib.contextmanager
-def _telling(folder: Path) -> Iterator[None]:
-    """Turns failures of the disk and of the core into LakeError."""
+def telling(folder: Path) -> Iterator[None]:
+    """Turns failures of the disk and of the core into LakeError, while the lake is written."""
     from stepscope import _core
 
     try:

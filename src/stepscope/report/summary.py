@@ -22,21 +22,9 @@ if TYPE_CHECKING:
     from stepscope import library
     from stepscope.session.trace import Trace
 
-_KEPT_SMALL = ("op_slice", "work_slice", "wait_slice")
-_KEPT = (
-    "track_place",
-    "observed",
-    *_KEPT_SMALL,
-    "step_window",
-    "op_sum",
-    "device_sum",
-    "track_sum",
-    "step_wait",
-)
-"""Views that several analyses and findings read: computed once, each after those it builds on."""
-_FEW_EVENTS = 500_000
-"""Up to so many events, those with a row for each slice are kept as well: a few hundred bytes each, and
-planning the statements that read them costs more than the rows do."""
+_KEPT = ("step", "track_place", "observed", "step_window", "op_sum", "device_sum", "track_sum")
+"""Views that several analyses and findings read: computed once, each after those it builds on. All of them
+read rollups and other small tables, no slices."""
 
 _SECTIONS: tuple[
     tuple[str, str, int, bool], ...
@@ -72,12 +60,10 @@ def build(trace: Trace, all: bool = False) -> Report:
     """
     from stepscope import library
 
-    events = trace.query("SELECT sum(events_stored) FROM source").rows()[0][0] or 0
-    keep = [name for name in _KEPT if events <= _FEW_EVENTS or name not in _KEPT_SMALL]
     shown = [name for name, _, _, always in _SECTIONS if always or all]
     asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
     problems = library.entries("finding")
-    answers = ask(trace, [*asked, *problems], keep)
+    answers = ask(trace, [*asked, *problems], _KEPT)
     told = {entry.name: dicts(answers[entry.name]) for entry in asked}
     notes = notes_of(told["completeness"], library.entries("analysis"))
     findings = findings_of(answers, problems, notes, several_runs(told))

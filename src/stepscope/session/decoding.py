@@ -74,6 +74,7 @@ def decode_source(
             from stepscope.instruments import steps
 
             steps.recover(store, source, told)
+            store.roll_up(store.facts.get("producer") or "unknown")
     except _core.CoreError as error:
         return _given_up(source, folder, error)
     facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded import Decoded
     from stepscope.lake.schema import Table
 
-DERIVED = ("iterator", "iterator_call", "buffer", "tfprof_node")
-"""Tables that instruments make from others when a query first reads them."""
+VERSIONS = {"iterator": 1, "iterator_call": 1, "buffer": 1, "tfprof_node": 1}
+"""Tables that instruments make from others, each with the version of what makes it: raised when the same
+tables give other rows, so that what was stored before is made anew."""
 
 
 Logs = Mapping[str, Sequence[tuple[Bytes, str]]]
@@ -140,14 +141,21 @@ def with_files(decoded: Decoded, places: Sequence[tuple[Bytes, str]], spool: Spo
     return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})
 
 
-def derive(engine: Engine, given: Sequence[str] = ()) -> None:
+Tables = dict[str, list[dict[str, Any]]]
+"""Rows by table."""
+Remembered = Callable[[str, Callable[[], Tables]], Tables]
+"""Gives a derived table, with those that are made along with it, from where they were kept, or makes them."""
+
+
+def derive(engine: Engine, given: Sequence[str] = (), remembered: Remembered | None = None) -> None:
     """Makes the derived tables known: they are computed once, from what the engine has. given: the paths that
     were opened; none for a lake, whose sources may be gone."""
-    made: dict[str, list[dict[str, Any]]] = {}
+    made: Tables = {}
 
     def make(table: Table) -> Sequence[Part]:
         if table.name not in made:
-            made.update(_rows_of(table.name, engine))
+            compute = partial(_rows_of, table.name, engine)
+            made.update(remembered(table.name, compute) if remembered else compute())
         return [Rows([[row[name] for name in table.names] for row in made[table.name]])]
 
     def tfprof() -> Sequence[Part]:
@@ -156,7 +164,7 @@ def derive(engine: Engine, given: Sequence[str] = ()) -> None:
         # As Arrow: there may be as many rows as a graph has nodes.
         return table.parts(engine.query, given)
 
-    for name in DERIVED:
+    for name in VERSIONS:
         table = schema().table(name)
         if name == "tfprof_node":
             engine.attach(Relation(name, table.types, tfprof, whole=True, costly=True, asks=True))
@@ -164,7 +172,7 @@ def derive(engine: Engine, given: Sequence[str] = ()) -> None:
             engine.attach(Relation(name, table.types, partial(make, table), asks=True))
 
 
-def _rows_of(name: str, engine: Engine) -> dict[str, list[dict[str, Any]]]:
+def _rows_of(name: str, engine: Engine) -> Tables:
     """The rows of a derived table, and of those that are made along with it."""
     if name == "buffer":
         from stepscope.instruments.memory import allocators

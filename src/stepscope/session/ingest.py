@@ -95,4 +95,7 @@ def ingest_all(
 
         sources = [item.source for item in todo.items]
         rows = {**todo.known, **dict(zip(sources, schedule.decode_all(sources, one, meter), strict=True))}
+        from stepscope.session.deriving import derive_runs  # brings the engine
+
+        derive_runs(lake, {row.run_id for row in rows.values()})
         return [rows[source] for source in todo.found.sources]

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stepscope.engines import Files, Relation
+from stepscope.engines import Files, Relation, Rows
 from stepscope.errors import LakeError, StepscopeError
-from stepscope.lake import reader
+from stepscope.lake import derived, reader
 from stepscope.lake.checked import Checked
+from stepscope.lake.derived import Derived
+from stepscope.lake.reader import Lake
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
-from stepscope.session.derived import DERIVED, derive
+from stepscope.session.derived import VERSIONS, derive
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine, Part, Reads
     from stepscope.sources.source import Skipped
+
+
+Make = Callable[[Lake, Sequence[str]], dict[str, list[dict[str, Any]]]]
+"""Rows of derived tables, made of the sources of one run."""
 
 _KEYS = {"run": ("run_id",), "host": ("host_id", "run_id")}
 
@@ -26,16 +32,34 @@ _KEYS = {"run": ("run_id",), "host": ("host_id", "run_id")}
 class LakeTables:
     """The tables of a lake, as they were when it was opened."""
 
-    def __init__(self, folder: Path, cache: Path | None) -> None:
-        """cache: where it is remembered what was compared with its hash; None compares everything."""
-        self._lake = reader.open_lake(Path(folder).absolute())
-        self._checked = Checked(self._lake.folder, cache) if cache and not self._lake.is_small else None
+    def __init__(self, lake: Lake, cache: Path | None, make: Make | None = None) -> None:
+        """cache: where it is remembered what was compared with its hash; None compares everything. make:
+        makes derived tables of one run where the lake lacks them. Without it nothing that is stored is used,
+        and they are made of all sources together."""
+        self._lake = lake
+        self._make = make
+        self._checked = Checked(lake.folder, cache) if cache and not lake.is_small else None
         self._read: set[str] = set()
         self._held = contextlib.ExitStack()
-        self._files = self._lake.files(self._held.enter_context(reader.plain_folder(self._lake.folder)))
+        self._root = self._held.enter_context(reader.plain_folder(lake.folder))
+        self._files = lake.files(self._root)
         self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
         self.skipped: tuple[Skipped, ...] = ()
+        self._runs = derived.by_run(lake.manifests)
+        self._stored = self._current() if make else {}
         self.paths = [path for paths in self._files.values() for path in paths]
+        self.paths += [str(self._root / file.path) for one in self._stored.values() for file in one.files]
+
+    def _current(self) -> dict[str, Derived]:
+        """The runs whose stored derived tables can be used."""
+        found = {run_id: derived.read(self._lake.folder, run_id) for run_id in self._runs}
+        return {
+            run_id: one
+            for run_id, one in found.items()
+            if one is not None
+            and one.current(self._runs[run_id], VERSIONS)
+            and derived.intact(self._lake.folder, one)
+        }
 
     def begin(self) -> None:
         """Nothing has to be made."""
@@ -47,12 +71,35 @@ class LakeTables:
     def attach(self, engine: Engine) -> None:
         """Makes the tables known as their Parquet files."""
         for table in schema().tables:
-            if table.name in DERIVED:
+            if table.name in VERSIONS:
                 continue
             parts = partial(self._parts, table.name)
             # Every source brings the row of its run and of its host.
             engine.attach(Relation(table.name, table.types, parts, key=_KEYS.get(table.name, ())))
-        derive(engine)
+        if self._make is None:
+            derive(engine)
+            return
+        for name in VERSIONS:
+            parts = partial(self._derived, name, self._make)
+            asks = any(self._stored_paths(run_id, name) is None for run_id in self._runs)
+            engine.attach(Relation(name, schema().table(name).types, parts, costly=asks, asks=asks))
+
+    def _stored_paths(self, run_id: str, table: str) -> list[str] | None:
+        stored = self._stored.get(run_id)
+        return None if stored is None else stored.paths(table)
+
+    def _derived(self, table: str, make: Make) -> Sequence[Part]:
+        """A derived table: its files, and rows made anew for runs that lack them."""
+        made: list[list[Any]] = []
+        files: list[str] = []
+        for run_id, manifests in self._runs.items():
+            paths = self._stored_paths(run_id, table)
+            if paths is None:
+                rows = make(Lake(self._lake.folder, tuple(manifests)), [table])[table]
+                made += [list(row.values()) for row in rows]
+            else:
+                files += [str(self._root / path) for path in paths]
+        return [*([Files(tuple(files))] if files else []), *([Rows(made)] if made else [])]
 
     def _parts(self, table: str) -> Sequence[Part]:
         """The files of a table that is read for the first time, once they were compared with their hashes.

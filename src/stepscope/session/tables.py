@@ -5,8 +5,9 @@ What the tables look like is imported where an engine is told of them: decoding 
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -144,17 +145,54 @@ class DecodedTables:
     def attach(self, engine: Engine) -> None:
         """Makes the tables known; their rows are fetched when a query first reads a table."""
         from stepscope.lake.schema import schema
-        from stepscope.session.derived import DERIVED, FROM_FILES, derive
+        from stepscope.session.derived import FROM_FILES, VERSIONS, derive
 
         for table in schema().tables:
-            if table.name in DERIVED:
+            if table.name in VERSIONS:
                 continue
             if table.name in FROM_FILES:
                 parts = partial(self._from_files, table)
             else:
                 parts = partial(self._small if table.name in SMALL else self._large, table)
             engine.attach(Relation(table.name, table.types, parts))
-        derive(engine, self._given)
+        derive(engine, self._given, self._remembered if self._cache else None)
+
+    def _remembered(
+        self, table: str, make: Callable[[], dict[str, list[dict[str, Any]]]]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """A derived table and those that are made along with it, from the cache where it has them."""
+        from stepscope.session.derived import VERSIONS
+
+        assert self._cache is not None
+        together = (table,) if table == "buffer" else ("iterator", "iterator_call")
+        of = self._made_of([VERSIONS[name] for name in together])
+        if of is None:
+            return make()
+        of = f"{table if table == 'buffer' else 'iterator'} {of}"
+        if (kept := self._cache.made(of, together)) is not None:
+            return kept
+        made = make()
+        self._cache.keep(
+            of, {name: {c: [row[c] for row in rows] for c in rows[0]} for name, rows in made.items() if rows}
+        )
+        return made
+
+    def _made_of(self, versions: list[int]) -> str | None:
+        """What derived tables are made of; None when that is not known well enough to keep them."""
+        from stepscope.formats import _op_log
+        from stepscope.sources import op_logs
+
+        told: list[object] = [versions]
+        for one in self._decoded:
+            source = one.source
+            if not (content_hash := one.facts.get("content_hash")):
+                return None
+            hints = (source.run_id, source.host_id, source.path, source.name, source.step, source.rank)
+            told += [content_hash, one.facts.get("decoder_version"), hints]
+            told += [_seen(piece.bytes.path) for piece in source.pieces]
+        for places in op_logs.by_run([one.source for one in self._decoded], _op_log.NAMES).values():
+            told += [(path, _seen(place.path)) for place, path in places]
+        return repr(told)
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """The error itself: what stores hold was compared with its hashes before it was read."""
@@ -271,3 +309,12 @@ def _of_store(source: Source, store: Store) -> Decoded:
     from stepscope import _core
 
     return Decoded(source, store, {**store.facts, "decoder_version": _core.DECODER_VERSION}, None)
+
+
+def _seen(path: str) -> tuple[int, int] | None:
+    """Size and time of a file, by which a change is noticed."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - paths are kept as text
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns

@@ -187,10 +187,13 @@ def ingest(
 
 
 def _of_lake(folder: str, cache: bool, engine: Callable[[], Engine] | None) -> Trace:
+    from stepscope.lake import reader
+    from stepscope.session import deriving
     from stepscope.session.lake_tables import LakeTables
     from stepscope.session.open_trace import OpenTrace
 
-    return OpenTrace(LakeTables(Path(folder), config.cache_dir() if cache else None), [folder], engine)
+    lake = reader.open_lake(Path(folder).absolute())
+    return OpenTrace(LakeTables(lake, config.cache_dir() if cache else None, deriving.rows), [folder], engine)
 
 
 def _cache() -> Cache | None:

@@ -66,13 +66,24 @@ NEAR_PS = 100_000_000
 """Records of an allocator are in whole microseconds, and freeing takes some: 100 µs is no difference."""
 
 
+_WITH_MEMORY = """
+SELECT source_id FROM allocation
+UNION SELECT source_id FROM edge WHERE graph LIKE '%partition/%'
+UNION SELECT source_id FROM rollup_op WHERE name IN ('MemoryAllocation', 'MemoryDeallocation')
+UNION SELECT source_id FROM instant WHERE name = '[memory]'"""
+"""Sources that may tell of memory; of a thousand, most have nothing."""
+
+
 def find(query: Query) -> list[Memory]:
     """What is known of each allocator, sources in their order, the one that holds most first."""
     found = []
+    there = {source_id for (source_id,) in query(_WITH_MEMORY).rows()}
     lines: dict[str, dict[str, CodeLine]] = {}
     for source_id, run_id, host_id, path in query(
         "SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id"
     ).rows():
+        if source_id not in there:
+            continue
         lives = lifetimes.read(query, source_id)
         all_moves, complete = moves.read(query, source_id)
         recorded = bool(all_moves)

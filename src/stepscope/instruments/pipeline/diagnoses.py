@@ -43,9 +43,11 @@ class Found:
 def find(query: Query) -> list[Found]:
     """The diagnosis of each source that has tf.data events, in the order of the sources."""
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
-    there = query("SELECT DISTINCT source_id FROM slice WHERE name LIKE 'Iterator%::%'").rows()
+    there = query("SELECT DISTINCT source_id FROM rollup_op WHERE name LIKE 'Iterator%::%'").rows()
     counted = (
-        query(f"SELECT s.source_id, count(*) FROM slice AS s WHERE {CHOSEN} GROUP BY s.source_id").rows()
+        query(
+            f"SELECT s.source_id, sum(s.slices) FROM rollup_op AS s WHERE {CHOSEN} GROUP BY s.source_id"
+        ).rows()
         if there
         else []
     )

@@ -13,6 +13,7 @@ from stepscope.instruments.tfprof import VIEWS, Model
 from stepscope.instruments.tfprof.evidence import read
 from stepscope.instruments.tfprof.files import Found, under
 from stepscope.instruments.tfprof.nesting import Query
+from stepscope.lake.numbers import first_id
 from stepscope.lake.relation import quoted
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def parts(query: Query, paths: Sequence[str]) -> list[Part]:
     options.set("max_depth", str(EVERYTHING))
     store = _core.build()
     found: list[Part] = []
-    before = 0
+    # Numbers of its own for each run of a lake.
+    before = first_id(int(sources[0][0]))
     for view in VIEWS:
         if not _tabulated(model, view, options, store):
             continue

@@ -1,7 +1,7 @@
 -- Waits
 --
 -- question: What do threads and streams wait for, and how much of the steps is that?
--- reads: wait_slice, step_wait, step_window, step
+-- reads: rollup_op, step_wait, step_window, step
 -- notes: input: the next batch; receive: a tensor from another device or host; device: the host blocks
 --   until a device is done; stream: a stream waits for another one; peers: other processes of the job.
 --   total_ps adds up slices, so threads that wait at once count each; in_steps_ps is the union of the
@@ -21,10 +21,11 @@ WITH named AS (
   SELECT
     w.wait,
     w.name,
-    COUNT(*) AS number,
-    SUM(w.dur_ps) AS sum_dur_ps,
-    MAX(w.dur_ps) AS max_dur_ps
-  FROM wait_slice AS w
+    SUM(w.slices) AS number,
+    SUM(w.total_ps) AS sum_dur_ps,
+    MAX(w.max_ps) AS max_dur_ps
+  FROM rollup_op AS w
+  WHERE w.wait IS NOT NULL
   GROUP BY w.wait, w.name
 ),
 
@@ -44,7 +45,7 @@ spans AS (
 SELECT
   n.wait,
   n.name,
-  n.number AS slices,
+  CAST(n.number AS BIGINT) AS slices,
   CAST(n.sum_dur_ps AS BIGINT) AS total_ps,
   CAST(FLOOR(CAST(n.sum_dur_ps AS DOUBLE) / n.number) AS BIGINT) AS mean_ps,
   n.max_dur_ps AS max_ps,

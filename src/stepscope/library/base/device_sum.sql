@@ -1,7 +1,7 @@
 -- Work and idle time of devices, added up
 --
 -- question: How long was each device busy and idle within the window, and in how many pieces?
--- reads: device_load, observed, track_place
+-- reads: rollup_device, observed, track_place
 -- notes: Gaps at the edges of the window count; time that was never recorded does not (see
 --   observed). A short gap lasts less than 100 µs.
 -- columns:
@@ -23,19 +23,20 @@
 --   short_idle_ps | ps | In short gaps | idle time in these
 WITH loads AS (
   SELECT
-    d.device_track_id,
-    d.piece_id,
-    SUM(d.busy_ps) AS busy_total,
-    SUM(d.to_ps - d.from_ps) AS work_total,
-    COUNT(*) AS number,
-    SUM(CASE WHEN d.gap_ps > 0 THEN 1 ELSE 0 END) AS gap_count,
-    COALESCE(MAX(d.gap_ps), 0) AS most_gap_ps,
-    SUM(CASE WHEN d.gap_ps > 0 AND d.gap_ps < 100000000 THEN 1 ELSE 0 END) AS short_count,
-    SUM(CASE WHEN d.gap_ps > 0 AND d.gap_ps < 100000000 THEN d.gap_ps ELSE 0 END) AS short_total,
-    MIN(d.from_ps) AS first_ps,
-    MAX(d.to_ps) AS last_ps
-  FROM device_load AS d
-  GROUP BY d.device_track_id, d.piece_id
+    r.device_track_id,
+    r.piece_id,
+    r.busy_ps AS busy_total,
+    r.work_ps AS work_total,
+    r.slices AS number,
+    r.gaps AS gap_count,
+    r.most_gap_ps,
+    r.short_gaps AS short_count,
+    r.short_gaps_ps AS short_total,
+    r.first_ps,
+    r.last_ps
+  FROM rollup_device AS r
+  INNER JOIN observed AS o ON o.piece_id = r.piece_id
+  WHERE r.track_id IS NULL
 ),
 
 devices AS (

@@ -1,7 +1,7 @@
 -- Op slices added up
 --
 -- question: How often and how long did each op run on each device?
--- reads: op_slice
+-- reads: rollup_op, track_place
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -17,20 +17,36 @@
 --   sum_self_ps | ps | Self | their self times, added up
 --   min_dur_ps | ps | Shortest | shortest duration
 --   max_dur_ps | ps | Longest | longest duration
+WITH named AS (
+  SELECT
+    r.track_id,
+    COALESCE(r.op_name, r.name) AS op,
+    COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
+    r.class,
+    r.slices AS number,
+    r.total_ps,
+    r.self_ps AS own_ps,
+    r.min_ps,
+    r.max_ps
+  FROM rollup_op AS r
+  WHERE r.is_op
+)
+
 SELECT
-  o.run_id,
-  o.host_id,
-  o.source_id,
-  o.place,
-  o.device,
-  o.device_kind,
-  o.op,
-  o.op_type,
-  o.class,
-  COUNT(*) AS slices,
-  CAST(SUM(o.dur_ps) AS BIGINT) AS sum_dur_ps,
-  CAST(SUM(o.self_ps) AS BIGINT) AS sum_self_ps,
-  MIN(o.dur_ps) AS min_dur_ps,
-  MAX(o.dur_ps) AS max_dur_ps
-FROM op_slice AS o
-GROUP BY o.run_id, o.host_id, o.source_id, o.place, o.device, o.device_kind, o.op, o.op_type, o.class
+  p.run_id,
+  p.host_id,
+  p.source_id,
+  p.place,
+  p.device,
+  p.device_kind,
+  n.op,
+  n.type_or_name AS op_type,
+  n.class,
+  CAST(SUM(n.number) AS BIGINT) AS slices,
+  CAST(SUM(n.total_ps) AS BIGINT) AS sum_dur_ps,
+  CAST(SUM(n.own_ps) AS BIGINT) AS sum_self_ps,
+  MIN(n.min_ps) AS min_dur_ps,
+  MAX(n.max_ps) AS max_dur_ps
+FROM named AS n
+INNER JOIN track_place AS p ON p.track_id = n.track_id
+GROUP BY p.run_id, p.host_id, p.source_id, p.place, p.device, p.device_kind, n.op, n.type_or_name, n.class

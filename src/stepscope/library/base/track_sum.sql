@@ -1,7 +1,7 @@
 -- Work of tracks, added up
 --
 -- question: How long was each row of the timeline at work within the window?
--- reads: track_load, track_place
+-- reads: rollup_device, observed, track_place
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -13,9 +13,11 @@
 --   most_gap_ps | ps | Longest gap | longest stretch between two works
 --   work_slices | int | Slices | slices of work
 WITH tracks AS (
-  SELECT l.track_id, SUM(l.busy_ps) AS busy_total, MAX(l.gap_ps) AS longest_ps, COUNT(*) AS number
-  FROM track_load AS l
-  GROUP BY l.track_id
+  SELECT r.track_id, SUM(r.busy_ps) AS busy_total, MAX(r.most_gap_ps) AS longest_ps, SUM(r.slices) AS number
+  FROM rollup_device AS r
+  INNER JOIN observed AS o ON o.piece_id = r.piece_id
+  WHERE r.track_id IS NOT NULL
+  GROUP BY r.track_id
 )
 
 SELECT
@@ -26,7 +28,7 @@ SELECT
   p.place,
   p.device,
   CAST(t.busy_total AS BIGINT) AS sum_busy_ps,
-  COALESCE(t.longest_ps, 0) AS most_gap_ps,
-  t.number AS work_slices
+  t.longest_ps AS most_gap_ps,
+  CAST(t.number AS BIGINT) AS work_slices
 FROM tracks AS t
 INNER JOIN track_place AS p ON p.track_id = t.track_id

@@ -1,7 +1,7 @@
 -- Ops run on the processor although there is an accelerator
 --
 -- question: While an accelerator is idle, which ops keep the host busy?
--- reads: op_sum, device_sum, source, flow, slice, track_place
+-- reads: op_sum, device_sum, source, flow, slice, track_place, rollup_op
 -- severity: medium
 -- impact: {op_type} ({runs} {runs:run|runs}) and {copies} {copies:copy|copies} between it and the
 --   accelerator take {impact_ps} while {device} is idle for {idle_share} of the window.
@@ -63,6 +63,13 @@ host_types AS (
   GROUP BY o.run_id, o.host_id, o.source_id, o.op_type
 ),
 
+tracks AS (
+  SELECT k.track_id
+  FROM rollup_op AS k
+  WHERE k.op_type LIKE 'MEMCPY%'
+  GROUP BY k.track_id
+),
+
 copied AS (
   SELECT
     f.source_id,
@@ -71,6 +78,7 @@ copied AS (
     c.dur_ps
   FROM flow AS f
   INNER JOIN slice AS c ON c.id = f.slice_id
+  INNER JOIN tracks AS t ON t.track_id = c.track_id
   WHERE f.phase = 'step' AND c.op_type LIKE 'MEMCPY%'
 ),
 

@@ -1,7 +1,7 @@
 -- Listing files takes time in every pass
 --
 -- question: How much time goes into ops that list or match files?
--- reads: slice, track_place, observed, step_window
+-- reads: slice, rollup_op, track_place, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
 -- impact: Listing files runs {runs} {runs:time|times} and takes {impact_ps}, {share} of the window.
 -- action: List the files once, before the pipeline: files = tf.io.gfile.glob(pattern), or keep the list in a
@@ -21,7 +21,14 @@
 --   source_id | int | Source | source it was read from
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
-WITH cut AS (
+WITH tracks AS (
+  SELECT k.track_id
+  FROM rollup_op AS k
+  WHERE k.op_type = 'MatchingFiles' OR k.name LIKE '%MatchingFiles' OR k.name LIKE '%MatchingFilesDataset'
+  GROUP BY k.track_id
+),
+
+cut AS (
   SELECT
     s.id,
     s.source_id,
@@ -29,6 +36,7 @@ WITH cut AS (
     CASE WHEN s.ts_ps < w.open_ps THEN w.open_ps ELSE s.ts_ps END AS from_ps,
     CASE WHEN s.ts_ps + s.dur_ps > w.close_ps THEN w.close_ps ELSE s.ts_ps + s.dur_ps END AS to_ps
   FROM slice AS s
+  INNER JOIN tracks AS t ON t.track_id = s.track_id
   INNER JOIN track_place AS p ON p.track_id = s.track_id
   INNER JOIN observed AS w ON w.source_id = s.source_id
   WHERE

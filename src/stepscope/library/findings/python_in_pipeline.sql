@@ -1,7 +1,7 @@
 -- Python code runs inside the graph
 --
 -- question: How much time goes into tf.py_function and tf.numpy_function?
--- reads: work_slice, op_slice, step_window
+-- reads: _labelled_slice, track_place, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
 -- impact: {op} ({op_type}) takes {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one
 --   call can compute in Python at a time, whatever num_parallel_calls says; calls that merely wait do
@@ -26,21 +26,39 @@
 --   op_type | text | Op type | EagerPyFunc, PyFunc or PyFuncStateless
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
-WITH ordered AS (
+WITH cut AS (
   SELECT
+    o.slice_id,
     o.source_id,
     o.op,
-    o.op_type,
-    w.from_ps,
-    w.to_ps,
-    MAX(w.to_ps) OVER (
-      PARTITION BY o.source_id, o.op, o.op_type, w.piece_id
-      ORDER BY w.from_ps NULLS LAST, w.slice_id NULLS LAST
+    o.type_or_name AS op_type,
+    w.piece_id,
+    CASE WHEN o.ts_ps < w.open_ps THEN w.open_ps ELSE o.ts_ps END AS from_ps,
+    CASE WHEN o.end_ps > w.close_ps THEN w.close_ps ELSE o.end_ps END AS to_ps
+  FROM _labelled_slice AS o
+  INNER JOIN track_place AS p ON p.track_id = o.track_id
+  INNER JOIN observed AS w ON w.source_id = o.source_id
+  WHERE
+    o.class = 'python'
+    AND p.place <> 'launch'
+    AND o.dur_ps > 0
+    AND o.ts_ps < w.close_ps
+    AND o.end_ps > w.open_ps
+),
+
+ordered AS (
+  SELECT
+    c.source_id,
+    c.op,
+    c.op_type,
+    c.from_ps,
+    c.to_ps,
+    MAX(c.to_ps) OVER (
+      PARTITION BY c.source_id, c.op, c.op_type, c.piece_id
+      ORDER BY c.from_ps NULLS LAST, c.slice_id NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS covered_ps
-  FROM work_slice AS w
-  INNER JOIN op_slice AS o ON o.slice_id = w.slice_id
-  WHERE o.class = 'python'
+  FROM cut AS c
 ),
 
 calls AS (

@@ -1,0 +1,349 @@
+//! The pass over slices, which come track by track and in order of their start.
+
+use super::cover::{Load, Piece, Pieces};
+use super::kinds::{self, Kind, Texts};
+use super::places::{Place, Tracks};
+use crate::error::{Error, Kind as Failure, Result};
+use crate::store::part::Access;
+use crate::store::table::{Dictionary, Origin, Table};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What slices that are called alike have in common: a track and the codes of texts, -1 for NULL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub track: i32,
+    name: i32,
+    category: i32,
+    op_name: i32,
+    op_type: i32,
+}
+
+/// Slices that are called alike, added up.
+pub struct Label {
+    pub key: Key,
+    pub kind: Kind,
+    place: Place,
+    pub slices: i64,
+    pub total_ps: i128,
+    pub self_ps: i128,
+    pub min_ps: i64,
+    pub max_ps: i64,
+}
+
+/// Waits of one kind in a step.
+pub struct Waited {
+    pub step_id: i64,
+    pub wait: &'static str,
+    pub load: Load,
+}
+
+/// Work of a device, or of one of its tracks, within a stretch.
+pub struct Loaded {
+    /// Least track of the device.
+    pub device: i64,
+    /// None for all tracks together.
+    pub track: Option<i64>,
+    pub piece: i64,
+    pub load: Load,
+}
+
+/// What the pass found.
+pub struct Done {
+    pub labels: Vec<Label>,
+    pub texts: Dictionaries,
+    /// Work of tracks and of devices.
+    pub loads: Vec<Loaded>,
+    pub waits: Vec<Waited>,
+}
+
+/// The texts behind codes.
+pub struct Dictionaries([Option<ArrayRef>; 4]);
+
+impl Dictionaries {
+    /// What slices are called.
+    pub fn of(&self, key: &Key) -> Texts<'_> {
+        let text = |number: usize, code: i32| {
+            let texts = self.0[number].as_ref()?;
+            let at = usize::try_from(code).ok().filter(|at| *at < texts.len())?;
+            Some(match texts.data_type() {
+                DataType::LargeUtf8 => texts.as_string::<i64>().value(at),
+                _ => texts.as_string::<i32>().value(at),
+            })
+        };
+        Texts {
+            name: text(0, key.name),
+            category: text(1, key.category),
+            op_name: text(2, key.op_name),
+            op_type: text(3, key.op_type),
+        }
+    }
+}
+
+/// A device: what its tracks covered in a stretch, and what they added up.
+#[derive(Default)]
+struct Device {
+    covered: Vec<(i64, i64)>,
+    work_ps: i128,
+    slices: i64,
+}
+
+pub struct Pass<'a> {
+    tracks: &'a Tracks,
+    pieces: Pieces,
+    steps: Pieces,
+    texts: Dictionaries,
+    columns: [(usize, usize); 8],
+    labels: Vec<Label>,
+    numbers: FxHashMap<Key, u32>,
+    /// The track that is being read, and what it did in each stretch.
+    track: Option<i32>,
+    loads: Vec<Load>,
+    touched: Vec<usize>,
+    done: Vec<Loaded>,
+    /// By least track of the device and stretch.
+    devices: BTreeMap<(i64, usize), Device>,
+    waits: Vec<(usize, &'static str, i64, i64)>,
+}
+
+const COLUMNS: [&str; 8] = [
+    "track_id", "name", "category", "op_name", "op_type", "ts_ps", "dur_ps", "self_ps",
+];
+
+impl<'a> Pass<'a> {
+    pub fn new(
+        slices: &Table,
+        tracks: &'a Tracks,
+        pieces: Vec<Piece>,
+        steps: Vec<Piece>,
+    ) -> Result<Pass<'a>> {
+        let origins = slices.origins();
+        let mut columns = [(0, 0); 8];
+        let mut texts: [Option<Arc<Dictionary>>; 4] = Default::default();
+        for (at, wanted) in COLUMNS.iter().enumerate() {
+            let found = origins.iter().find(|(name, _, _)| name == wanted);
+            let Some((
+                _,
+                _,
+                Origin::Stored {
+                    part,
+                    column,
+                    dictionary,
+                },
+            )) = found
+            else {
+                return Err(Error::new(
+                    Failure::Damaged,
+                    format!("slices without {wanted}"),
+                ));
+            };
+            columns[at] = (*part, *column);
+            if (1..5).contains(&at) {
+                texts[at - 1] = dictionary.clone();
+            }
+        }
+        let mut values: [Option<ArrayRef>; 4] = Default::default();
+        for (value, dictionary) in values.iter_mut().zip(&texts) {
+            *value = match dictionary {
+                Some(dictionary) => Some(dictionary.values()?),
+                None => None,
+            };
+        }
+        let pieces = Pieces::new(pieces);
+        Ok(Pass {
+            tracks,
+            loads: vec![Load::default(); pieces.len()],
+            pieces,
+            steps: Pieces::new(steps),
+            texts: Dictionaries(values),
+            columns,
+            labels: Vec::new(),
+            numbers: FxHashMap::default(),
+            track: None,
+            touched: Vec::new(),
+            done: Vec::new(),
+            devices: BTreeMap::new(),
+            waits: Vec::new(),
+        })
+    }
+
+    /// Reads all slices.
+    pub fn run(&mut self, slices: &Table) -> Result<()> {
+        // Each batch is read and freed: mapped, the table would count as memory of the process.
+        let mut files = Vec::new();
+        for part in &slices.parts {
+            files.push(part.open()?);
+        }
+        for batch in 0..slices.parts[0].batches.len() {
+            let mut arrays = Vec::with_capacity(COLUMNS.len());
+            for (part, column) in self.columns {
+                let access = files[part].as_ref().map_or(Access::Mapped, Access::Read);
+                arrays.push(slices.parts[part].array(batch, column, &access)?);
+            }
+            self.batch(&arrays);
+        }
+        self.close();
+        Ok(())
+    }
+
+    fn batch(&mut self, arrays: &[ArrayRef]) {
+        let codes = |at: usize| arrays[at].as_primitive::<Int32Type>();
+        let times = |at: usize| &arrays[at].as_primitive::<Int64Type>().values()[..];
+        let code = |at: usize, row: usize| match codes(at).nulls() {
+            Some(nulls) if nulls.is_null(row) => -1,
+            _ => codes(at).values()[row],
+        };
+        let (ts, dur, own) = (times(5), times(6), times(7));
+        let mut last: Option<(Key, u32)> = None;
+        for row in 0..ts.len() {
+            let key = Key {
+                track: code(0, row),
+                name: code(1, row),
+                category: code(2, row),
+                op_name: code(3, row),
+                op_type: code(4, row),
+            };
+            let number = match last {
+                Some((before, number)) if before == key => number,
+                _ => self.number(key),
+            };
+            last = Some((key, number));
+            let label = &mut self.labels[number as usize];
+            label.slices += 1;
+            label.total_ps += i128::from(dur[row]);
+            label.self_ps += i128::from(own[row]);
+            label.min_ps = label.min_ps.min(dur[row]);
+            label.max_ps = label.max_ps.max(dur[row]);
+            let (kind, place) = (label.kind, label.place);
+            let end = ts[row].saturating_add(dur[row]);
+            if kind.is_op && kind.works && dur[row] > 0 {
+                self.work(key.track, ts[row], end);
+            }
+            if let Some(wait) = kind.wait.filter(|_| place != Place::Device) {
+                for step in self.steps.overlapping(ts[row], end) {
+                    let span = self.steps.get(step);
+                    let cut = (ts[row].max(span.open), end.min(span.close));
+                    self.waits.push((step, wait, cut.0, cut.1));
+                }
+            }
+        }
+    }
+
+    /// The label of slices that are called so.
+    fn number(&mut self, key: Key) -> u32 {
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let (place, _) = self.tracks.get(key.track);
+        let number = self.labels.len() as u32;
+        self.labels.push(Label {
+            key,
+            kind: kinds::kind(&self.texts.of(&key), place, self.tracks.names_none),
+            place,
+            slices: 0,
+            total_ps: 0,
+            self_ps: 0,
+            min_ps: i64::MAX,
+            max_ps: i64::MIN,
+        });
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// Adds a slice of work to the stretches that it lies in.
+    fn work(&mut self, track: i32, ts: i64, end: i64) {
+        if self.track != Some(track) {
+            self.close();
+            self.track = Some(track);
+        }
+        let (_, device) = self.tracks.get(track);
+        for number in self.pieces.overlapping(ts, end) {
+            let piece = self.pieces.get(number);
+            let load = &mut self.loads[number];
+            if load.slices == 0 {
+                self.touched.push(number);
+            }
+            if let Some(closed) = load.add(ts.max(piece.open), end.min(piece.close)) {
+                let device = self.devices.entry((device, number)).or_default();
+                device.covered.push(closed);
+            }
+        }
+    }
+
+    /// The track has ended.
+    fn close(&mut self) {
+        let Some(track) = self.track.take() else {
+            return;
+        };
+        let (_, device) = self.tracks.get(track);
+        self.touched.sort_unstable();
+        for number in self.touched.drain(..) {
+            let load = std::mem::take(&mut self.loads[number]);
+            let whole = self.devices.entry((device, number)).or_default();
+            whole.covered.push(load.rest());
+            whole.work_ps += load.work_ps;
+            whole.slices += load.slices;
+            let (track, piece) = (Some(i64::from(track)), self.pieces.get(number).id);
+            self.done.push(Loaded {
+                device,
+                track,
+                piece,
+                load,
+            });
+        }
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Done {
+        let mut loads = self.done;
+        for ((device, number), mut found) in self.devices {
+            // Runs of rising starts, one for each track: this sort finds and merges them.
+            found.covered.sort();
+            let mut load = Load::default();
+            for (from, to) in found.covered {
+                load.add(from, to);
+            }
+            load.work_ps = found.work_ps;
+            load.slices = found.slices;
+            let piece = self.pieces.get(number).id;
+            loads.push(Loaded {
+                device,
+                track: None,
+                piece,
+                load,
+            });
+        }
+        let mut sorted = self.waits;
+        sorted.sort_unstable();
+        let mut waits: Vec<Waited> = Vec::new();
+        for (step, wait, from, to) in sorted {
+            let step_id = self.steps.get(step).id;
+            let same = |one: &&mut Waited| one.step_id == step_id && one.wait == wait;
+            match waits.last_mut().filter(same) {
+                Some(one) => {
+                    one.load.add(from, to);
+                }
+                None => {
+                    let mut load = Load::default();
+                    load.add(from, to);
+                    waits.push(Waited {
+                        step_id,
+                        wait,
+                        load,
+                    });
+                }
+            }
+        }
+        Done {
+            labels: self.labels,
+            texts: self.texts,
+            loads,
+            waits,
+        }
+    }
+}

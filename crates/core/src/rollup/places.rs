@@ -1,0 +1,78 @@
+//! What the rows of a timeline stand for, as the base view `track_place` has it.
+
+use super::kinds::like;
+use super::{Row, told, whole};
+use crate::error::Result;
+use crate::store::Store;
+use std::collections::HashMap;
+
+/// What is on a track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Work of an accelerator.
+    Device,
+    /// Work of a processor.
+    Host,
+    /// Launches.
+    Launch,
+    /// Marks, counters, and what is derived from others.
+    None,
+}
+
+/// The tracks of a source, by number.
+pub struct Tracks {
+    places: Vec<(Place, i64)>,
+    /// True for producers whose slices on threads are all ops.
+    pub names_none: bool,
+}
+
+impl Tracks {
+    /// The place of a track, and the least track of the same place and device.
+    pub fn get(&self, track: i32) -> (Place, i64) {
+        let found = usize::try_from(track)
+            .ok()
+            .and_then(|at| self.places.get(at));
+        found.copied().unwrap_or((Place::None, i64::from(track)))
+    }
+}
+
+/// Reads the tracks of a store.
+pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
+    let devices: HashMap<i64, String> = store
+        .rows("device")?
+        .iter()
+        .filter_map(|row| Some((whole(row, "id")?, told(row, "name")?.to_owned())))
+        .collect();
+    let rows = store.rows("track")?;
+    let of_all = |text: Option<&str>| text.is_some_and(|text| like("%stream:all%", text));
+    let repeats = |row: &Row| of_all(told(row, "name")) || of_all(told(row, "process"));
+    let mut streams: HashMap<Option<i64>, usize> = HashMap::new();
+    for row in &rows {
+        if told(row, "kind") == Some("device_stream") && !repeats(row) {
+            *streams.entry(whole(row, "device_id")).or_default() += 1;
+        }
+    }
+    let mut first: HashMap<(Place, String), i64> = HashMap::new();
+    let mut places = Vec::with_capacity(rows.len());
+    for (number, row) in rows.iter().enumerate() {
+        let device_id = whole(row, "device_id");
+        let kind = told(row, "kind").unwrap_or_default();
+        let stream = kind == "device_stream";
+        let place = match told(row, "records").unwrap_or_default() {
+            _ if matches!(kind, "async" | "counter" | "derived" | "compiler") => Place::None,
+            "annotation" => Place::None,
+            _ if stream && repeats(row) && streams.contains_key(&device_id) => Place::None,
+            _ if stream => Place::Device,
+            "dispatch" => Place::Launch,
+            _ => Place::Host,
+        };
+        let named = device_id.and_then(|id| devices.get(&id)).cloned();
+        let device = named.unwrap_or_else(|| told(row, "process").unwrap_or_default().to_owned());
+        let least = *first.entry((place, device)).or_insert(number as i64);
+        places.push((place, least));
+    }
+    Ok(Tracks {
+        places,
+        names_none: matches!(producer, "horovod" | "viztracer" | "unknown"),
+    })
+}

@@ -1,0 +1,112 @@
+"""Writing the derived tables of a run into a lake: staged, synced, named and announced as sources are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope import config
+from stepscope.lake import derived, disk, leftovers, reader
+from stepscope.lake.derived import FOLDER, Derived, Made
+from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
+from stepscope.lake.manifest import File, Manifest
+from stepscope.lake.relation import Columns, plain_columns
+from stepscope.lake.schema import schema
+from stepscope.lake.writer import staged, telling
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+
+Row = Mapping[str, Any]
+
+
+def write(
+    folder: Path,
+    run_id: str,
+    manifests: Sequence[Manifest],
+    tables: Mapping[str, Sequence[Row] | None],
+    versions: Mapping[str, int],
+) -> None:
+    """Stores the derived tables of a run. manifests: of its sources, of which the tables were made. tables:
+    rows by table; None for one that is not to be stored.
+
+    Nothing is announced when the run has changed meanwhile: the tables would be of other sources. LakeError
+    when the lake cannot be written.
+    """
+    made_of = derived.digest(manifests)
+    with telling(folder), staged(folder) as stage:
+        files = _write_tables(stage, run_id, made_of, tables, versions)
+        made = tuple(Made(table, versions[table], rows is not None) for table, rows in tables.items())
+        found = Derived(run_id, made_of, made, tuple(file for file, _ in files))
+        plan = json.dumps({"files": [file.path for file in found.files]}).encode()
+        disk.write_synced(stage / PLAN, plan)
+        announcement = stage / f"{run_id}.json"
+        disk.write_synced(announcement, found.to_json())
+        disk.sync_folder(stage)
+        with disk.locked(folder / STAGE / COMMIT_LOCK):
+            there = derived.by_run(reader.read_manifests(folder)).get(run_id, [])
+            if derived.digest(there) == made_of:
+                _announce(folder, announcement, found, [part for _, part in files])
+                (stage / PLAN).unlink()
+
+
+def _write_tables(
+    stage: Path,
+    run_id: str,
+    made_of: str,
+    tables: Mapping[str, Sequence[Row] | None],
+    versions: Mapping[str, int],
+) -> list[tuple[File, Path]]:
+    """Writes and syncs one file for each table and host that has rows; each with its part under the stage."""
+    from stepscope import _core
+
+    parts: list[tuple[str, Store, str, Columns]] = []
+    places = []
+    for table, rows in tables.items():
+        by_host: dict[str, list[Row]] = {}
+        for row in rows or ():
+            by_host.setdefault(row["host_id"], []).append(row)
+        for host_id, own in sorted(by_host.items()):
+            store = _core.build()
+            names = schema().table(table).names
+            store.replace(table, {name: [row[name] for row in own] for name in names})
+            part = stage / f"{len(parts)}.parquet"
+            parts.append((str(part), store, table, plain_columns(schema().table(table))))
+            # Readers may have the files of another version, or of fewer sources, open under their names.
+            told = json.dumps([table, run_id, host_id, made_of]).encode()
+            name = f"{hashlib.blake2b(told, digest_size=16).hexdigest()}-{versions[table]}.parquet"
+            places.append((table, f"{table}/run={run_id}/host={host_id}/{name}", part))
+    done = _core.write_parquet(parts, threads=config.threads()) if parts else []
+    return [
+        (File(table, path, size, rows, digest), part)
+        for (table, path, part), (size, rows, digest) in zip(places, done, strict=True)
+    ]
+
+
+def _announce(folder: Path, announcement: Path, found: Derived, parts: Sequence[Path]) -> None:
+    """Gives the files their names and the run its derived tables. Under the commit lock."""
+    (folder / FOLDER).mkdir(exist_ok=True)
+    changed = {folder, folder / FOLDER}
+    for file, part in zip(found.files, parts, strict=True):
+        target = folder / file.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with disk.opened_folder(folder, file.path.split("/")[:-1]) as parent:
+            if parent is None:
+                raise leftovers.linked(target.parent)
+            os.replace(part, target.name, dst_dir_fd=parent)
+        changed.update(path for path in target.parents if path.is_relative_to(folder))
+    disk.sync_folders(changed)
+    old = derived.read(folder, found.run_id)
+    if old is not None and (gone := {file.path for file in old.files} - {file.path for file in found.files}):
+        # Readers that opened the lake before may still read them.
+        plan = json.dumps({"files": sorted(gone)}).encode()
+        disk.write_synced(folder / STAGE / f"old-{os.urandom(16).hex()}.json", plan)
+    with disk.opened_folder(folder, (FOLDER,)) as opened:
+        if opened is None:
+            raise leftovers.linked(folder / FOLDER)
+        os.replace(announcement, f"{found.run_id}.json", dst_dir_fd=opened)
+    disk.sync_folder(folder / FOLDER)

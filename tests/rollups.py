@@ -1,0 +1,69 @@
+"""The tables of rollups once more, as questions about slices: the core must make the same in one pass."""
+
+from __future__ import annotations
+
+_LOADED = """
+SELECT
+  ROW_NUMBER() OVER (ORDER BY l.{key}, l.piece_id) - 1 AS id,
+  p.run_id, p.host_id, p.source_id, p.device_track_id, {track} AS track_id, l.piece_id,
+  CAST(SUM(l.busy_ps) AS BIGINT) AS busy_ps,
+  CAST(SUM(l.to_ps - l.from_ps) AS BIGINT) AS work_ps,
+  COUNT(*) AS slices,
+  CAST(SUM(CASE WHEN l.gap_ps > 0 THEN 1 ELSE 0 END) AS BIGINT) AS gaps,
+  COALESCE(MAX(l.gap_ps), 0) AS most_gap_ps,
+  CAST(SUM(CASE WHEN l.gap_ps > 0 AND l.gap_ps < 100000000 THEN 1 ELSE 0 END) AS BIGINT) AS short_gaps,
+  CAST(SUM(CASE WHEN l.gap_ps > 0 AND l.gap_ps < 100000000 THEN l.gap_ps ELSE 0 END) AS BIGINT)
+    AS short_gaps_ps,
+  MIN(l.from_ps) AS first_ps,
+  MAX(l.to_ps) AS last_ps
+FROM {load} AS l INNER JOIN track_place AS p ON p.track_id = l.{key}
+GROUP BY p.run_id, p.host_id, p.source_id, p.device_track_id, l.{key}, l.piece_id
+"""
+
+TWINS = {
+    "rollup_op": """
+SELECT
+  ROW_NUMBER() OVER () - 1 AS id, s.run_id, s.host_id, s.source_id, s.track_id, s.name, s.category, s.op_name,
+  s.op_type, COALESCE(o.class, 'not told') AS class, w.wait, o.slice_id IS NOT NULL AS is_op,
+  COUNT(*) AS slices,
+  CAST(SUM(s.dur_ps) AS BIGINT) AS total_ps,
+  CAST(SUM(s.self_ps) AS BIGINT) AS self_ps,
+  MIN(s.dur_ps) AS min_ps,
+  MAX(s.dur_ps) AS max_ps
+FROM slice AS s
+LEFT JOIN op_slice AS o ON o.slice_id = s.id
+LEFT JOIN wait_slice AS w ON w.slice_id = s.id
+GROUP BY ALL
+""",
+    "rollup_device": _LOADED.format(key="track_id", track="l.track_id", load="track_load")
+    + " UNION ALL "
+    + _LOADED.format(key="device_track_id", track="NULL", load="device_load"),
+    "rollup_step": """
+WITH cut AS (
+  SELECT
+    s.run_id, s.host_id, s.source_id, s.id AS step_id, w.wait, w.slice_id,
+    GREATEST(w.ts_ps, s.ts_ps) AS from_ps,
+    LEAST(w.end_ps, s.ts_ps + s.dur_ps) AS to_ps
+  FROM step_stored AS s
+  INNER JOIN wait_slice AS w
+    ON w.source_id = s.source_id AND w.ts_ps < s.ts_ps + s.dur_ps AND w.end_ps > s.ts_ps
+  WHERE w.place <> 'device'
+),
+ordered AS (
+  SELECT c.*, MAX(c.to_ps) OVER (
+    PARTITION BY c.step_id, c.wait ORDER BY c.from_ps, c.slice_id
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  ) AS covered_ps
+  FROM cut AS c
+)
+SELECT
+  ROW_NUMBER() OVER () - 1 AS id, o.run_id, o.host_id, o.source_id, o.step_id, o.wait, COUNT(*) AS waits,
+  CAST(SUM(CASE
+    WHEN o.covered_ps IS NULL OR o.covered_ps <= o.from_ps THEN o.to_ps - o.from_ps
+    WHEN o.covered_ps >= o.to_ps THEN 0
+    ELSE o.to_ps - o.covered_ps
+  END) AS BIGINT) AS waited_ps
+FROM ordered AS o
+GROUP BY o.run_id, o.host_id, o.source_id, o.step_id, o.wait
+""",
+}

@@ -1,0 +1,191 @@
+"""Derived tables of a lake: stored at ingest, equal to what is made afresh, made again when outdated."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import stepscope
+from stepscope.instruments.memory import allocators
+from stepscope.instruments.pipeline import diagnoses
+from stepscope.lake import derived, leftovers, reader
+from stepscope.lake.schema import schema
+from stepscope.session import deriving
+from stepscope.session.derived import VERSIONS
+from stepscope.session.lake_tables import LakeTables
+from stepscope.session.open_trace import OpenTrace
+from tests import corpus
+
+PIPELINE = corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"
+SAMPLES = {"tf_data": PIPELINE} | {
+    name: corpus.SAMPLES / name for name in ("run_metadata", "capture", "chrome", "checkpoint", "graph")
+}
+"""Recordings by the run that they become."""
+
+
+def answered(trace: stepscope.Trace, table: str) -> list[tuple]:
+    """All rows of a table."""
+    names = ", ".join(schema().table(table).names)
+    return trace.query(f"SELECT {names} FROM {table} ORDER BY id").rows()
+
+
+def read(lake: Path) -> dict[str, list[tuple]]:
+    with stepscope.open(lake=lake) as trace:
+        return {table: answered(trace, table) for table in VERSIONS}
+
+
+def afresh(lake: Path) -> dict[str, list[tuple]]:
+    """What the tables of each run give when nothing is stored."""
+    found: dict[str, list[tuple]] = {table: [] for table in VERSIONS}
+    for manifests in derived.by_run(reader.read_manifests(lake)).values():
+        with OpenTrace(LakeTables(reader.Lake(lake, tuple(manifests)), None)) as trace:
+            for table in VERSIONS:
+                found[table] += answered(trace, table)
+    return {table: sorted(rows) for table, rows in found.items()}
+
+
+def nothing_is_made(*_: object) -> None:
+    raise AssertionError("a derived table was made anew")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A lake of several runs."""
+    lake = tmp_path_factory.mktemp("filled") / "lake"
+    for run, path in SAMPLES.items():
+        stepscope.ingest([path], lake, run=run)
+    return lake
+
+
+@pytest.fixture
+def lake(filled, tmp_path):
+    return shutil.copytree(filled, tmp_path / "lake")
+
+
+def test_what_is_stored_is_what_is_made_afresh(lake, monkeypatch):
+    wanted = afresh(lake)
+    assert all(wanted.values())
+    monkeypatch.setattr(deriving, "rows", nothing_is_made)
+    assert read(lake) == wanted
+
+
+def test_any_reader_of_parquet_finds_the_rows(lake):
+    for table, rows in afresh(lake).items():
+        names = ", ".join(schema().table(table).names)
+        files = f"read_parquet('{lake}/{table}/*/*/*.parquet', hive_partitioning = false)"
+        assert duckdb.sql(f"SELECT {names} FROM {files} ORDER BY id").fetchall() == rows
+
+
+def test_what_an_older_version_made_is_made_again(lake, monkeypatch):
+    before = read(lake)
+    (run,) = (one for one in derived.read_all(lake) if one.paths("iterator") and one.run_id == "tf_data")
+    monkeypatch.setitem(VERSIONS, "iterator", VERSIONS["iterator"] + 1)
+    asked = []
+    make = deriving.rows
+    monkeypatch.setattr(deriving, "rows", lambda lake, tables: asked.append(tables) or make(lake, tables))
+    assert read(lake) == before
+    assert asked
+    stepscope.ingest([PIPELINE], lake, run="tf_data")
+    (again,) = (one for one in derived.read_all(lake) if one.run_id == "tf_data")
+    assert {one.table: one.version for one in again.made} == VERSIONS
+    assert again.paths("iterator") != run.paths("iterator")
+    # Readers that opened the lake before may still read the file; a later sweep removes it.
+    assert (lake / run.paths("iterator")[0]).exists()
+    for plan in (lake / "_stage").glob("old-*.json"):
+        os.utime(plan, (0, time.time() - 2 * leftovers.OLD_SECONDS))
+    leftovers.sweep(lake)
+    assert not (lake / run.paths("iterator")[0]).exists()
+    assert read(lake) == before
+
+
+def test_a_run_that_grows_is_derived_as_one_made_at_once(tmp_path):
+    parts = [PIPELINE, corpus.SAMPLES / "run_metadata"]
+    for part in parts:
+        stepscope.ingest([part], tmp_path / "grown", run="job")
+    stepscope.ingest(parts, tmp_path / "once", run="job")
+    grown = read(tmp_path / "grown")
+    assert grown == read(tmp_path / "once") == afresh(tmp_path / "grown")
+
+
+@pytest.mark.parametrize("damage", ["gone", "no JSON", "deep", "another run", "a link", "a flipped bit"])
+def test_damage_costs_time_and_nothing_else(lake, damage):
+    before = read(lake)
+    announced = lake / "_derived" / "tf_data.json"
+    (run,) = (one for one in derived.read_all(lake) if one.run_id == "tf_data")
+    if damage == "gone":
+        announced.unlink()
+    elif damage == "no JSON":
+        announced.write_bytes(b"{")
+    elif damage == "deep":
+        announced.write_bytes(b"[" * 100_000)
+    elif damage == "another run":
+        told = json.loads(announced.read_bytes())
+        told["files"][0]["path"] = told["files"][0]["path"].replace("run=tf_data", "run=other")
+        announced.write_text(json.dumps(told))
+    elif damage == "a link":
+        announced.unlink()
+        announced.symlink_to("/dev/zero")
+    else:
+        path = lake / run.files[0].path
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    assert read(lake) == before
+    stepscope.ingest([PIPELINE], lake, run="tf_data")
+    assert derived.intact(lake, derived.read(lake, "tf_data"))
+    assert read(lake) == before
+
+
+def test_a_sweep_keeps_what_was_announced(lake):
+    """A writer that died after its announcement leaves a plan that names files in use."""
+    before = read(lake)
+    (run,) = (one for one in derived.read_all(lake) if one.run_id == "tf_data")
+    name = "0" * 32
+    (lake / "_stage" / name).mkdir()
+    (lake / "_stage" / f"{name}.lock").touch()
+    (lake / "_stage" / name / "plan.json").write_text(json.dumps({"files": [f.path for f in run.files]}))
+    leftovers.sweep(lake)
+    assert derived.intact(lake, run)
+    assert read(lake) == before
+
+
+def test_a_large_run_has_its_tfprof_made_when_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(deriving, "MOST_SLICES", 10)
+    stepscope.ingest([PIPELINE], tmp_path / "lake")
+    (run,) = derived.read_all(tmp_path / "lake")
+    assert run.paths("tfprof_node") is None
+    assert run.paths("iterator")
+    assert read(tmp_path / "lake") == afresh(tmp_path / "lake")
+
+
+def test_the_cache_keeps_what_was_derived(tmp_path, monkeypatch):
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+    tables = ("iterator", "iterator_call", "buffer")
+    paths = [PIPELINE, corpus.SAMPLES / "run_metadata"]
+
+    def ask() -> dict[str, list[tuple]]:
+        with stepscope.open(*paths) as trace:
+            return {table: answered(trace, table) for table in tables}
+
+    before = ask()
+    assert all(before.values())
+    with monkeypatch.context() as patch:
+        patch.setattr(diagnoses, "find", nothing_is_made)
+        patch.setattr(allocators, "find", nothing_is_made)
+        assert ask() == before
+        patch.setitem(VERSIONS, "iterator_call", VERSIONS["iterator_call"] + 1)
+        with pytest.raises(AssertionError):
+            ask()
+    kept = list((tmp_path / "cache" / "entries").glob("0-*/*.arrow"))
+    assert kept
+    for path in kept:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 0x55
+        path.write_bytes(data)
+    assert ask() == before
