@@ -7,10 +7,13 @@ import functools
 import gzip
 import io
 import lzma
+import os
 import random
 import re
 import tarfile
 import tempfile
+import threading
+import time
 import tracemalloc
 import zipfile
 import zlib
@@ -20,9 +23,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.errors import LimitReached, UnreadableSource
+from stepscope.errors import LimitReached, UnreadableSource, UsageError
 from stepscope.session import trace
-from stepscope.sources import limits
+from stepscope.sources import limits, spool
 from stepscope.sources.damage import Damaged
 from stepscope.sources.find import Found, find
 from stepscope.sources.spool import Spool
@@ -62,21 +65,21 @@ def search(data: bytes) -> tuple[Found, dict[str, bytes], dict[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "archive").write_bytes(data)
         Path(folder, "good.json").write_bytes(CHROME)
-        spool = Spool()
+        store = Spool()
         try:
-            found = find([folder], recognise, spool)
+            found = find([folder], recognise, store)
             assert f"{folder}/good.json" in [one.path for one in found.sources]
             contents, failed = {}, {one.path: one.detail for one in found.skipped}
             for one in found.sources:
                 if one.path.startswith(f"{folder}/archive"):
                     try:
-                        contents[one.member] = content(one, spool)
-                        spool.reach(one.bytes, one.path)
+                        contents[one.member] = content(one, store)
+                        store.reach(one.bytes, one.path)
                     except (Damaged, zlib.error, EOFError) as error:  # zlib: as the core would report it
                         failed[one.path] = str(error)
             return found, contents, failed
         finally:
-            spool.close()
+            store.close()
 
 
 def before(kind: str, cut: int) -> list[str]:
@@ -177,12 +180,59 @@ def test_a_tar_with_an_endless_header_is_stopped(tmp_path: Path) -> None:
     info = tarfile.TarInfo("././@PaxHeader")
     info.type, info.size = tarfile.XHDTYPE, 7 << 30
     path = tmp_path / "a.tar"
-    with path.open("wb") as file:
-        file.write(info.tobuf(tarfile.USTAR_FORMAT))
-        file.truncate(7 << 30)  # a hole: no disk
+    path.write_bytes(info.tobuf(tarfile.USTAR_FORMAT))
     with pytest.raises(UnreadableSource) as caught:
         find([str(path)], recognise, Spool())
     assert "a header of 7,516,192,768 bytes" in caught.value.seen
+
+
+def test_a_sparse_file_is_stopped_at_once(tmp_path: Path) -> None:
+    (tmp_path / "good.json").write_bytes(CHROME)
+    with (tmp_path / "hole.json").open("wb") as file:
+        file.write(CHROME)
+        file.truncate(50 << 30)
+    found = find([str(tmp_path)], recognise, Spool())
+    assert [one.name for one in found.sources] == ["good.json"]
+    assert [(one.slug, one.detail.split(",")[0]) for one in found.skipped] == [
+        ("limit-reached", "a sparse file of 53")
+    ]
+    with pytest.raises(LimitReached):
+        find([str(tmp_path / "hole.json")], recognise, Spool())
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for_forever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(spool, "PATIENCE_SECONDS", 0.3)
+    with pytest.raises(UsageError, match="Nothing writes to this pipe"):
+        find([str(pipe)], recognise, Spool())
+    (tmp_path / "good.json").write_bytes(CHROME)
+    found = find([str(tmp_path)], recognise, Spool())
+    assert [one.name for one in found.sources] == ["good.json"]
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.4])
+def test_a_pipe_with_a_slow_writer_is_read(tmp_path: Path, pause: float) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        time.sleep(pause)
+        with pipe.open("wb", buffering=0) as file:
+            time.sleep(pause)
+            file.write(CHROME[:20])
+            time.sleep(pause)
+            file.write(CHROME[20:])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    store = Spool()
+    (source,) = find([str(pipe)], recognise, store).sources
+    assert content(source, store) == CHROME
+    writer.join()
+    store.close()
 
 
 @pytest.mark.parametrize(

@@ -236,12 +236,12 @@ def _ticks(model: Model) -> int:
 
 def _kept(path: str, spool: Spool) -> str:
     """A path that can be read more than once: what comes through a pipe is written to a file first."""
-    from stepscope.sources.spool import from_pipe, is_pipe
+    from stepscope.sources.spool import from_pipe, is_pipe, open_pipe
 
     if path == "-":
         return str(from_pipe(sys.stdin.buffer, spool, path))
     if Path(path).exists() and is_pipe(path):
-        with Path(path).open("rb") as stream:
+        with open_pipe(path) as stream:
             return str(from_pipe(stream, spool, path))
     return path
 

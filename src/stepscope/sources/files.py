@@ -13,7 +13,7 @@ from stepscope.errors import UsageError
 from stepscope.sources import capture_folder
 from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
 from stepscope.sources.look import Recognise, is_regular
-from stepscope.sources.spool import Spool, from_pipe, is_pipe
+from stepscope.sources.spool import Spool, from_pipe, is_pipe, open_pipe
 
 
 class File(NamedTuple):
@@ -66,7 +66,7 @@ def files_of(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Cou
         elif (index := checkpoint_index(Path(given))) is not None:
             yield _on_disk(index, str(index), None)
         elif Path(given).exists() and is_pipe(given):
-            with Path(given).open("rb") as stream:
+            with open_pipe(given) as stream:
                 yield File(from_pipe(stream, spool, given), given, None, PIPE, lasting=False)
         else:
             raise UsageError(

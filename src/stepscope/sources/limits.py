@@ -5,6 +5,7 @@ Real recordings pack about 13:1; a JSON made to expand reaches 344:1 and zeros 1
 
 from __future__ import annotations
 
+import os
 from typing import BinaryIO
 
 from stepscope.errors import LimitReached
@@ -24,6 +25,21 @@ _CHUNK = 1 << 20
 def too_far(unpacked: int, packed: int) -> bool:
     """True when `packed` bytes have become suspiciously many."""
     return unpacked > FREE_BYTES and unpacked > RATIO * max(packed, 1)
+
+
+def hole(file: int) -> str | None:
+    """What to say of a sparse file that is nearly all hole, by its descriptor; None for every other file.
+
+    Its zeros would be read for minutes, and a decoder has nothing to find in them.
+    """
+    status = os.fstat(file)
+    stored = getattr(status, "st_blocks", 0) * 512
+    if not hasattr(os, "SEEK_HOLE") or not too_far(status.st_size, stored):
+        return None
+    # Some file systems count blocks only once they have written them; this they know at once.
+    if os.lseek(file, 0, os.SEEK_HOLE) >= status.st_size:
+        return None
+    return f"a sparse file of {status.st_size:,} bytes, of which {stored:,} are stored"
 
 
 def disk_limit(folder: str) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from stepscope.errors import LimitReached
+from stepscope.sources import limits
 from stepscope.sources.damage import Damaged, reason, reported
 from stepscope.sources.head import is_tar, is_zip, kind, peek, unpacked
 from stepscope.sources.names import packless
@@ -102,6 +103,8 @@ def look(path: Path, shown: str, recognise: Recognise, spool: Spool) -> Look:
         with path.open("rb") as file:
             start = peek(file)
             size = os.fstat(file.fileno()).st_size
+            if sparse := limits.hole(file.fileno()):
+                return Look((), (Skipped(shown, "limit-reached", sparse),))
             if start.packing and not start.head:
                 file.seek(0)
                 reported(unpacked(file, start.packing)).read(1)  # Damaged, unless it is empty when unpacked

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-from stepscope.errors import LimitReached
+from stepscope.errors import LimitReached, UsageError
 from stepscope.sources import limits
 from stepscope.sources.damage import Damaged, one_error, reported
 from stepscope.sources.head import Peek, peek, unpacked
@@ -156,6 +157,58 @@ def from_pipe(stream: BinaryIO, spool: Spool, shown: str) -> Path:
     start = peek(stream)
     raw = Peek(start.taken, None, start.taken)
     return Path(spool.keep(raw, stream, shown=shown, packed=limits.DISK_BYTES).path)
+
+
+PATIENCE_SECONDS = 10.0
+"""How long a named pipe is given until a program opens it for writing."""
+
+
+def open_pipe(path: str) -> BinaryIO:
+    """A pipe or device, opened for reading. UsageError when nobody opens a named pipe for writing in time."""
+    import select
+    import stat
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    begin = b""
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not begin:
+            try:
+                begin = os.read(descriptor, _CHUNK)
+            except BlockingIOError:  # somebody writes, if slowly
+                break
+            # No bytes: nobody has opened it yet, or somebody has and is through.
+            if not begin and (events := poll.poll(100)) and events[0][1] & select.POLLHUP:
+                begin = os.read(descriptor, _CHUNK)
+                break
+            if not begin and time.monotonic() > end:
+                os.close(descriptor)
+                raise UsageError(
+                    "Nothing writes to this pipe.",
+                    seen=f"a named pipe that no program opened for writing in {PATIENCE_SECONDS:.0f} s",
+                    todo="start the program that writes to it first, or give a file",
+                    path=path,
+                )
+    os.set_blocking(descriptor, True)
+    from stepscope.sources.archive import chain
+
+    file = os.fdopen(descriptor, "rb")
+    return cast("BinaryIO", _Closing(chain(begin, file), file))
+
+
+class _Closing:
+    """A stream that closes its descriptor at the end of a with."""
+
+    def __init__(self, stream: BinaryIO, file: BinaryIO) -> None:
+        self._file, self.read = file, stream.read
+
+    def __enter__(self) -> _Closing:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
 
 
 def is_pipe(path: str) -> bool:
