@@ -84,13 +84,13 @@ class DataFusion:
         self._context.register_udf(
             datafusion.udf(_json_text, [pa.string(), pa.string()], pa.string(), "immutable", "json_text")
         )
-        self._relations: dict[str, Relation] = {}
+        self.relations: dict[str, Relation] = {}
         self._views: dict[str, Statement] = {}
         self._made: set[str] = set()
         self._sealed: frozenset[str] | None = None
 
     def attach(self, relation: Relation) -> None:
-        self._relations[relation.name] = relation
+        self.relations[relation.name] = relation
 
     def define(self, views: Mapping[str, Statement | str]) -> None:
         self._views |= {name: statement(view) for name, view in views.items()}
@@ -147,14 +147,14 @@ class DataFusion:
         """Makes the tables and views that a statement names."""
         tree = sqlglot.parse_one(sql, read="duckdb")
         for name in sorted({table.name.lower() for table in tree.find_all(exp.Table)}):
-            if name in self._made or name not in self._views.keys() | self._relations.keys():
+            if name in self._made or name not in self._views.keys() | self.relations.keys():
                 continue
             self._made.add(name)
             if (view := self._views.get(name)) is not None:
                 self._bring(view.sql)
                 self._context.sql(f"CREATE OR REPLACE VIEW {name} AS {adapted(view.sql)}")
             else:
-                self._register(self._relations[name])
+                self._register(self.relations[name])
 
     def _register(self, relation: Relation) -> None:
         schema = pa.schema([pa.field(name, TYPES[kind]) for name, kind in relation.columns])
