@@ -170,11 +170,12 @@ class DataFusion:
         if not paths:
             empty = pa.RecordBatch.from_pylist([], schema=schema)
             self._context.register_record_batches(f"{relation.name}__0", [[empty]])
-        names = [name for name, _ in relation.columns]
+        keys = {f'"{key}"' for key in relation.key}
+        names = [f'"{name}"' for name, _ in relation.columns]
         rows = " UNION ALL ".join(
             f"SELECT {', '.join(names)} FROM {relation.name}__{number}" for number in range(len(paths) or 1)
         )
-        if relation.key:
-            least = (name if name in relation.key else f"MIN({name}) AS {name}" for name in names)
-            rows = f"SELECT {', '.join(least)} FROM ({rows}) AS parts GROUP BY {', '.join(relation.key)}"
+        if keys:
+            least = (name if name in keys else f"MIN({name}) AS {name}" for name in names)
+            rows = f"SELECT {', '.join(least)} FROM ({rows}) AS parts GROUP BY {', '.join(sorted(keys))}"
         self._context.sql(f"CREATE OR REPLACE VIEW {relation.name} AS {rows}")
