@@ -7,7 +7,7 @@
 --   Tensors whose size only the values reveal add no bytes.
 -- columns:
 --   run_id | text | Run | name of the run
---   path | text | Checkpoint | file that tells of it
+--   path | text | Checkpoint | file that lists it
 --   role | text | For | weight, slot, optimizer or counter
 --   tensors | int | Tensors | tensors of this role
 --   parameters | int | Parameters | their elements

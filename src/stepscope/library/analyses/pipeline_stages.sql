@@ -13,7 +13,7 @@
 --   limits | int | Rank | 1 for the stage that holds the program up most
 --   name | text | Stage | as TensorFlow ran it
 --   user_stage | text | Written as | as the user wrote it, with its place in the chain; NULL when TensorFlow added it
---   file | text | File | file in which the user wrote it, where a capture tells
+--   file | text | File | file in which the user wrote it, where a capture knows it
 --   line | int | Line | line in that file
 --   calls | int | Calls | calls of GetNext
 --   service_ps | ps | It needs | time it needs for a step: its work divided by its threads

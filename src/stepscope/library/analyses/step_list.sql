@@ -15,7 +15,7 @@
 --   ts_ps | ps | Start | start, from the capture's origin
 --   dur_ps | ps | Duration | duration
 --   input_wait_ps | ps | Input wait | time in which some thread waited for input
---   recovered_from | text | Told by | where the step comes from
+--   recovered_from | text | Found by | where the step comes from
 --   reason | text | Reason | why it is of this kind
 SELECT
   s.run_id,

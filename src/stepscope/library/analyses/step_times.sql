@@ -20,7 +20,7 @@
 --   min_ps | ps | Shortest | shortest duration
 --   max_ps | ps | Longest | longest duration
 --   spread | ratio | Spread | how far the p95 lies above the median
---   recovered_from | text | Told by | where the steps come from; the first in the alphabet where sources differ
+--   recovered_from | text | Found by | where the steps come from; the first in the alphabet where sources differ
 WITH ranked AS (
   SELECT
     s.run_id,

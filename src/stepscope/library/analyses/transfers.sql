@@ -2,7 +2,7 @@
 --
 -- question: What is copied between host and devices or within them, how much and how fast?
 -- reads: op_slice, slice
--- notes: Bytes are those that the recording tells (args bytes or size); NULL when it tells none.
+-- notes: Bytes as recorded (args bytes or size); NULL where there are none.
 -- weakened_by: lost, capped, truncated
 -- chart: bar x=op y=total_ps
 -- columns:
@@ -12,7 +12,7 @@
 --   total_ps | ps | Total | durations, added up
 --   mean_ps | ps | Mean | mean duration
 --   max_ps | ps | Longest | longest duration
---   copied_bytes | bytes | Bytes | bytes copied, where told
+--   copied_bytes | bytes | Bytes | bytes copied, where recorded
 --   bytes_per_s | float | Bytes per s | bytes over the time of the copies that tell them
 WITH copies AS (
   SELECT

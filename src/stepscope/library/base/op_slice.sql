@@ -17,8 +17,8 @@
 --   device_track_id | int | First track | number for place and device, as in track_place
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   step | int | Step | step during which it started
---   op | text | Op | name of the op, or of the slice where the op is not told
---   op_type | text | Op type | type of the op, or the op where no type is told
+--   op | text | Op | name of the op, or of the slice where the op is unknown
+--   op_type | text | Op type | type of the op, or the op where no type is known
 --   class | text | Class | compute, copy, collective, compile, python or wait
 --   works | bool | Works | true for work: neither a wait nor on a row of launches
 --   ts_ps | ps | Start | start, from the capture's origin

@@ -11,7 +11,7 @@
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was recovered from
---   step | int | Step | number of the step: the program's own where it is told, else counted from 0
+--   step | int | Step | number of the step: the program's own where it is known, else counted from 0
 --   name | text | Name | name of the marker
 --   kind | text | Kind | train, eval, compile, warm_up or unknown
 --   recovered_from | text | Recovered from | marker, profiler_step, session_run, function_run,

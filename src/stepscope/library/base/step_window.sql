@@ -4,7 +4,7 @@
 -- reads: step, observed
 -- notes: From the start of the first step that averages include to the end of the last one; where
 --   there is none, over all steps or the whole capture. Shares are parts of window_ps, which leaves out
---   what was never recorded between steps that are recordings of their own, as `observed` tells.
+--   what was never recorded between steps that are recordings of their own, as `observed` explains.
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
