@@ -23,9 +23,11 @@ FUZZ = ROOT / "crates" / "fuzz"
 FOUND = ROOT / "tests" / "fuzz" / "found"
 SAMPLES = ROOT / "tests" / "samples"
 SEEDS = {
+    "checkpoint": ["checkpoint/**/*.index"],
     "chrome_trace": ["**/*.json"],
     "event_file": ["**/*.tfevents.*"],
     "graph": ["graph/*.pb"],
+    "hlo": [],
     "run_metadata": ["run_metadata/*.pb"],
     "store": [],
     "text_proto": ["**/*.pbtxt"],
