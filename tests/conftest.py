@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import signal
 
+import hypothesis
+
 from tests import corpus
+
+# A busy machine is no mistake of the code: nothing here is a timed test. pytest-timeout ends what hangs.
+hypothesis.settings.register_profile("stepscope", deadline=None)
+hypothesis.settings.load_profile("stepscope")
 
 # A shell starts what runs in its background with SIGINT ignored, and every child inherits that: the programs
 # which the tests stop by Ctrl-C would never hear of it.
