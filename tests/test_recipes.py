@@ -14,13 +14,59 @@ from types import ModuleType
 import pytest
 
 import stepscope
-from stepscope import cli, engines, library
+from stepscope import cli, engines, formats, library
 from stepscope.cli import main
 from tests.draw import draw
 from tests.fakes import drawn_trace
 from tests.lake.recordings import chrome
 from tests.library import lint
 from tests.library.test_library import COLUMNS
+
+FORMAT = '''
+"""Sizes of tensors: a first line TENSORS, then a name and a number of bytes a line."""
+
+from stepscope import _core
+
+NAME = "toy_tensors"
+CACHED = False
+
+
+def sniff(head, name):
+    """Whether the first line is there."""
+    return head.startswith(b"TENSORS\\n")
+
+
+def build(pieces):
+    """The table checkpoint_tensor."""
+    data = pieces.read(1 << 20)
+    rows = [line.split() for line in data.decode().splitlines()[1:]]
+    store = pieces.build()
+    count = len(rows)
+    store.replace(
+        "checkpoint_tensor",
+        {
+            "id": list(range(count)),
+            "name": [name for name, _ in rows],
+            "dtype": ["uint8"] * count,
+            "shape": ["[]"] * count,
+            "elements": [int(size) for _, size in rows],
+            "bytes": [int(size) for _, size in rows],
+            "slices": [1] * count,
+            "role": ["weight"] * count,
+            "weight": [None] * count,
+        },
+    )
+    facts = dict.fromkeys(("origin_unix_ns", "start_ps", "end_ps"))
+    events = {"events_seen": count, "events_stored": count, "bytes_in": len(data)}
+    none = dict.fromkeys(("events_lost", "events_repaired", "events_capped"), 0)
+    content = {"producer": "toy", "content_hash": _core.hash_bytes(data), "notes": [], "meta": {}}
+    store.update_facts({**facts, **events, **none, **content})
+    return store
+
+
+def steps(pieces):
+    """Tensors have no time."""
+'''
 
 ANALYSIS = """-- Names by length
 --
@@ -169,9 +215,11 @@ class SQLite:
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder whose files count as files of stepscope.cli, .engines and .library."""
-    for package in (cli, engines, library):
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    """A folder whose files count as files of stepscope.cli, .engines, .formats and .library."""
+    for package in (cli, engines, formats, library):
+        own = tmp_path / package.__name__.rpartition(".")[2]
+        own.mkdir()
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(own)])
     forget()
     yield tmp_path
     forget()
@@ -180,15 +228,30 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def forget() -> None:
     """Has folders listed anew."""
     cli._other_verbs.cache_clear()
+    formats.formats.cache_clear()
     library._files.cache_clear()
     library.views.cache_clear()
     for name in [name for name in sys.modules if ".toy_" in name]:
         del sys.modules[name]
 
 
+def test_a_format_is_one_file(room: Path) -> None:
+    (room / "formats" / "toy_tensors.py").write_text(FORMAT, encoding="utf-8")
+    recording = room / "recordings" / "sizes.txt"
+    recording.parent.mkdir()
+    recording.write_text("TENSORS\nkernel 48\nbias 4\n", encoding="utf-8")
+    question = "SELECT name, bytes, source_id > 0 AS placed FROM checkpoint_tensor ORDER BY id"
+    with stepscope.open(recording) as trace:
+        assert trace.query(question).rows() == [("kernel", 48, False), ("bias", 4, False)]
+    (row,) = stepscope.ingest([recording], room / "lake")
+    assert (row.format, row.events_stored, row.error) == ("toy_tensors", 2, None)
+    with stepscope.open(room / "lake") as trace:
+        assert trace.query(question).rows() == [("kernel", 48, True), ("bias", 4, True)]
+
+
 def test_an_analysis_is_one_file(room: Path) -> None:
-    (room / "analyses").mkdir()
-    (room / "analyses" / "toy_letters.sql").write_text(ANALYSIS, encoding="utf-8")
+    (room / "library" / "analyses").mkdir()
+    (room / "library" / "analyses" / "toy_letters.sql").write_text(ANALYSIS, encoding="utf-8")
     found = library.entry("toy_letters")
     assert lint.problems(found.sql, COLUMNS) == []
     trace = drawn_trace(draw("cpu/python thread : [aaa][b][aaa]"))
@@ -196,8 +259,8 @@ def test_an_analysis_is_one_file(room: Path) -> None:
 
 
 def test_a_finding_is_one_file(room: Path) -> None:
-    (room / "findings").mkdir()
-    (room / "findings" / "toy_nameless.sql").write_text(FINDING, encoding="utf-8")
+    (room / "library" / "findings").mkdir()
+    (room / "library" / "findings" / "toy_nameless.sql").write_text(FINDING, encoding="utf-8")
     tables = draw("cpu/python thread : [a..][b]")
     tables.rows["slice"][1]["name"] = ""
     from stepscope import report
@@ -208,7 +271,7 @@ def test_a_finding_is_one_file(room: Path) -> None:
 
 
 def test_a_verb_is_one_file(room: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (room / "toy_count.py").write_text(VERB, encoding="utf-8")
+    (room / "cli" / "toy_count.py").write_text(VERB, encoding="utf-8")
     path = str(chrome(room / "recordings" / "a.json", count=7))
     assert main(["toy_count", path]) == 0
     assert capsys.readouterr().out == "7\n"
@@ -217,7 +280,7 @@ def test_a_verb_is_one_file(room: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_an_engine_is_one_file(room: Path) -> None:
-    (room / "toy_sqlite.py").write_text(ENGINE, encoding="utf-8")
+    (room / "engines" / "toy_sqlite.py").write_text(ENGINE, encoding="utf-8")
     toy: ModuleType = importlib.import_module("stepscope.engines.toy_sqlite")
     stepscope.ingest([chrome(room / "recordings" / "a.json")], room / "lake")
     question = (
