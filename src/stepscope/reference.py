@@ -121,7 +121,7 @@ _ABOUT = {
     ),
     "messages": (
         "Messages",
-        "Errors stop a command; notes stand beside a source of which something was lost, repaired, capped or "
+        "Errors stop a command; notes belong to a source of which something was lost, repaired, capped or "
         "missing.",
     ),
 }

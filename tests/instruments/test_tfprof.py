@@ -126,7 +126,7 @@ def test_text_graphs_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     [
         ([], "no file is named"),
         (["scope", "-max_dept", "3"], "did you mean -max_depth?"),
-        (["scopes"], "scopes is no view"),
+        (["scopes"], "scopes is not a view"),
         (["scope", "-flops", "all"], "-flops own"),
         (["scope", "-profile_path", "a", "-graph_path", "b"], "beside files of the same"),
         (["scope", "-graph_path", "nowhere.pb"], "No such file"),

@@ -32,7 +32,7 @@ OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command line and returns its exit code: 0 fine, 1 findings over a limit, 2 could not do the
-    work, 130 stopped by Ctrl-C. A closed pipe is no error."""
+    work, 130 stopped by Ctrl-C. A closed pipe is not an error."""
     if argv is None:
         _leave(_outcome(sys.argv[1:]))
     return _outcome(argv)
@@ -111,7 +111,7 @@ def _discard(stream: TextIO) -> None:
 
 
 def verb_of(words: Sequence[str]) -> tuple[str, list[str]]:
-    """The verb of a command line and the words that are left: summary unless the first word that is no
+    """The verb of a command line and the words that are left: summary unless the first word that is not an
     option names another. A path that is called like a verb is written ./query."""
     skip = False
     for i, word in enumerate(words):

@@ -28,7 +28,7 @@ class Console(NamedTuple):
     err_is_terminal: bool
     width: int
     height: int | None
-    """Lines of the screen; None when stdout is no terminal."""
+    """Lines of the screen; None when stdout is not a terminal."""
 
     @classmethod
     def of(cls, color: str = "auto") -> Console:

@@ -25,7 +25,7 @@ error."""
 
 COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
 _NAMED = 3
-"""Files that are no recordings and are named on stderr."""
+"""How many files that are not recordings are named on stderr."""
 
 
 def parser() -> Parser:
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     ]
     columns: tuple[str, ...] = COLUMNS
     if options.format != "table":
-        # What was left out has a row as well, and why in a column of its own: it is no error.
+        # What was left out has a row as well, and why in a column of its own: it is not an error.
         columns = (*columns, "skipped")
         left = {one.path: one.detail for one in (*found.others, *found.skipped)}
         rows = [(*row, None) for row in rows]
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _tell_others(found: Found, console: Console) -> None:
-    """Says which files were looked at and are no recordings, by kind and with the first names."""
+    """Says which files are not recordings, by kind and with the first names."""
     named = {one.path for one in found.skipped}
     others = [one for one in found.others if one.path not in named]
     number = sum(count for _, count in found.seen) - (len(found.others) - len(others))

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return _verify(options, console)
     if options.out is not None:
         raise UsageError(
-            "--out is of --verify alone", seen="no --verify", todo="redirect the output: … > FILE"
+            "--out works only with --verify", seen="no --verify", todo="redirect the output: … > FILE"
         )
     need_paths(options, "pipeline")
     need_csv(options, options.format == "csv")

@@ -38,7 +38,7 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
 
 
 def tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:
-    """Says which files were found but not read. What is no recording at all is not among them, and a second
+    """Says which files were found but not read. Files that are not recordings are left out, and a second
     form of the same recording is not news: a note of its source says so."""
     skipped = [one for one in skipped if one.slug != "same-capture"]
     for one in skipped[:_SKIPPED_TOLD]:

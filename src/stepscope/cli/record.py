@@ -200,5 +200,5 @@ def _count(text: str) -> int:
 def _seconds(text: str) -> float:
     number = float(text)
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no length of time")
+        raise argparse.ArgumentTypeError(f"{text} is not a length of time")
     return number

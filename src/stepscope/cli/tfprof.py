@@ -87,7 +87,7 @@ class _TfprofParser(Parser):
                 kind[name] = value
             else:
                 near = difflib.get_close_matches(name, (*FILES, *options, *VALUES, *FLAGS), 1)
-                self.error(f"{word} is no option" + (f"; did you mean -{near[0]}?" if near else ""))
+                self.error(f"{word} is not an option" + (f"; did you mean -{near[0]}?" if near else ""))
         return found
 
     def _take(self, found: argparse.Namespace, word: str) -> None:
@@ -96,7 +96,7 @@ class _TfprofParser(Parser):
         elif word == "-" or (word and _is_path(word)):
             found.paths.append(word)
         else:
-            self.error(f"{word} is no view ({', '.join(VERBS)}) and no path")
+            self.error(f"{word} is not a view ({', '.join(VERBS)}) and not a path")
 
     def _next(self, name: str, words: list[str]) -> str:
         if name in SWITCHES and (not words or words[0].lower() not in ("true", "false")):

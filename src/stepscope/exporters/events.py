@@ -2,7 +2,7 @@
 
 Column names begin as those of the trace event format (and of the table that people flatten it to: index,
 ph, cat, name, pid, tid, ts, dur, arg_name, arg_op), with the same units: ts and dur are microseconds. The
-exact picoseconds stand beside them. Each column has one type in every row. One row of each kind comes
+exact picoseconds are next to them. Each column has one type in every row. One row of each kind comes
 first, since warehouses guess types from the first lines and would otherwise see only NULLs in some.
 """
 

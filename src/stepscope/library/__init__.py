@@ -18,7 +18,7 @@ A line that begins with `--   ` continues the key above, one with `--     ` the 
 make the answer doubtful. A finding has `severity`, `impact` and `action` too; the last two are
 templates: {column} is filled from the finding's first row, and {column:step takes|steps take} is the first
 form where that column is 1, else the second. Its `reasoning` says why what it looks
-for costs time, its `formula` how the numbers are worked out and from when on it is told. Columns have a
+for costs time, its `formula` how the numbers are worked out and from when on it is reported. Columns have a
 unit: text, int, float, bool, ps, bytes, ratio or unix_ns.
 
 Files whose name begins with `_` are private: building stones that may change at any time.

@@ -22,7 +22,7 @@ _BARS = 25
 _POINTS = 1500
 """Points of a curve; where there are more, the largest of neighbours stands for them."""
 _NAME = 32
-"""Characters of a name that stand beside its bar; names of devices and ops differ at both ends."""
+"""Characters of a name next to its bar; names of devices and ops differ at both ends."""
 _HEIGHT = 160
 _COLORS = 6  # classes c0 … c5 of page.css
 
