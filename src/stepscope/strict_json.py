@@ -66,6 +66,28 @@ def parse(data: bytes, *, lenient: bool = False) -> Any:
     return found
 
 
+def sealed(told: Mapping[str, Any]) -> bytes:
+    """The text of an object, with a digest of what it says, so that damage does not become an answer."""
+    return (json.dumps({**told, "digest": _digest(told)}, indent=1, sort_keys=True) + "\n").encode()
+
+
+def unsealed(found: Any) -> dict[str, Any]:
+    """The object without its digest. OddJson when it does not say what was written."""
+    if not isinstance(found, dict):
+        raise OddJson(f"{_shown(found)} instead of an object")
+    told = {key: value for key, value in found.items() if key != "digest"}
+    if found.get("digest") != _digest(told):
+        raise OddJson("it does not say what was written")
+    return told
+
+
+def _digest(told: Mapping[str, Any]) -> str:
+    import hashlib
+
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
 def record(kind: type[T], found: object, parts: Mapping[str, object] = MappingProxyType({})) -> T:
     """A NamedTuple from an object with exactly its fields, each of the type that the annotation names.
 
@@ -91,7 +113,14 @@ def _is(value: object, name: str) -> bool:
     return isinstance(value, _TYPES[name])
 
 
-_TYPES = {"str": str, "bool": bool, "None": type(None), "float": float}
+_TYPES = {
+    "str": str,
+    "bool": bool,
+    "None": type(None),
+    "float": float,
+    "list[Any]": list,
+    "dict[str, Any]": dict,
+}
 
 
 def _shown(value: object) -> str:
@@ -139,7 +168,7 @@ _LENIENT = json.JSONDecoder(parse_float=_or_none, parse_int=_or_none, parse_cons
 
 def _check_depth(found: Any) -> None:
     level = [found]
-    for _ in range(MOST_DEPTH + 1):
+    for _ in range(MOST_DEPTH):
         inner = [one.values() if isinstance(one, dict) else one for one in level]
         level = [value for values in inner for value in values if isinstance(value, (dict, list))]
         if not level:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -15,6 +17,7 @@ import pytest
 import stepscope
 from stepscope import _core
 from stepscope.lake import cache as caching
+from stepscope.lake import cache_folder
 from tests.lake.recordings import chrome
 
 QUESTION = (
@@ -193,9 +196,10 @@ def test_what_was_used_longest_ago_goes_first(
 
 def test_leftovers_of_dead_processes_are_swept(tmp_path: Path, folder: Path) -> None:
     ask(chrome(tmp_path / "a.json"))
-    (folder / "stage" / "dead").mkdir()
-    (folder / "stage" / "dead" / "slice.arrow").write_bytes(b"x")
-    (folder / "stage" / "dead.lock").touch()
+    dead = "0123456789abcdef" * 2
+    (folder / "stage" / dead).mkdir()
+    (folder / "stage" / dead / "slice.arrow").write_bytes(b"x")
+    (folder / "stage" / f"{dead}.lock").touch()
     ask(chrome(tmp_path / "b.json", "b"))
     assert list((folder / "stage").iterdir()) == []
 
@@ -245,3 +249,147 @@ def test_members_of_an_archive_are_learned_at_once(tmp_path: Path, folder: Path)
     ask(packed)
     (index,) = (folder / "index").iterdir()
     assert len(json.loads(index.read_bytes())["hashes"]) == 40
+
+
+def test_a_change_that_only_the_inode_shows(tmp_path: Path, folder: Path, decoded: list[str]) -> None:
+    """Written in place: same size and inode, and the time of the last change set back."""
+    path = chrome(tmp_path / "a.json")
+    first = ask(path)
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b'"dur": 2', b'"dur": 3'))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (
+        before.st_size,
+        before.st_mtime_ns,
+        before.st_ino,
+    )
+    assert ask(path) != first
+    assert len(decoded) == 2
+
+
+def test_changes_within_one_tick_of_the_clock_show(tmp_path: Path, folder: Path) -> None:
+    path = chrome(tmp_path / "a.json")
+    data = path.read_bytes()
+    for dur in range(1, 10):
+        path.write_bytes(data.replace(b'"dur": 2', b'"dur": %d' % dur))
+        assert [row[2] for row in ask(path)] == [count * dur * 1_000_000 for count in (7, 7, 6)]
+
+
+def test_a_file_of_which_a_change_might_not_show_is_not_remembered(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system that counts in seconds, or a clock that was set back."""
+    path = chrome(tmp_path / "a.json")
+    now = path.stat().st_ctime_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now - 1)
+    assert ask(path) == ask(path)
+    assert list((folder / "index").iterdir()) == []
+
+
+@pytest.mark.parametrize("given", ["itself", "inner"])
+def test_nothing_of_somebody_else_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    """STEPSCOPE_CACHE_DIR names a folder of somebody's that has entries/ and stage/ in it."""
+    theirs = tmp_path / "theirs"
+    for name in ("entries/old", "entries/1f-00-4.6.3-x", "stage/work", "index"):
+        (theirs / name).mkdir(parents=True)
+        (theirs / name / "file").write_text("precious")
+    (theirs / "stage" / "work.lock").touch()
+    before = {path: path.read_bytes() for path in theirs.rglob("*") if path.is_file()}
+    if given == "inner":
+        # Their files came into a folder that was stepscope's before.
+        (theirs / "stepscope-cache.json").write_text("{}")
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(theirs))
+    monkeypatch.setenv("STEPSCOPE_CACHE_BYTES", "1")
+    for name in "abc":
+        ask(chrome(tmp_path / f"{name}.json", name))
+    assert {path: path.read_bytes() for path in before} == before
+    made = theirs / "stepscope" if given == "itself" else theirs
+    assert (made / "stepscope-cache.json").is_file()
+    assert any(cache_folder.is_own("entries", path.name) for path in (made / "entries").iterdir())
+
+
+def test_a_cache_from_before_there_was_a_mark_is_kept(
+    tmp_path: Path, folder: Path, decoded: list[str]
+) -> None:
+    path = chrome(tmp_path / "a.json")
+    ask(path)
+    (folder / "stepscope-cache.json").unlink()
+    ask(path)
+    assert len(decoded) == 1
+    assert (folder / "stepscope-cache.json").is_file()
+
+
+def test_links_in_the_cache_are_not_followed(tmp_path: Path, folder: Path) -> None:
+    ask(chrome(tmp_path / "a.json"))
+    (entry,) = entries(folder)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("precious")
+    (folder / "entries" / entry.name.replace("-4.", "-3.")).symlink_to(outside)
+    dead = "0123456789abcdef" * 2
+    (folder / "stage" / dead).symlink_to(outside)
+    (folder / "stage" / f"{dead}.lock").touch()
+    ask(chrome(tmp_path / "b.json", "b"))
+    assert (outside / "file").read_text() == "precious"
+    assert not (folder / "stage" / dead).is_symlink()
+
+
+def test_what_somebody_reads_is_not_evicted(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with stepscope.open(chrome(tmp_path / "a.json")) as trace:
+        trace.begin()
+        assert trace.query("SELECT count(*) FROM slice").rows() == [(20,)]
+        (read,) = entries(folder)
+        monkeypatch.setenv("STEPSCOPE_CACHE_BYTES", "1")
+        for name in "bc":
+            ask(chrome(tmp_path / f"{name}.json", name))
+        assert read in entries(folder)
+        assert len(trace.query(QUESTION).rows()) == 3
+    ask(chrome(tmp_path / "d.json", "d"))
+    assert read not in entries(folder)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_is_gone_is_decoded_again(tmp_path: Path, folder: Path, first: bool) -> None:
+    """Somebody empties the cache by hand between two queries of one trace."""
+    path = chrome(tmp_path / "a.json")
+    expected = ask(path, cache=False)
+    if not first:
+        ask(path)
+    with stepscope.open(path) as trace:
+        assert trace.query("SELECT count(*) FROM track").rows() == [(2,)]
+        for _ in range(3):
+            shutil.rmtree(folder, ignore_errors=True)
+            assert trace.query(QUESTION).rows() == expected
+
+
+PROGRAM = """
+import sys
+import stepscope
+for turn in range(int(sys.argv[1])):
+    for path in sys.argv[2:]:
+        with stepscope.open(path) as trace:
+            rows = trace.query("SELECT count(*), sum(dur_ps), max(length(args_json)) FROM slice").rows()
+        assert rows == [(20, 40_000_000, 13)], rows
+"""
+
+
+def test_queries_side_by_side_in_a_cache_that_is_too_small(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEPSCOPE_CACHE_BYTES", "1000")
+    paths = [str(chrome(tmp_path / f"{name}.json", name)) for name in "abcdef"]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "6", *paths[at:], *paths[:at]], stderr=subprocess.PIPE
+        )
+        for at in range(4)
+    ]
+    told = [one.communicate()[1].decode() for one in running]
+    assert [one.returncode for one in running] == [0, 0, 0, 0], "\n".join(told)[-3000:]
+    ask(chrome(tmp_path / "z.json", "z"))
+    assert len(entries(folder)) == 1

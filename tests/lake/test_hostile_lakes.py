@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import stepscope
+from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake import disk, leftovers, manifest, reader
+from stepscope.lake import disk, leftovers, reader
 from stepscope.lake.schema import schema
 from tests.lake.recordings import chrome
 
@@ -290,7 +291,7 @@ def test_manifests_and_plans_agree_about_paths(lake: Path) -> None:
     del found["digest"]
     for outside in OUTSIDE:
         found["files"][0]["path"] = outside
-        path.write_bytes(manifest.sealed(found))
+        path.write_bytes(strict_json.sealed(found))
         with pytest.raises(LakeError, match="not a file of table"):
             reader.open_lake(lake)
 

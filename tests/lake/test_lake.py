@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import stepscope
+from stepscope import strict_json
 from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import leftovers, manifest, reader, writer
 from stepscope.lake.schema import schema
@@ -175,7 +176,7 @@ def test_a_manifest_cannot_point_outside(tmp_path: Path) -> None:
     del found["digest"]
     for outside in ("/etc/passwd", "slice/../../x.parquet", "other/x.parquet"):
         found["files"][0]["path"] = outside
-        path.write_bytes(manifest.sealed(found))
+        path.write_bytes(strict_json.sealed(found))
         with pytest.raises(LakeError, match="not a file of table"):
             reader.open_lake(tmp_path / LAKE)
 

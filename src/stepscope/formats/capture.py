@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from stepscope import strict_json
 from stepscope.formats import Damaged, Unreadable
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def build(pieces: Pieces) -> Store:
     """
     text = pieces.read(MOST_PIECE_BYTES)
     try:
-        told = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        told = strict_json.parse(text, lenient=True)
+    except strict_json.OddJson as error:
         raise Damaged(f"it is damaged: {error}") from error
     if not isinstance(told, dict):
         raise Damaged("it is damaged: not a JSON object")
@@ -209,8 +210,8 @@ class _Capture:
         if data is None:
             return
         try:
-            chains = json.loads(data)
-        except (ValueError, RecursionError) as error:
+            chains = strict_json.parse(data, lenient=True)
+        except strict_json.OddJson as error:
             self._seen += 1
             self._note("damaged-piece", "lost", f"pipeline/datasets.json: {error}")
             return
@@ -433,8 +434,8 @@ def _model_rows(
 def _lines(data: bytes) -> Iterator[Mapping[str, Any]]:
     for line in data.split(b"\n"):
         try:
-            found = json.loads(line) if line.strip() else None
-        except (ValueError, RecursionError):
+            found = strict_json.parse(line, lenient=True) if line.strip() else None
+        except strict_json.OddJson:
             continue  # counted by whoever asks how many lines there are
         if isinstance(found, dict):
             yield found

@@ -1,11 +1,14 @@
 """Decoded stores kept in the user's cache folder, keyed by what the files hold.
 
-    index/<digest of the path>.json      what was seen in a file of that size, time and inode
+    stepscope-cache.json                 the mark: see cache_folder.py
+    index/<digest of the path>.json      what was seen in a file of that size, times and inode
     entries/<size>-<hash>-<version>-<digest of hints>/   a decoded store, uncompressed columns
-    stage/<name>/ + <name>.lock          an entry being made; the lock dies with its maker
+    stage/<name>/ + <name>.lock          an entry being made or removed; the lock dies with its process
+    checked/<digest of the path>.json    which files of a lake hold what was written: see checked.py
 
-An unchanged file is known by path, size, mtime and inode, so a second look reads nothing of it; a copy
-under another name is known by its hash. Stores compare what they read with hashes, so that damage is
+An unchanged file is known by path, size, mtime, ctime and inode, so a second look reads nothing of it; a
+copy under another name is known by its hash. Who reads an entry holds a shared lock on its folder, and only
+what nobody holds is evicted. Stores compare what they read with hashes, so that damage is
 found and the entry made anew. Entries are not forced to the disk when they are made, which would cost as
 much as decoding: one that may have been in flight when the machine went down is not believed.
 """
@@ -13,6 +16,7 @@ much as decoding: one that may have been in flight when the machine went down is
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import threading
@@ -20,21 +24,44 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake import disk
-from stepscope.sources.look import Identity, Item, Look
-from stepscope.sources.source import Bytes, Skipped, Source
+from stepscope.lake import cache_folder, disk
+from stepscope.sources.look import Identity, Item, Look, is_lasting
+from stepscope.sources.source import Bytes, Codec, Skipped, Source
 
 if TYPE_CHECKING:
     from stepscope._core import Store
 
 _SETTLED_SECONDS = 120
 """The kernel has written what it was given by then, so forcing it costs little."""
+_MOST_HELD = 256
+"""Entries that one process locks; of more it may lose some to others, and decodes these again."""
 _ENTRY = "entry.json"
 _LAYOUT = 3
 """Raised when stores are written in another way; entries of another layout are made anew."""
+
+
+class _Entry(NamedTuple):
+    """The file entry.json."""
+
+    bytes: int
+    boot: str | None
+    """The run of the machine that made it; None once it was forced to the disk."""
+    made: float
+    path: str
+
+
+class _Index(NamedTuple):
+    """A file of the index."""
+
+    key: list[Any]
+    items: list[Any]
+    skipped: list[Any]
+    hashes: dict[str, Any]
+    version: str
 
 
 class Cache:
@@ -42,14 +69,13 @@ class Cache:
 
     def __init__(self, folder: Path, most_bytes: int, version: int) -> None:
         """version: of the decoders; entries of others are made anew."""
-        self.folder = folder
+        self.folder = cache_folder.claim(folder)
         self._most = most_bytes
         self._decoders = version
         self._seen: dict[Identity, dict[str, Any]] = {}
         """What is to be remembered of files; written once the hash of what they hold is known."""
         self._learning = threading.Lock()
-        for inner in ("index", "entries", "stage"):
-            (folder / inner).mkdir(parents=True, exist_ok=True)
+        self._held: dict[Path, int] = {}
 
     @cached_property
     def _version(self) -> str:
@@ -67,15 +93,15 @@ class Cache:
             return None
         try:
             # It may have been seen by another name, from another folder: relative, or through a link.
-            items = tuple(
-                Item(**{**one, "bytes": _place(one["bytes"], identity[0])}) for one in found["items"]
-            )
-            return Look(items, tuple(Skipped(**one) for one in found["skipped"]))
-        except (KeyError, TypeError):
+            items = tuple(_item(one, identity[0]) for one in found["items"])
+            return Look(items, tuple(strict_json.record(Skipped, one) for one in found["skipped"]))
+        except strict_json.OddJson:
             return None
 
     def remember(self, identity: Identity, look: Look) -> None:
         """Keeps what was seen in a file, from the moment on when it was decoded, too."""
+        if not is_lasting(identity):
+            return
         items = [{**item._asdict(), "bytes": item.bytes._asdict(), "spooled": None} for item in look.items]
         skipped = [one._asdict() for one in look.skipped]
         self._seen[identity] = {"key": list(identity), "items": items, "skipped": skipped, "hashes": {}}
@@ -101,11 +127,11 @@ class Cache:
         if identity in self._seen:
             return self._seen[identity]
         try:
-            found = json.loads(self._index_path(identity).read_bytes())
-        except (OSError, ValueError):
+            found = strict_json.unsealed(strict_json.read(self._index_path(identity)))
+            strict_json.record(_Index, found)
+        except (OSError, strict_json.OddJson):
             return None
-        good = isinstance(found, dict) and found.get("key") == list(identity)
-        return found if good and found.get("version") == self._version else None
+        return found if (found["key"], found["version"]) == (list(identity), self._version) else None
 
     def _index_path(self, identity: Identity) -> Path:
         return self.folder / "index" / f"{_digest(identity[0])}.json"
@@ -113,7 +139,7 @@ class Cache:
     def _write_index(self, identity: Identity, found: dict[str, Any]) -> None:
         # What is not remembered is looked up again the next time.
         with contextlib.suppress(OSError):
-            disk.write_whole(self._index_path(identity), json.dumps(found).encode())
+            disk.write_whole(self._index_path(identity), strict_json.sealed(found))
 
     # Decoded stores.
 
@@ -125,7 +151,10 @@ class Cache:
         if content_hash is None:
             return None
         entry = self._entry(source, content_hash)
+        if not self._hold(entry):
+            return None
         if not self._believed(entry):
+            self._let_go(entry)
             return None
         try:
             store = _core.open(str(entry))
@@ -178,15 +207,16 @@ class Cache:
         from stepscope import _core
 
         entry = self._made_entry(of)
-        if not self._believed(entry):
+        if not self._hold(entry) or not self._believed(entry):
             return None
         try:
             store = _core.open(str(entry))
             there = store.tables()
             found = {name: store.rows(name) if name in there else [] for name in tables}
         except _core.CoreError:
+            self._let_go(entry)
             with contextlib.suppress(OSError):
-                disk.remove(entry)
+                self._remove(entry, held=True)
             return None
         with contextlib.suppress(OSError):
             os.utime(entry / _ENTRY)
@@ -213,20 +243,83 @@ class Cache:
         if boot is None:
             for part in stage.iterdir():
                 disk.sync_file(part)
-        known = {"bytes": size, "boot": boot, "made": time.time(), "path": path}
-        (stage / _ENTRY).write_text(json.dumps(known), encoding="utf-8")
+        known = _Entry(size, boot, time.time(), path)
+        (stage / _ENTRY).write_text(json.dumps(known._asdict()), encoding="utf-8")
         if entry.exists() and not self._believed(entry):
-            disk.remove(entry)
+            self._remove(entry, held=True)
+        # The lock goes with the folder to its new name.
+        held = self._hold(stage)
         try:
             stage.rename(entry)
         except OSError:
-            if not (entry / _ENTRY).exists():
+            self._let_go(stage)
+            if not self._hold(entry):
                 raise
+        else:
+            if held and stage in self._held:
+                self._held[entry] = self._held.pop(stage)
 
     def drop(self, source: Source, content_hash: str) -> None:
         """Removes an entry that turned out to be damaged."""
+        entry = self._entry(source, content_hash)
+        self._let_go(entry)
         with contextlib.suppress(OSError):
-            disk.remove(self._entry(source, content_hash))
+            self._remove(entry, held=True)
+
+    def release(self) -> None:
+        """Lets others remove what was found or put here."""
+        for entry in list(self._held):
+            self._let_go(entry)
+
+    def lost(self) -> bool:
+        """Whether somebody removed, in spite of the locks, what was found or put here."""
+        return any(not disk.is_still(entry, descriptor) for entry, descriptor in self._held.items())
+
+    def _hold(self, entry: Path) -> bool:
+        """Keeps others from evicting an entry; False when it is not there, or going."""
+        try:
+            descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        keep = False
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            except OSError:
+                pass  # no locks on folders here: what goes while it is read is decoded again
+            there = disk.is_still(entry, descriptor)
+            keep = there and entry not in self._held and len(self._held) < _MOST_HELD
+            return there
+        finally:
+            if keep:
+                self._held[entry] = descriptor
+            else:
+                os.close(descriptor)
+
+    def _let_go(self, entry: Path) -> None:
+        descriptor = self._held.pop(entry, None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def _remove(self, entry: Path, *, held: bool = False) -> bool:
+        """Removes an entry at once for everybody who looks for it; False when somebody reads it, unless
+        `held` says that does not matter. OSError when it cannot."""
+        descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if not held:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return False
+                except OSError:
+                    pass  # no locks on folders here: see _hold()
+            with self.making() as stage:
+                entry.rename(stage)
+            return True
+        finally:
+            os.close(descriptor)
 
     def _entry(self, source: Source, content_hash: str) -> Path:
         # The same bytes give other tables as another format, and other steps under another name.
@@ -242,20 +335,19 @@ class Cache:
     def _believed(self, entry: Path) -> bool:
         """False for an entry that is missing, unfinished, or may have been cut by a crash of the machine."""
         try:
-            known = json.loads((entry / _ENTRY).read_bytes())
-            boot, made = known["boot"], float(known["made"])
-        except (OSError, ValueError, KeyError, TypeError):
+            known = strict_json.record(_Entry, strict_json.read(entry / _ENTRY))
+        except (OSError, strict_json.OddJson):
             return False
-        if boot is None:
+        if known.boot is None:
             return True
-        if boot != _boot():
+        if known.boot != _boot():
             return False
-        if time.time() - made > _SETTLED_SECONDS:
+        if time.time() - known.made > _SETTLED_SECONDS:
             with contextlib.suppress(OSError):
                 for path in entry.iterdir():
                     disk.sync_file(path)
-                known["boot"] = None
-                disk.write_whole(entry / _ENTRY, json.dumps(known).encode())
+                settled = known._replace(boot=None)
+                disk.write_whole(entry / _ENTRY, json.dumps(settled._asdict()).encode())
         return True
 
     # Tidying.
@@ -267,35 +359,52 @@ class Cache:
             self._evict()
 
     def _sweep(self) -> None:
-        for lock in (self.folder / "stage").glob("*.lock"):
-            with disk.locked(lock, wait=False) as ours:
-                if ours:
-                    disk.remove(self.folder / "stage" / lock.stem)
-                    lock.unlink(missing_ok=True)
+        stage = self.folder / "stage"
+        for lock in stage.glob("*.lock"):
+            if cache_folder.is_own("stage", lock.name):
+                with contextlib.suppress(OSError), disk.locked(lock, wait=False) as ours:
+                    if ours:
+                        disk.remove(stage / lock.stem)
+                        lock.unlink(missing_ok=True)
 
     def _evict(self) -> None:
         found = []
         for entry in (self.folder / "entries").iterdir():
+            if not cache_folder.is_own("entries", entry.name):
+                continue
             if entry.name.split("-")[2:3] != [self._version]:
-                disk.remove(entry)
+                with contextlib.suppress(OSError):
+                    self._remove(entry)
                 continue
             used, size = 0.0, 0
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            with contextlib.suppress(OSError, strict_json.OddJson):
                 used = (entry / _ENTRY).stat().st_mtime
-                size = int(json.loads((entry / _ENTRY).read_bytes())["bytes"])
+                size = strict_json.record(_Entry, strict_json.read(entry / _ENTRY)).bytes
             found.append((used, size, entry))
         total = sum(size for _, size, _ in found)
         # The one used last is being looked at; removing it would not even free its space.
         for used, size, entry in sorted(found)[:-1]:
             if total <= self._most and used > 0:
                 break
-            disk.remove(entry)
-            total -= size
+            with contextlib.suppress(OSError):  # another process was quicker, or it is no folder
+                if self._remove(entry):
+                    total -= size
 
 
-def _place(known: dict[str, Any], path: str) -> Bytes:
-    """Where bytes are that were seen in a file, which is at this path now."""
-    return Bytes(**{**known, "path": path, "unpack": tuple(known["unpack"])})
+def _item(found: Any, path: str) -> Item:
+    """What was seen in a file, which is at this path now."""
+    place = found.get("bytes") if isinstance(found, dict) else None
+    unpack = place.get("unpack") if isinstance(place, dict) else None
+    if not isinstance(place, dict) or place.get("codec") not in get_args(Codec):
+        raise strict_json.OddJson("'bytes' does not say how they are packed")
+    if not isinstance(unpack, list) or not all(isinstance(one, str) for one in unpack):
+        raise strict_json.OddJson("'unpack' is not a list of names")
+    parts = {"path": path, "codec": place["codec"], "unpack": tuple(unpack)}
+    known = strict_json.record(Bytes, place, parts)
+    item = strict_json.record(Item, found, {"bytes": known, "spooled": None})
+    if not (item.decoder.isascii() and item.kind.isascii()):
+        raise strict_json.OddJson(f"no format is called {item.kind}")
+    return item
 
 
 def _digest(text: str) -> str:

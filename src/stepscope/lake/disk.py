@@ -100,7 +100,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
             except BlockingIOError:
                 yield False
                 return
-            if not _is_still(path, descriptor):
+            if not is_still(path, descriptor):
                 continue  # the holder before removed it: what is locked has no name any more
             yield True
             return
@@ -108,7 +108,8 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
             os.close(descriptor)
 
 
-def _is_still(path: Path, descriptor: int) -> bool:
+def is_still(path: Path, descriptor: int) -> bool:
+    """Whether an open file or folder still has its name."""
     try:
         named = path.stat()
     except FileNotFoundError:

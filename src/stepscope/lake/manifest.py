@@ -6,11 +6,9 @@ last, so a source is in the lake wholly or not at all.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
@@ -39,8 +37,8 @@ class Manifest(NamedTuple):
     schema_version: int
     source: SourceRow
     files: tuple[File, ...]
-    identity: tuple[str, int, int, int] | None
-    """Absolute path, size, mtime_ns and inode of the file it was read from, to know it again."""
+    identity: tuple[str, int, int, int, int] | None
+    """Absolute path, size, mtime_ns, ctime_ns and inode of the file it was read from, to know it again."""
     member: str
 
     def to_json(self) -> bytes:
@@ -49,22 +47,12 @@ class Manifest(NamedTuple):
             "source": self.source._asdict(),
             "files": [file._asdict() for file in self.files],
         }
-        return sealed(told)
+        return strict_json.sealed(told)
 
 
 def file_name(source_id: int) -> str:
     """Name of the manifest of a source."""
     return f"{source_id:019d}.json"
-
-
-def sealed(told: dict[str, Any]) -> bytes:
-    """The bytes of a manifest with a digest of what it says: rows of sources are answers, too."""
-    return (json.dumps({**told, "digest": _digest(told)}, indent=1, sort_keys=True) + "\n").encode()
-
-
-def _digest(told: dict[str, Any]) -> str:
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def table_of(path: str) -> str | None:
@@ -79,11 +67,9 @@ def table_of(path: str) -> str | None:
 def read(path: Path) -> Manifest:
     """Reads a manifest. LakeError when it is damaged."""
     try:
-        found = strict_json.read(path)
-        if not isinstance(found, dict) or not isinstance(found.get("files"), list):
+        found = strict_json.unsealed(strict_json.read(path))
+        if not isinstance(found.get("files"), list):
             raise strict_json.OddJson("it is not a manifest")
-        if found.pop("digest", None) != _digest(found):
-            raise strict_json.OddJson("it does not say what was written")
         parts = {
             "source": strict_json.record(SourceRow, found.get("source")),
             "files": tuple(strict_json.record(File, one) for one in found["files"]),
@@ -104,15 +90,15 @@ def read(path: Path) -> Manifest:
     return manifest
 
 
-def _identity(found: object) -> tuple[str, int, int, int] | None:
+def _identity(found: object) -> tuple[str, int, int, int, int] | None:
     if found is None:
         return None
-    if isinstance(found, list) and len(found) == 4 and isinstance(found[0], str):
+    if isinstance(found, list) and len(found) == 5 and isinstance(found[0], str):
         path, *numbers = found
         if all(isinstance(one, int) and not isinstance(one, bool) for one in numbers):
-            size, mtime_ns, inode = numbers
-            return path, size, mtime_ns, inode
-    raise strict_json.OddJson("'identity' is not a path and three numbers")
+            size, mtime_ns, ctime_ns, inode = numbers
+            return path, size, mtime_ns, ctime_ns, inode
+    raise strict_json.OddJson("'identity' is not a path and four numbers")
 
 
 def _damaged(path: Path, seen: str) -> LakeError:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MOST_MENDINGS = 2
+"""How often what the cache lost is decoded again for one question; the second time it is kept in memory."""
+
 
 class OpenTrace:
     """What stepscope.open() gives; its methods are those of stepscope.session.trace.Trace."""
@@ -115,12 +118,14 @@ class OpenTrace:
         if not self._tables.ready(engine.reads(*statements)):
             self._drop_engines()
             engine = self._engine(writes)
-        try:
-            return work(engine)
-        except Damaged:
-            self._drop_engines()
-            self._tables.mend()
-            return work(self._engine(writes))
+        for _ in range(_MOST_MENDINGS):
+            try:
+                return work(engine)
+            except Damaged:
+                self._drop_engines()
+                self._tables.mend()
+                engine = self._engine(writes)
+        return work(engine)
 
     def _engine(self, writes: bool) -> Engine:
         """The engine that answers queries, or the one that writes files."""

@@ -71,8 +71,15 @@ _HEAD_START_S = 0.05
 """How long the decoding may take to get under way; what takes longer is waited for in the end."""
 
 
-class Damaged(Exception):
-    """A store of the cache does not hold what was written; it has to be made anew."""
+class Damaged(LakeError):
+    """A store of the cache is gone or does not hold what was written; it has to be made anew."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The cache changed while it was read.",
+            seen="a file of it that is gone or not as it was written",
+            todo="run the same command again, or with --no-cache",
+        )
 
 
 class DecodedTables:
@@ -92,6 +99,7 @@ class DecodedTables:
         self.paths: list[str] = []
         self._spool = spool
         self._cache = cache
+        self._mended = False
         self._decoded: list[Decoded] = []
         self._from_cache: list[bool] = []
         self._needs: frozenset[str] | None = None
@@ -195,15 +203,22 @@ class DecodedTables:
         return repr(told)
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
-        """The error itself: what stores hold was compared with its hashes before it was read."""
+        """The error itself, unless an entry of the cache is gone: what stores hold was compared with its
+        hashes before it was read."""
+        if self._cache is not None and self._cache.lost():
+            return Damaged()
         return error
 
     def mend(self) -> None:
-        """Decodes anew what the cache gave."""
+        """Decodes anew what the cache gave; the second time without it."""
         assert self._cache is not None
         for decoded, cached in zip(self._decoded, self._from_cache, strict=True):
             if cached:
                 self._cache.drop(decoded.source, decoded.facts["content_hash"])
+        if self._mended:
+            self._cache.release()
+            self._cache = None
+        self._mended = True
         self._decode_all()
 
     def close(self) -> None:
@@ -213,6 +228,8 @@ class DecodedTables:
             self._ahead.over.wait()
             self._ahead = None
         self._decoded = []
+        if self._cache is not None:
+            self._cache.release()
         self._spool.close()
 
     def _small(self, table: Table) -> Sequence[Part]:

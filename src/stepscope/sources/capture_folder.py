@@ -7,11 +7,11 @@ together with `capture.json`; recordings in it (XPlane, run metadata, graphs) st
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from stepscope import strict_json
 from stepscope.sources.source import Piece, Source
 
 MARK = "capture.json"
@@ -89,8 +89,9 @@ def _told_host(leader: Source) -> str:
     try:
         with Path(place.path).open("rb") as file:
             file.seek(place.offset)
-            told = json.loads(file.read(_MOST_BYTES if place.length is None else place.length))
-    except (OSError, ValueError):
+            size = _MOST_BYTES if place.length is None else min(place.length, _MOST_BYTES)
+            told = strict_json.parse(file.read(size), lenient=True)
+    except (OSError, strict_json.OddJson):
         return "unknown"  # decoding it says what is wrong
     host = told.get("host") if isinstance(told, dict) else None
     return host if isinstance(host, str) and host else "unknown"

@@ -29,7 +29,7 @@ class Recognised(Protocol):
 
 
 Recognise = Callable[[bytes, str], "Recognised | None"]
-Identity = tuple[str, int, int, int]
+Identity = tuple[str, int, int, int, int]
 
 
 class Item(NamedTuple):
@@ -73,12 +73,26 @@ class NoMemory:
 
 
 def identity(path: Path) -> Identity:
-    """Absolute path, size, mtime in ns and inode."""
+    """Absolute path, size, mtime and ctime in ns, and inode: the same while the file stays as it is.
+
+    A file that was changed so short a time ago that another change might not show is given a ctime that no
+    file ever has: see is_lasting().
+    """
     status = path.stat()
-    return str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ino
+    age = time.time_ns() - status.st_ctime_ns
+    if 0 <= age <= _TICK_NS:
+        time.sleep((_TICK_NS - age) / 1e9)
+        status = path.stat()
+    ctime_ns = status.st_ctime_ns if settled(status) else -time.time_ns()
+    return str(path.resolve()), status.st_size, status.st_mtime_ns, ctime_ns, status.st_ino
 
 
-_TICK_NS, _COARSE_TICK_NS = 50_000_000, 2_500_000_000
+def is_lasting(known: Identity) -> bool:
+    """Whether the file can be known again by its identity."""
+    return known[3] >= 0
+
+
+_TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_500_000_000
 """Within how long two changes of a file may get the same time: on most file systems, and on those that count
 in seconds."""
 
@@ -86,7 +100,7 @@ in seconds."""
 def settled(status: os.stat_result) -> bool:
     """Whether whatever is changed in the file from now on will show in the time of its last change."""
     tick = _TICK_NS if status.st_ctime_ns % 1_000_000_000 else _COARSE_TICK_NS
-    return time.time_ns() - status.st_ctime_ns > tick
+    return time.time_ns() - status.st_ctime_ns >= tick
 
 
 def is_regular(path: Path) -> bool:

@@ -88,8 +88,8 @@ class Source(NamedTuple):
     """Number of the process in a distributed job, when the name tells one."""
     notes: tuple[tuple[str, str], ...] = ()
     """What the search has to say of it: (slug, detail)."""
-    identity: tuple[str, int, int, int] | None = None
-    """Absolute path, size, mtime_ns and inode of the file on disk: same identity, same bytes."""
+    identity: tuple[str, int, int, int, int] | None = None
+    """Absolute path, size, mtime_ns, ctime_ns and inode of the file on disk: same identity, same bytes."""
     member: str = ""
     """Name within the archive, when the file on disk is one."""
     spooled: Bytes | None = None
