@@ -5,6 +5,9 @@ and forks. Commands come as JSON lines on stdin, answers go as JSON lines to std
 
     {"do": "fail", "at": n, "errno": e}   the n-th call on the lake fails (0: kills), in a new lake
     {"do": "kill", "after": seconds}      SIGKILL after so long
+    {"do": "harm", "after": s, "seed": n, "run": r, "known": [runs]}
+                                          SIGKILL after so long, in the lake of the command before; what is
+                                          left in its stage is then damaged
 
 After each the lake is checked: what it announces is whole, the next start sweeps all leftovers, and
 with "again": true the same ingest then succeeds. An answer has "problem" when that is not so.
@@ -15,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import random
 import shutil
 import signal
 import sys
@@ -29,6 +33,7 @@ from stepscope.lake import leftovers, reader, writer
 from stepscope.lake.decoded import Decoded
 from stepscope.sources.given import is_lake
 from stepscope.sources.source import Bytes, Source
+from tests import odd_json
 
 
 def source(name: str) -> Source:
@@ -122,6 +127,75 @@ def kill(folder: Path, after: float) -> dict[str, Any]:
     return {"code": wait(pid)}
 
 
+def harm(lake: Path, chance: random.Random) -> int:
+    """Damages what a dead writer left: each file of the stage may be flipped, cut, exchanged or lost."""
+    done = 0
+    for path in sorted((lake / leftovers.STAGE).rglob("*")):
+        if path.name == "commit.lock" or path.is_symlink() or chance.random() < 0.3:
+            continue
+        done += 1
+        if path.is_dir():
+            if chance.random() < 0.3:
+                shutil.rmtree(path)
+            continue
+        if not path.exists():
+            continue
+        data = bytearray(path.read_bytes())
+        how = chance.randrange(6)
+        if how == 0 and data:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            path.write_bytes(data)
+        elif how == 1 and data:
+            path.write_bytes(data[: chance.randrange(len(data))])
+        elif how == 2:
+            listed = [file.path for one in reader.read_manifests(lake) for file in one.files]
+            names = [*listed, "../victim", "slice/../../victim", str(lake.parent / "victim")]
+            told = {"manifest": "0000000000000000001.json", "files": chance.sample(names, 3)}
+            path.write_text(json.dumps(told), encoding="utf-8")
+        elif how == 3:
+            path.write_bytes(chance.choice(odd_json.WHOLE + odd_json.ODD))
+        elif how == 4:
+            path.unlink()
+            path.symlink_to(lake.parent / "victim")
+        else:
+            path.unlink()
+    for path in (lake / leftovers.STAGE).glob("old-*.json"):
+        os.utime(path, (0, 0), follow_symlinks=False)
+    return done
+
+
+def ingest_harmed(lake: Path, command: dict[str, Any]) -> dict[str, Any]:
+    """One ingest killed after a time, what it left damaged, and the lake looked at before and after the next
+    start. The answer has the runs that the lake has."""
+    victim = lake.parent / "victim"
+    victim.write_text("precious", encoding="utf-8")
+    pid = in_child(lambda: ingest(lake, command["run"]))
+    begin = time.monotonic()
+    end = begin + command["after"]
+    while time.monotonic() < end and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        time.sleep(0.001)
+    took = time.monotonic() - begin
+    os.kill(pid, signal.SIGKILL)
+    code = wait(pid)
+    assert code in (0, -signal.SIGKILL), f"the ingest ended with {code}"
+    runs = checked_runs(lake) if is_lake(lake) else set()
+    assert runs >= set(command["known"]), f"lost: {set(command['known']) - runs}"
+    assert code != 0 or command["run"] in runs, "what was announced is not there"
+    harmed = harm(lake, random.Random(command["seed"])) if is_lake(lake) else 0
+    assert wait(in_child(lambda: writer.create(lake))) == 0, "the next start failed"
+    assert checked_runs(lake) == runs, "the sweep changed what was announced"
+    assert victim.read_text(encoding="utf-8") == "precious"
+    assert sorted(path.name for path in lake.parent.iterdir()) == ["kept", "template", "victim"]
+    return {"code": code, "runs": sorted(runs), "harmed": harmed, "took": took}
+
+
+def checked_runs(lake: Path) -> set[str]:
+    """The runs of a lake whose files are all as they were written."""
+    found = reader.open_lake(lake)
+    found.verify(contents=True)
+    return {one.source.run_id for one in found.manifests}
+
+
 def main() -> None:
     """Answers commands until stdin ends."""
     folder = Path(sys.argv[1])
@@ -131,10 +205,14 @@ def main() -> None:
         assert wait(in_child(lambda: ingest(template, "first"))) == 0
     for line in sys.stdin:
         command = json.loads(line)
-        shutil.rmtree(lake, ignore_errors=True)
-        shutil.copytree(template, lake)
         answer: dict[str, Any] = {}
         try:
+            if command["do"] == "harm":
+                answer = ingest_harmed(folder / "kept", command)
+                print(json.dumps(answer), flush=True)
+                continue
+            shutil.rmtree(lake, ignore_errors=True)
+            shutil.copytree(template, lake)
             if command["do"] == "fail":
                 answer = fail(shim, folder, command["at"], command["errno"])
             elif command["do"] == "kill":

@@ -115,3 +115,30 @@ def test_kills_at_random_moments(fast: Path) -> None:
             died += process.ask(do="kill", after=after, again=chance.random() < 0.25)["code"] == -9
     print(f"{died} of {KILLS} ingests died")
     assert died > KILLS // 10
+
+
+def test_kills_with_plans_and_stages_damaged_in_between(fast: Path) -> None:
+    """One lake that grows through 200 killed ingests, while somebody damages what each left."""
+    chance = random.Random(20_261_122)
+    known: list[str] = []
+    died = harmed = 0
+    with child(fast) as process:
+        spans = []
+        for number in range(5):
+            answer = process.ask(do="harm", after=30.0, seed=number, run=f"whole{number}", known=known)
+            known = answer["runs"]
+            spans.append(answer["took"])
+        run = 0
+        for number in range(KILLS):
+            after = chance.uniform(0, sorted(spans)[2])
+            answer = process.ask(do="harm", after=after, seed=number, run=f"run{run}", known=known)
+            known, harmed = answer["runs"], harmed + answer["harmed"]
+            died += answer["code"] == -9
+            # After a death the same run again, mostly: what was left of it lies in its way.
+            run += answer["code"] == 0 or chance.random() < 0.3
+        for number in range(5):
+            known = process.ask(do="harm", after=30.0, seed=number, run=f"run{number}", known=known)["runs"]
+    print(f"{died} of {KILLS} ingests died, {harmed} leftovers damaged, {len(known)} runs")
+    assert died > KILLS // 10
+    assert harmed > KILLS // 10
+    assert {f"run{number}" for number in range(5)} <= set(known)

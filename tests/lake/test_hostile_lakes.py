@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import time
+import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 
 import stepscope
 from stepscope import strict_json
-from stepscope.errors import LakeError
+from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import disk, leftovers, reader
 from stepscope.lake.schema import schema
 from tests.lake.recordings import chrome
@@ -371,3 +374,49 @@ def test_no_place_for_a_plain_name_is_told(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "a*"))
     with pytest.raises(LakeError, match="rename"):
         stepscope.open(lake)
+
+
+@pytest.mark.parametrize(
+    "url", ["s3://bucket/lake", "s3:/bucket/lake", "gs://b", "file:///tmp/x", "abfs+x://y"]
+)
+def test_a_url_is_not_a_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    chrome(tmp_path / "a.json")
+    works: list[Callable[[], object]] = [
+        lambda: stepscope.ingest(["a.json"], url),
+        lambda: stepscope.ingest([url], url),
+        lambda: stepscope.open(lake=url),
+    ]
+    for work in works:
+        with pytest.raises(UsageError, match="local folder"):
+            work()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_folder_may_be_called_like_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    stepscope.ingest([chrome(tmp_path / "a.json")], "./s3:/bucket/lake")
+    with stepscope.open(lake="./s3:/bucket/lake") as trace:
+        assert trace.query(COUNT).rows() == [(20,)]
+
+
+class Storage:
+    """What fsspec gives for a bucket, as far as it is asked before anything is read."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def find(self, root: str) -> list[str]:
+        return list(self.names)
+
+
+def test_a_lake_in_a_bucket_says_that_it_must_be_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["b/lake/stepscope-lake.json", "b/lake/slice/run=a/host=h/x.parquet"]
+    core = types.SimpleNamespace(url_to_fs=lambda url: (Storage(*names), url.removeprefix("s3://")))
+    monkeypatch.setitem(sys.modules, "fsspec", types.ModuleType("fsspec"))
+    monkeypatch.setitem(sys.modules, "fsspec.core", core)  # type: ignore[arg-type]
+    for url in ("s3://b/lake", "s3://b/lake/"):
+        with pytest.raises(UsageError, match="local folder"):
+            stepscope.open(url)
+    with pytest.raises(StepscopeError, match="1 x stepscope lake"):
+        stepscope.open("s3://b")

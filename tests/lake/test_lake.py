@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 import stepscope
 from stepscope import strict_json
 from stepscope.errors import LakeError, StepscopeError, UsageError
-from stepscope.lake import leftovers, manifest, reader, writer
+from stepscope.lake import leftovers, reader, writer
 from stepscope.lake.schema import schema
 from stepscope.sources.given import is_lake
 from tests.lake.recordings import chrome
@@ -79,6 +80,38 @@ def test_ingesting_again_changes_nothing(tmp_path: Path) -> None:
         (tmp_path / "copy").replace(path)
     assert stepscope.ingest([tmp_path / "in"], tmp_path / LAKE) == first
     assert snapshot(tmp_path / LAKE) == before
+
+
+@pytest.mark.parametrize("gone", ["slice", "slice/run=a", "*/run=b", "*", "track/run=a/host=unknown/*"])
+def test_files_that_are_gone_are_written_again(tmp_path: Path, gone: str) -> None:
+    paths = [chrome(tmp_path / "in" / f"{name}.json", name) for name in "ab"]
+    first = stepscope.ingest(paths, tmp_path / LAKE)
+    rows, before = everything(tmp_path / LAKE), snapshot(tmp_path / LAKE)
+    for path in (tmp_path / LAKE).glob(gone):
+        if path.is_file() and path.suffix == ".parquet":
+            path.unlink()
+        elif path.is_dir() and not path.name.startswith("_"):
+            shutil.rmtree(path)
+    with pytest.raises(LakeError):
+        stepscope.open(tmp_path / LAKE)
+    assert stepscope.ingest(paths, tmp_path / LAKE) == first
+    assert everything(tmp_path / LAKE) == rows
+    assert snapshot(tmp_path / LAKE).keys() == before.keys()
+    # The files that took their names are not swept as those they replaced.
+    for path in (tmp_path / LAKE / "_stage").glob("old-*.json"):
+        os.utime(path, (0, 0))
+    assert writer.create(tmp_path / LAKE).refused == ()
+    assert everything(tmp_path / LAKE) == rows
+
+
+def test_a_file_that_was_cut_is_written_again(tmp_path: Path) -> None:
+    path = chrome(tmp_path / "a.json")
+    stepscope.ingest([path], tmp_path / LAKE)
+    rows = everything(tmp_path / LAKE)
+    (cut,) = (tmp_path / LAKE / "slice").rglob("*.parquet")
+    cut.write_bytes(cut.read_bytes()[:-1])
+    stepscope.ingest([path], tmp_path / LAKE)
+    assert everything(tmp_path / LAKE) == rows
 
 
 def test_order_does_not_matter(tmp_path: Path) -> None:

@@ -143,6 +143,20 @@ def check_mark(folder: Path) -> None:
         )
 
 
+def whole_manifests(folder: Path) -> tuple[Manifest, ...]:
+    """The manifests whose files are all there, with the sizes that they had."""
+    return tuple(one for one in read_manifests(folder) if is_whole(folder, one))
+
+
+def is_whole(folder: Path, one: Manifest) -> bool:
+    """Whether the files of a source are all there, with the sizes that they had."""
+    try:
+        Lake(folder, (one,)).verify(contents=False)
+    except LakeError:
+        return False
+    return True
+
+
 def read_manifests(folder: Path) -> tuple[Manifest, ...]:
     """All manifests, in the order of source_id."""
     return tuple(manifests.read(path) for path in sorted((folder / MANIFESTS).glob("[0-9]*.json")))

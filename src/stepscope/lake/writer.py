@@ -81,7 +81,8 @@ def staged(folder: Path) -> Iterator[Path]:
 def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Manifest:
     """Writes a decoded source and announces it. Returns the manifest that is in the lake then.
 
-    Nothing is written when the lake has the same bytes under the same run and host already. LakeError
+    Nothing is written when the lake has the same bytes under the same run and host already, and their files
+    are there: what somebody removed is written again. LakeError
     when writing fails or the ids of two sources clash: the source is not in the lake then, and what was
     written of it is taken back.
     """
@@ -90,7 +91,7 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
         wanted = decoded._replace(source=source)
         while True:
             source_id, known = claim(folder, wanted)
-            if known is not None and not _is_older(known, wanted):
+            if known is not None and not _is_older(known, wanted) and reader.is_whole(folder, known):
                 return known
             files = _write_tables(stage, wanted, source_id, threads)
             row = source_row(source, source_id, wanted.facts, wanted.error)

@@ -95,7 +95,7 @@ def plan(
     manifests: Sequence[Manifest] = ()
     if is_lake(folder):
         reader.check_mark(folder)
-        manifests = reader.read_manifests(folder)
+        manifests = reader.whole_manifests(folder)
     spool = Spool()
     try:
         found = find(given, formats.recognise, spool, run=run, host=host)

@@ -118,6 +118,8 @@ def open(
     found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). Decoding happens at the
     first query. NothingFound when there is no recording under the paths.
     """
+    from stepscope.sources.given import is_lake, local_lake, look_up
+
     names = [fspath(path) for path in paths]
     if lake is not None:
         if names:
@@ -126,9 +128,8 @@ def open(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return _of_lake(fspath(lake), cache, engine)
+        return _of_lake(str(local_lake(fspath(lake))), cache, engine)
     from stepscope.sources.find import find
-    from stepscope.sources.given import is_lake, look_up
 
     look_up(names)
     lakes = [name for name in names if is_lake(Path(name))]
@@ -182,8 +183,10 @@ def ingest(
     see stepscope.session.ingest.
     """
     from stepscope.session.ingest import ingest_all
+    from stepscope.sources.given import local_lake
 
-    return ingest_all([fspath(path) for path in paths], Path(fspath(lake)), run, host, progress, looked)
+    folder = local_lake(fspath(lake))
+    return ingest_all([fspath(path) for path in paths], folder, run, host, progress, looked)
 
 
 def _of_lake(folder: str, cache: bool, engine: Callable[[], Engine] | None) -> Trace:

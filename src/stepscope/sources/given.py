@@ -15,6 +15,8 @@ LAKE_MARK = "stepscope-lake.json"
 CHECKPOINT_VALUES = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
 """Names of the files that hold the values of a checkpoint, behind its prefix."""
 
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
 
 def is_lake(folder: Path) -> bool:
     """True for a folder that stepscope made a lake of."""
@@ -24,6 +26,25 @@ def is_lake(folder: Path) -> bool:
 def is_url(given: str) -> bool:
     """True for what is fetched, such as s3://bucket/run."""
     return "://" in given and re.match(r"[a-z][a-z0-9+.-]+://", given) is not None
+
+
+def local_lake(given: str) -> Path:
+    """The folder of a lake. UsageError for a URL, also for one that lost a slash: no lake is read or written
+    there yet, and it must not become a folder called s3: either."""
+    if _URL.match(given):
+        raise remote_lake(given)
+    return Path(given)
+
+
+def remote_lake(given: str) -> UsageError:
+    """The error for a lake that is not on this machine."""
+    return UsageError(
+        "A lake must be a local folder for now.",
+        seen=f"{given} is a URL",
+        todo="copy the lake to this machine, or make it here and copy it to the storage afterwards; "
+        "recordings are read from URLs as they are",
+        path=given,
+    )
 
 
 def checkpoint_index(path: Path) -> Path | None:
