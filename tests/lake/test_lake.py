@@ -82,10 +82,11 @@ def test_ingesting_again_changes_nothing(tmp_path: Path) -> None:
     assert snapshot(tmp_path / LAKE) == before
 
 
-@pytest.mark.parametrize("gone", ["slice", "slice/run=a", "*/run=b", "*", "track/run=a/host=unknown/*"])
+@pytest.mark.parametrize("gone", ["slice", "slice/run={a}", "*/run={b}", "*", "track/run={a}/host=unknown/*"])
 def test_files_that_are_gone_are_written_again(tmp_path: Path, gone: str) -> None:
-    paths = [chrome(tmp_path / "in" / f"{name}.json", name) for name in "ab"]
+    paths = [chrome(tmp_path / name / "trace.json", name) for name in "ab"]
     first = stepscope.ingest(paths, tmp_path / LAKE)
+    gone = gone.format(a=first[0].run_id, b=first[1].run_id)
     rows, before = everything(tmp_path / LAKE), snapshot(tmp_path / LAKE)
     for path in (tmp_path / LAKE).glob(gone):
         if path.is_file() and path.suffix == ".parquet":

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.sources import limits
+from stepscope.sources.given import LAKE_MARK, remote_lake
 from stepscope.sources.head import Peek, is_tar, is_zip, kind, peek
 from stepscope.sources.names import packless, place_of
 from stepscope.sources.spool import Spool
@@ -43,7 +44,7 @@ def fetch(
         raise _missing(url, "the package fsspec is not installed") from None
     try:
         system, root = core.url_to_fs(url)
-        names = sorted(system.find(root)) or [root]
+        names = _without_lakes(sorted(system.find(root)) or [root], root, url, seen)
         shown = {name: system.unstrip_protocol(name) for name in names}
     except ImportError as error:
         raise _missing(url, str(error)) from None
@@ -58,6 +59,16 @@ def fetch(
         path = _copy(system, name, shown[name], spool, seen, wanted)
         if path is not None:
             yield Fetched(path, shown[name], folder, place)
+
+
+def _without_lakes(names: list[str], root: str, url: str, seen: Counter[str]) -> list[str]:
+    """The names that are not in a lake; UsageError when the URL itself is one."""
+    lakes = {str(PurePosixPath(name).parent) for name in names if PurePosixPath(name).name == LAKE_MARK}
+    if str(PurePosixPath(root)) in lakes:
+        raise remote_lake(url)
+    if lakes:
+        seen["stepscope lake (copy it to this machine)"] += len(lakes)
+    return [name for name in names if lakes.isdisjoint(map(str, PurePosixPath(name).parents))]
 
 
 def _copy(
