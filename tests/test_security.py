@@ -49,6 +49,33 @@ TESTS = {
         "tests/lake/test_hostile_lakes.py::test_only_own_names_are_swept",
         "tests/lake/test_hostile_lakes.py::test_no_file_behind_a_link_is_removed",
         "tests/lake/test_hostile_lakes.py::test_a_plan_reaches_nothing_but_files_of_tables",
+        "tests/lake/test_hostile_lakes.py::test_nothing_is_written_behind_a_link",
+        "tests/lake/test_hostile_lakes.py::test_links_in_the_stage_are_not_followed",
+        "tests/lake/test_hostile_lakes.py::test_a_plan_does_not_remove_what_another_source_lists",
+        "tests/lake/test_cache.py::test_nothing_of_somebody_else_is_removed",
+        "tests/lake/test_cache.py::test_links_in_the_cache_are_not_followed",
+        "tests/faults/test_lake_faults.py::test_kills_with_plans_and_stages_damaged_in_between",
+    ],
+    "A folder that holds other files is not used as a cache": [
+        "tests/lake/test_cache.py::test_nothing_of_somebody_else_is_removed",
+    ],
+    "Every file of a lake is compared with the hash": [
+        "tests/lake/test_flipped_bits.py::test_no_flipped_bit_is_overlooked",
+        "tests/lake/test_flipped_bits.py::test_what_was_compared_is_remembered_until_it_changes",
+    ],
+    "Manifests carry a hash of their own": [
+        "tests/lake/test_flipped_bits.py::test_no_flipped_bit_of_a_manifest_is_overlooked",
+    ],
+    "A flipped bit is an error that names the file": [
+        "tests/lake/test_flipped_bits.py::test_no_flipped_bit_is_overlooked",
+    ],
+    "stepscope's own JSON files go through one strict reader": [
+        "tests/test_strict_json.py::test_every_oddity_is_a_value_or_one_error",
+    ],
+    "An odd value is an error or is ignored": [
+        "tests/test_strict_json.py::test_odd_values_in_the_files_of_a_lake",
+        "tests/test_strict_json.py::test_odd_values_in_the_files_of_the_cache",
+        "tests/test_strict_json.py::test_odd_values_in_the_files_of_a_capture",
     ],
     "stepscope sends nothing anywhere": [
         "tests/presenters/test_html.py::test_the_page_is_one_file_and_its_policy_names_its_blocks",

@@ -328,7 +328,8 @@ def test_links_in_the_cache_are_not_followed(tmp_path: Path, folder: Path) -> No
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_text("precious")
-    (folder / "entries" / entry.name.replace("-4.", "-3.")).symlink_to(outside)
+    size, content, _, hints = entry.name.split("-")
+    (folder / "entries" / f"{size}-{content}-1.1.1-{hints}").symlink_to(outside)
     dead = "0123456789abcdef" * 2
     (folder / "stage" / dead).symlink_to(outside)
     (folder / "stage" / f"{dead}.lock").touch()
