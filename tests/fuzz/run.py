@@ -23,7 +23,7 @@ FUZZ = ROOT / "crates" / "fuzz"
 FOUND = ROOT / "tests" / "fuzz" / "found"
 SAMPLES = ROOT / "tests" / "samples"
 SEEDS = {
-    "checkpoint": ["checkpoint/**/*.index"],
+    "checkpoint": ["checkpoint/**/*.index", "checkpoint/**/*.ckpt"],
     "chrome_trace": ["**/*.json"],
     "event_file": ["**/*.tfevents.*"],
     "graph": ["graph/*.pb"],
@@ -86,7 +86,9 @@ def run(name: str, rust: bool, seconds: int) -> bool:
         artifacts.mkdir()
         kept = FOUND / name
         for number, seed in enumerate([*_seeds(name), *(kept.glob("*") if kept.is_dir() else ())]):
-            (seeds / f"{number}-{seed.name}").write_bytes(seed.read_bytes()[:SEED_BYTES])
+            framed = name == "checkpoint" and seed.parent != kept
+            data = _framed(seed) if framed else seed.read_bytes()
+            (seeds / f"{number}-{seed.name}").write_bytes(data[:SEED_BYTES])
         if rust:
             binary = next((FUZZ / "target").glob(f"*/release/{name}"))
             command = [str(binary)]
@@ -105,6 +107,13 @@ def run(name: str, rust: bool, seconds: int) -> bool:
         if not clean:
             print("\n".join(done.stderr.splitlines()[-40:]), flush=True)
         return clean
+
+
+def _framed(seed: Path) -> bytes:
+    """A checkpoint as its target takes it: the length of the index, the index, the values beside it."""
+    index = seed.read_bytes()
+    values = b"".join(one.read_bytes() for one in sorted(seed.parent.glob(f"{seed.stem}.data-*")))
+    return len(index).to_bytes(2, "little") + index + values
 
 
 def _seeds(name: str) -> list[Path]:
