@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from stepscope import _core
 from stepscope.cli import main
 from stepscope.lake import reader
 from stepscope.lake.rows import SourceRow
-from stepscope.session.ingest import WorkItem, ingest_one, plan
+from stepscope.session.ingest import WorkItem, finish, ingest_one, plan
 from tests.instruments.test_memory_code import message_of
 from tests.lake.recordings import chrome
 
@@ -40,6 +41,11 @@ def contents(lake: Path) -> dict[str, str]:
     listed = [file for one in reader.open_lake(lake).manifests for file in one.files]
     assert all(_core.hash_file(str(lake / file.path)) == file.hash for file in listed)
     return {file.path: file.hash for file in listed}
+
+
+def tables(lake: Path) -> dict[str, str]:
+    """Every Parquet file, also those of derived tables, with its hash."""
+    return {str(path.relative_to(lake)): _core.hash_file(str(path)) for path in lake.rglob("*.parquet")}
 
 
 def recordings(folder: Path) -> list[Path]:
@@ -231,10 +237,14 @@ def test_items_can_be_done_by_other_processes_in_any_order(tmp_path: Path) -> No
         assert max(map(len, pickled)) < 2000
         order = list(range(len(pickled))) * 2  # twice each, as a cluster does when a worker is lost
         random.Random(7).shuffle(order)
-        with ProcessPoolExecutor(2) as pool:
+        # Not forked: other tests of this process may have left threads of engines.
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
             futures = {at: pool.submit(work, pickled[at], str(lake)) for at in order}
-            assert [futures[at].result() for at in range(len(pickled))] == rows
+            done = [futures[at].result() for at in range(len(pickled))]
+    assert done == rows
+    finish(lake, done)
     assert contents(lake) == contents(tmp_path / "plain")
+    assert tables(lake) == tables(tmp_path / "plain")
     assert folder.exists()
 
 

@@ -1,19 +1,18 @@
 """Filling a lake: every source decoded, written and announced on its own.
 
     with plan(["logs/"], "lake") as todo:
-        for item in todo.items:
-            ingest_one(item, "lake")
+        finish("lake", [ingest_one(item, "lake") for item in todo.items])
 
 is what `stepscope.ingest(["logs/"], "lake")` does, only without its threads. Items can be pickled, and
 ingested by other processes, in any order and more than once: the lake then holds the same bytes.
-Neither DuckDB nor rich is imported for it.
+Neither DuckDB nor rich is imported for ingest_one; finish() needs DuckDB.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from stepscope.lake import writer
@@ -29,7 +28,7 @@ from stepscope.sources.given import is_lake
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
 
-__all__ = ["Plan", "WorkItem", "ingest_all", "ingest_one", "plan"]
+__all__ = ["Plan", "WorkItem", "finish", "ingest_all", "ingest_one", "plan"]
 
 
 def ingest_one(
@@ -57,6 +56,17 @@ def ingest_one(
         decoded = decode_source(source, spool, str(stage / "store"), threads=threads, progress=progress)
         decoded = with_files(decoded, item.op_logs, spool)
         return writer.write(folder, stage, decoded, threads).source
+
+
+def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
+    """Stores what is derived from whole runs (`iterator`, `buffer`, …) once all items of a plan are ingested.
+
+    rows: as ingest_one() gave them. Without it DuckDB derives these tables at each opening, and other engines
+    lack them. LakeError when the lake cannot be written.
+    """
+    from stepscope.session.deriving import derive_runs  # brings the engine
+
+    derive_runs(Path(os.fspath(lake)), {row.run_id for row in rows})
 
 
 def _reachable(source: Source) -> Source:
@@ -95,7 +105,5 @@ def ingest_all(
 
         sources = [item.source for item in todo.items]
         rows = {**todo.known, **dict(zip(sources, schedule.decode_all(sources, one, meter), strict=True))}
-        from stepscope.session.deriving import derive_runs  # brings the engine
-
-        derive_runs(lake, {row.run_id for row in rows.values()})
+        finish(lake, rows.values())
         return [rows[source] for source in todo.found.sources]
