@@ -129,6 +129,7 @@ def run(options, console):
 ENGINE = '''
 """SQLite as the engine: tables of a lake are copied into it when a query first names them."""
 
+import math
 import re
 import sqlite3
 
@@ -160,6 +161,7 @@ class SQLite:
     def __init__(self):
         self.writes, self.doubt = False, lambda error: error
         self._con, self._waiting = sqlite3.connect(":memory:"), {}
+        self._con.create_function("FLOOR", 1, math.floor, deterministic=True)
 
     def attach(self, relation):
         self._waiting[relation.name] = relation

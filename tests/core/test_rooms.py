@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "json": set(),
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
+    "rollup": {"columns", "error", "store"},
     "formats": {"columns", "error", "facts", "input", "json", "options", "proto", "store"},
 }
 

@@ -16,7 +16,7 @@ import pytest
 import stepscope
 from stepscope import strict_json
 from stepscope.errors import LakeError, StepscopeError, UsageError
-from stepscope.lake import leftovers, reader, writer
+from stepscope.lake import derived, leftovers, reader, writer
 from stepscope.lake.schema import schema
 from stepscope.sources.given import is_lake
 from tests.lake.recordings import chrome
@@ -35,6 +35,12 @@ def everything(*paths: Path, **options: bool) -> dict[str, list[tuple[object, ..
             rows = trace.query(f"SELECT {', '.join(columns)} FROM {table.name}").rows()
             found[table.name] = sorted(rows, key=repr)
     return found
+
+
+def in_use(lake: Path) -> set[str]:
+    """The files that readers of a lake open, and none of those that wait to be swept."""
+    announced = [*reader.read_manifests(lake), *derived.read_all(lake)]
+    return {file.path for one in announced for file in one.files}
 
 
 def snapshot(lake: Path) -> dict[str, tuple[int, int]]:
@@ -56,7 +62,13 @@ def test_a_lake_holds_the_same_rows_as_its_sources(tmp_path: Path) -> None:
         ("b", 20, None),
         ("b", 20, None),
     ]
-    assert everything(tmp_path / LAKE) == everything(tmp_path / "logs", cache=False)
+    found, wanted = everything(tmp_path / LAKE), everything(tmp_path / "logs", cache=False)
+    # A lake has the tree of each run on its own; what is opened together without one is one tree.
+    del wanted["tfprof_node"]
+    trees = [everything(tmp_path / "logs" / f"run={run}", cache=False)["tfprof_node"] for run in ("a", "b")]
+    assert found.pop("tfprof_node") == sorted([row for tree in trees for row in tree], key=repr)
+    assert all(trees)
+    assert found == wanted
     with stepscope.open(lake=tmp_path / LAKE) as trace:
         counts = trace.query(
             "SELECT count(*), count(DISTINCT s.id), count(DISTINCT s.source_id), count(t.id) "
@@ -120,11 +132,11 @@ def test_order_does_not_matter(tmp_path: Path) -> None:
     stepscope.ingest(paths, tmp_path / "one")
     for path in reversed(paths):
         stepscope.ingest([path], tmp_path / "two")
-    names = {
-        folder: {path.relative_to(tmp_path / folder) for path in (tmp_path / folder).rglob("*.parquet")}
-        for folder in ("one", "two")
-    }
+    names = {folder: in_use(tmp_path / folder) for folder in ("one", "two")}
     assert names["one"] == names["two"]
+    assert names["one"] == {
+        str(path.relative_to(tmp_path / "one")) for path in (tmp_path / "one").rglob("*.parquet")
+    }
     assert everything(tmp_path / "one") == everything(tmp_path / "two")
 
 
@@ -301,7 +313,14 @@ def test_two_writers_and_readers_at_once(tmp_path: Path) -> None:
     with stepscope.open(lake) as trace:
         assert trace.query("SELECT count(*), count(DISTINCT id) FROM slice").rows() == [(240, 240)]
         assert trace.query("SELECT count(*) FROM source").rows() == [(12,)]
+    # Derived tables that were made of fewer sources stay for readers from before, until they are swept.
+    left = [path for path in (lake / "_stage").iterdir() if path.suffix != ".lock"]
+    assert all(path.name.startswith("old-") for path in left), left
+    for path in left:
+        os.utime(path, (0, 0))
+    writer.create(lake)
     assert [path.name for path in (lake / "_stage").iterdir() if path.suffix != ".lock"] == []
+    assert {str(path.relative_to(lake)) for path in lake.rglob("*.parquet")} == in_use(lake)
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
