@@ -74,6 +74,7 @@ TESTS = {
     ],
     "An odd value is an error or is ignored": [
         "tests/test_strict_json.py::test_odd_values_in_the_files_of_a_lake",
+        "tests/test_strict_json.py::test_odd_values_in_what_derived_tables_were_made_of",
         "tests/test_strict_json.py::test_odd_values_in_the_files_of_the_cache",
         "tests/test_strict_json.py::test_odd_values_in_the_files_of_a_capture",
     ],

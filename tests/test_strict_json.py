@@ -17,7 +17,7 @@ import stepscope
 from stepscope import _core, formats, strict_json
 from stepscope.cli import main
 from stepscope.errors import StepscopeError
-from stepscope.lake import leftovers, reader, rows, writer
+from stepscope.lake import derived, leftovers, reader, rows, writer
 from stepscope.lake.cache import Cache
 from stepscope.lake.checked import Checked
 from stepscope.session.decoding import decode_source
@@ -192,6 +192,29 @@ def test_odd_values_in_the_files_of_a_lake(
                 (stage / f"old-{number:032x}.json").write_bytes(data)
             assert leftovers.sweep(lake).removed == 1, what
         read()
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["as they are", "sealed"])
+def test_odd_values_in_what_derived_tables_were_made_of(
+    lake: Path, again: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They only cost making the tables again."""
+    (announced,) = (lake / derived.FOLDER).iterdir()
+    before = derived.read(lake, announced.stem)
+    assert before is not None
+    assert derived.intact(lake, before)
+
+    def read() -> None:
+        found = derived.read(lake, announced.stem)
+        assert again or found in (None, before)
+        if found is not None:
+            derived.intact(lake, found)
+            found.current(reader.read_manifests(lake), {"tfprof_node": 1})
+
+    data = announced.read_bytes()
+    made = sealed(data) if again else odd_json.documents(data, COUNT)
+    asked = [["query", str(lake), "SELECT count(*) FROM tfprof_node"]]
+    tried(announced, made, read, asked, capsys)
 
 
 @pytest.mark.parametrize("name", ["entry", "index", "sealed index", "checked"])

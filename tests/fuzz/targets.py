@@ -15,6 +15,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _FOLDER = Path(tempfile.gettempdir()) / f"stepscope-fuzz-{os.getpid()}"
+# What atheris instruments: it only sees modules that it imports itself.
+IMPORTED = (
+    "session.trace",
+    "session.decoding",
+    "formats",
+    "sources.find",
+    "sources.archive",
+    "engines.duckdb",
+    "instruments.tfprof.files",
+)
 _TABLES = ("slice", "instant", "counter", "flow", "node", "op_run", "source_note")
 
 
@@ -124,7 +134,7 @@ def main() -> None:
 
     target = TARGETS[sys.argv.pop(1)]
     with atheris.instrument_imports(include=["stepscope"]):
-        for name in ("trace", "decode", "formats", "sources.find", "sources.archive", "engines.duckdb"):
+        for name in IMPORTED:
             importlib.import_module(f"stepscope.{name}")
     atheris.Setup(sys.argv, target)
     atheris.Fuzz()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from stepscope import _core
 from tests.corpus import SAMPLES
-from tests.fuzz.targets import TARGETS
+from tests.fuzz.targets import IMPORTED, TARGETS
 
 FOUND = Path(__file__).resolve().parent / "found"
 DECODERS = {
@@ -39,6 +40,11 @@ def test_what_was_found_is_a_result_or_an_error(case: Path) -> None:
         except _core.CoreError:
             continue
         assert facts["events_seen"] == facts["events_stored"] + facts["events_lost"]
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_what_atheris_instruments_is_there(name: str) -> None:
+    assert importlib.import_module(f"stepscope.{name}")
 
 
 @pytest.mark.parametrize("name", TARGETS)

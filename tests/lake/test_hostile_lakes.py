@@ -299,6 +299,22 @@ def test_manifests_and_plans_agree_about_paths(lake: Path) -> None:
             reader.open_lake(lake)
 
 
+@pytest.mark.parametrize("name", ["../../victim", "/etc/x", "", "..", "A", "a/b", "a\n", "x" * 200])
+@pytest.mark.parametrize("field", ["run_id", "host_id"])
+def test_names_of_runs_and_hosts_are_names(lake: Path, field: str, name: str) -> None:
+    """The derived tables of a run are announced by a file of its name."""
+    (path,) = (lake / "_manifest").iterdir()
+    found = json.loads(path.read_text())
+    del found["digest"]
+    found["files"] = []
+    found["source"][field] = name
+    path.write_bytes(strict_json.sealed(found))
+    before = listing(lake.parent)
+    with pytest.raises(LakeError, match="is called"):
+        stepscope.ingest([lake.parent / "in" / "a.json"], lake)
+    assert listing(lake.parent) == before
+
+
 def test_a_folder_that_is_exchanged_for_a_link_is_not_followed(tmp_path: Path) -> None:
     """What is done by an open folder happens there, wherever its name leads meanwhile."""
     (tmp_path / "a").mkdir()

@@ -43,7 +43,7 @@ class Derived(NamedTuple):
             "made": [one._asdict() for one in self.made],
             "files": [file._asdict() for file in self.files],
         }
-        return (json.dumps(told, indent=1, sort_keys=True) + "\n").encode()
+        return strict_json.sealed(told)
 
     def current(self, manifests: Iterable[Manifest], versions: Mapping[str, int]) -> bool:
         """True when the tables were made of these sources, by these versions or newer ones."""
@@ -77,8 +77,8 @@ def by_run(manifests: Sequence[Manifest]) -> dict[str, list[Manifest]]:
 def read(folder: Path, run_id: str) -> Derived | None:
     """What a lake holds of a run; None when that is nothing, or odd."""
     try:
-        found = strict_json.read(folder / FOLDER / f"{run_id}.json")
-        if not isinstance(found, dict) or not all(isinstance(found.get(k), list) for k in ("made", "files")):
+        found = strict_json.unsealed(strict_json.read(folder / FOLDER / f"{run_id}.json"))
+        if not all(isinstance(found.get(key), list) for key in ("made", "files")):
             return None
         parts = {
             "made": tuple(strict_json.record(Made, one) for one in found["made"]),

@@ -15,6 +15,7 @@ from stepscope.errors import LakeError
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
 
+_NAME = re.compile(r"[a-z][a-z0-9._-]{0,150}")
 _OWN_PATH = re.compile(
     r"([a-z_]{1,64})/run=[a-z][a-z0-9._-]{0,150}/host=[a-z][a-z0-9._-]{0,150}/"
     r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.parquet"
@@ -83,6 +84,10 @@ def read(path: Path) -> Manifest:
     source = manifest.source
     if path.name != file_name(source.source_id):
         raise _damaged(path, f"it speaks of source {source.source_id}")
+    for name in (source.run_id, source.host_id):
+        # They become names of folders and files, also where a source has no file that shows them.
+        if not _NAME.fullmatch(name):
+            raise _damaged(path, f"a run or host is called {name!r}")
     for file in manifest.files:
         place = f"{file.table}/run={source.run_id}/host={source.host_id}/"
         if table_of(file.path) != file.table or not file.path.startswith(place):

@@ -491,7 +491,8 @@ CREATE TABLE hlo_instruction (
 
 -- A line of a view of tfprof, with its figures, which are means when there are several steps. The table has every
 -- line: none is left out, trimmed or hidden, and every type counts. In a lake it is made from the slices of each
--- run, at ingest for runs of up to 250,000 slices; otherwise from files or slices when first asked for.
+-- run, at ingest for runs of up to 250,000 slices; otherwise from files or slices when first asked for. Runs that
+-- are opened together without a lake share one tree, as in `stepscope tfprof`, which carries the first one's run_id.
 CREATE TABLE tfprof_node (
   id BIGINT NOT NULL,               -- number of the line; lines have the order of their view
   run_id VARCHAR NOT NULL,          -- run of the first source

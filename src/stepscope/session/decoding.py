@@ -59,7 +59,10 @@ def decode_source(
     from stepscope import _core, formats
 
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
-    one = formats.by_name(source.format)
+    try:
+        one = formats.by_name(source.format)
+    except KeyError:  # what the cache remembers of a file is read from a file, too
+        return _failed(source, f"no format is called {source.format!r}")
     pieces = formats.Pieces(source, spool, folder, wanted, threads, progress)
     try:
         store = one.build(pieces)
