@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from stepscope._core import Store
 
 Row = Mapping[str, Any]
+Merging = Callable[[Path], Iterable[tuple[str, Path, int]]]
+"""Writes files under a stage: the table of each, its path and rows."""
+ALL_HOSTS = "all"
+"""Stands for the host in the paths of files that hold rows of several."""
+MANY_HOSTS = 32
+MERGED_VERSION = 1
+"""Of merged tables, whose rows are copies."""
 
 
 def write(
@@ -30,9 +37,11 @@ def write(
     manifests: Sequence[Manifest],
     tables: Mapping[str, Sequence[Row] | None],
     versions: Mapping[str, int],
+    merging: Merging | None = None,
 ) -> None:
     """Stores the derived tables of a run. manifests: of its sources, of which the tables were made. tables:
-    rows by table; None for one that is not to be stored.
+    rows by table; None for one that is not to be stored. versions: of what made them. merging: writes tables
+    of all sources into one file each.
 
     Nothing is announced when the run has changed meanwhile: the tables would be of other sources. LakeError
     when the lake cannot be written.
@@ -40,8 +49,13 @@ def write(
     made_of = derived.digest(manifests)
     with telling(folder), staged(folder) as stage:
         files = _write_tables(stage, run_id, made_of, tables, versions)
-        made = tuple(Made(table, versions[table], rows is not None) for table, rows in tables.items())
-        found = Derived(run_id, made_of, made, tuple(file for file, _ in files))
+        made = [Made(table, versions[table], rows is not None) for table, rows in tables.items()]
+        for table, part, rows in merging(stage) if merging else ():
+            disk.sync_file(part)
+            path = _place(table, run_id, ALL_HOSTS, made_of, MERGED_VERSION)
+            files.append((File(table, path, part.stat().st_size, rows, reader.content_hash(part)), part))
+            made.append(Made(table, MERGED_VERSION, True))
+        found = Derived(run_id, made_of, tuple(made), tuple(file for file, _ in files))
         plan = json.dumps({"files": [file.path for file in found.files]}).encode()
         disk.write_synced(stage / PLAN, plan)
         announcement = stage / f"{run_id}.json"
@@ -61,7 +75,9 @@ def _write_tables(
     tables: Mapping[str, Sequence[Row] | None],
     versions: Mapping[str, int],
 ) -> list[tuple[File, Path]]:
-    """Writes and syncs one file for each table and host that has rows; each with its part under the stage."""
+    """Writes and syncs one file for each table and host that has rows; each with its part under the stage.
+
+    Tables of many hosts have one file for all: their rows say of which host they are."""
     from stepscope import _core
 
     parts: list[tuple[str, Store, str, Columns]] = []
@@ -70,21 +86,28 @@ def _write_tables(
         by_host: dict[str, list[Row]] = {}
         for row in rows or ():
             by_host.setdefault(row["host_id"], []).append(row)
+        if len(by_host) > MANY_HOSTS:
+            by_host = {ALL_HOSTS: list(rows or ())}
         for host_id, own in sorted(by_host.items()):
             store = _core.build()
             names = schema().table(table).names
             store.replace(table, {name: [row[name] for row in own] for name in names})
             part = stage / f"{len(parts)}.parquet"
             parts.append((str(part), store, table, plain_columns(schema().table(table))))
-            # Readers may have the files of another version, or of fewer sources, open under their names.
-            told = json.dumps([table, run_id, host_id, made_of]).encode()
-            name = f"{hashlib.blake2b(told, digest_size=16).hexdigest()}-{versions[table]}.parquet"
-            places.append((table, f"{table}/run={run_id}/host={host_id}/{name}", part))
+            places.append((table, _place(table, run_id, host_id, made_of, versions[table]), part))
     done = _core.write_parquet(parts, threads=config.threads()) if parts else []
     return [
         (File(table, path, size, rows, digest), part)
         for (table, path, part), (size, rows, digest) in zip(places, done, strict=True)
     ]
+
+
+def _place(table: str, run_id: str, host_id: str, made_of: str, version: int) -> str:
+    """The path of a file within the lake. Readers may have the files of another version, or of fewer sources,
+    open under their names."""
+    told = json.dumps([table, run_id, host_id, made_of]).encode()
+    name = f"{hashlib.blake2b(told, digest_size=16).hexdigest()}-{version}.parquet"
+    return f"{table}/run={run_id}/host={host_id}/{name}"
 
 
 def _announce(folder: Path, announcement: Path, found: Derived, parts: Sequence[Path]) -> None:

@@ -1,8 +1,13 @@
-"""Makes the derived tables of the runs of a lake: at ingest for good, at reading where they are outdated."""
+"""Makes the derived tables of the runs of a lake: at ingest for good, at reading where they are outdated.
+
+A run of many sources also gets its small tables merged, one file each: opening a file takes 0.3 ms of
+processor time, and a summary reads ten tables. For 1,000 hosts that was 3 s of the 7 s that a summary took.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,16 @@ from stepscope.session.derived import VERSIONS
 
 MOST_SLICES = 250_000
 """Slices of a run up to which its tfprof_node is stored: making it looks at each of them in Python."""
+
+_MERGED = (
+    *("run", "capture", "host", "source", "source_note", "device", "track", "step_stored"),
+    *("rollup_op", "rollup_device", "rollup_step"),
+)
+"""Tables that summaries read."""
+MANY_SOURCES = 32
+"""Sources of a run from which on they are merged."""
+MOST_MERGED_BYTES = 32 << 20
+"""Bytes of a table's files up to which they are merged: larger ones are worth opening."""
 
 Rows = list[dict[str, Any]]
 
@@ -30,13 +45,42 @@ def derive_runs(folder: Path, run_ids: set[str]) -> None:
     for run_id, manifests in stale.items():
         tables: dict[str, Rows | None] = dict.fromkeys(VERSIONS)
         wanted = [name for name in VERSIONS if name != "tfprof_node" or _slices(manifests) <= MOST_SLICES]
-        tables.update(rows(Lake(folder, tuple(manifests)), wanted))
-        derived_writer.write(folder, run_id, manifests, tables, VERSIONS)
+        lake = Lake(folder, tuple(manifests))
+        tables.update(rows(lake, wanted))
+        merging = partial(_merge, lake, _mergeable(manifests))
+        derived_writer.write(folder, run_id, manifests, tables, VERSIONS, merging)
 
 
 def _is_current(folder: Path, run_id: str, manifests: Sequence[Manifest]) -> bool:
     found = derived.read(folder, run_id)
     return found is not None and found.current(manifests, VERSIONS) and derived.intact(folder, found)
+
+
+def _mergeable(manifests: Sequence[Manifest]) -> list[str]:
+    """The tables whose files one file is to stand for."""
+    sizes: dict[str, list[int]] = {}
+    for one in manifests:
+        for file in one.files:
+            sizes.setdefault(file.table, []).append(file.bytes)
+    return [
+        table
+        for table in _MERGED
+        if len(sizes.get(table, ())) >= MANY_SOURCES and sum(sizes[table]) <= MOST_MERGED_BYTES
+    ]
+
+
+def _merge(lake: Lake, tables: Sequence[str], stage: Path) -> Iterator[tuple[str, Path, int]]:
+    """Writes tables of all sources into one file each under the stage: the table, its file and rows."""
+    from stepscope.session.lake_tables import LakeTables
+    from stepscope.session.open_trace import OpenTrace
+
+    if not tables:
+        return
+    with OpenTrace(LakeTables(lake, None)) as trace:
+        for table in tables:
+            path = stage / f"{table}.merged.parquet"
+            asked = Statement(f"SELECT {', '.join(schema().table(table).names)} FROM {table}")
+            yield table, path, trace.copy(asked, str(path), "parquet")
 
 
 def _slices(manifests: Sequence[Manifest]) -> int:

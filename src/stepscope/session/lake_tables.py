@@ -102,14 +102,22 @@ class LakeTables:
         return [*([Files(tuple(files))] if files else []), *([Rows(made)] if made else [])]
 
     def _parts(self, table: str) -> Sequence[Part]:
-        """The files of a table that is read for the first time, once they were compared with their hashes.
+        """The files of a table that is read for the first time, once they were compared with their hashes. A
+        run of many sources may have them merged into one, see stepscope.session.deriving.
 
         Run and host come from the files, never from folders: a folder above the lake may be called name=foo,
         and must not become a column."""
+        merged = {run_id: paths for run_id in self._stored if (paths := self._stored_paths(run_id, table))}
+        if not merged:
+            apart, paths = self._lake, self._files.get(table, [])
+        else:
+            others = (own for run_id, own in self._runs.items() if run_id not in merged)
+            apart = Lake(self._lake.folder, tuple(one for own in others for one in own))
+            paths = [str(self._root / path) for own in merged.values() for path in own]
+            paths += apart.files(self._root).get(table, [])
         if not self._lake.is_small:
-            self._lake.verify(contents=True, table=table, checked=self._checked)
+            apart.verify(contents=True, table=table, checked=self._checked)
         self._read.add(table)
-        paths = self._files.get(table)
         return [Files(tuple(paths))] if paths else []
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
