@@ -39,7 +39,10 @@ impl Pieces {
 
     /// The numbers of those that begin before `end` and end after `begin`, the latest first.
     pub fn overlapping(&self, begin: i64, end: i64) -> impl Iterator<Item = usize> + '_ {
-        let until = self.list.partition_point(|piece| piece.open < end);
+        let until = match &self.list[..] {
+            [one] => usize::from(one.open < end), // nearly always: all steps that count
+            many => many.partition_point(|piece| piece.open < end),
+        };
         (0..until)
             .rev()
             .take_while(move |number| self.reached[*number] > begin)
@@ -98,7 +101,83 @@ impl Load {
     }
 }
 
+/// What tracks cover, merged as they come.
+#[derive(Default)]
+pub struct Covered {
+    /// Each at least twice as long as the next, so that a stretch is merged a few times only.
+    lists: Vec<Vec<(i64, i64)>>,
+}
+
+impl Covered {
+    /// Adds what one track covers: stretches that do not touch, in order.
+    pub fn add(&mut self, mut list: Vec<(i64, i64)>) {
+        while let Some(other) = self.lists.pop_if(|other| other.len() / 2 < list.len()) {
+            list = union(&other, &list);
+        }
+        self.lists.push(list);
+    }
+
+    /// What all tracks cover, in order.
+    pub fn all(mut self) -> Vec<(i64, i64)> {
+        let mut all = self.lists.pop().unwrap_or_default();
+        while let Some(other) = self.lists.pop() {
+            all = union(&other, &all);
+        }
+        all
+    }
+}
+
+/// Stretches of both lists, those that overlap or touch as one.
+fn union(one: &[(i64, i64)], other: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let mut merged: Vec<(i64, i64)> = Vec::with_capacity(one.len().max(other.len()));
+    let (mut i, mut j) = (0, 0);
+    while i < one.len() || j < other.len() {
+        let next = if j == other.len() || (i < one.len() && one[i] <= other[j]) {
+            i += 1;
+            one[i - 1]
+        } else {
+            j += 1;
+            other[j - 1]
+        };
+        match merged.last_mut() {
+            Some(last) if next.0 <= last.1 => last.1 = last.1.max(next.1),
+            _ => merged.push(next),
+        }
+    }
+    merged
+}
+
 /// A sum as a column holds it: no recording comes near the limits, damaged ones may.
 pub fn fit(sum: i128) -> i64 {
     i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Covered, Load};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn tracks_cover_what_their_sorted_slices_cover(
+            tracks in proptest::collection::vec(proptest::collection::vec((0_i64..200, 1_i64..9), 1..40), 1..9)
+        ) {
+            let mut covered = Covered::default();
+            let mut every = Vec::new();
+            for track in &tracks {
+                let mut slices: Vec<_> = track.iter().map(|(from, dur)| (*from, from + dur)).collect();
+                slices.sort_unstable();
+                every.extend_from_slice(&slices);
+                let mut load = Load::default();
+                let mut list: Vec<_> = slices.iter().filter_map(|(from, to)| load.add(*from, *to)).collect();
+                list.push(load.rest());
+                covered.add(list);
+            }
+            every.sort_unstable();
+            let mut load = Load::default();
+            let mut wanted: Vec<_> = every.iter().filter_map(|(from, to)| load.add(*from, *to)).collect();
+            wanted.push(load.rest());
+            prop_assert_eq!(covered.all(), wanted);
+        }
+    }
 }

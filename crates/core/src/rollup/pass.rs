@@ -1,6 +1,6 @@
 //! The pass over slices, which come track by track and in order of their start.
 
-use super::cover::{Load, Piece, Pieces};
+use super::cover::{Covered, Load, Piece, Pieces};
 use super::kinds::{self, Kind, Texts};
 use super::places::{Place, Tracks};
 use crate::error::{Error, Kind as Failure, Result};
@@ -9,10 +9,13 @@ use crate::store::table::{Dictionary, Origin, Table};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 /// What slices that are called alike have in common: a track and the codes of texts, -1 for NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +25,15 @@ pub struct Key {
     category: i32,
     op_name: i32,
     op_type: i32,
+}
+
+impl Key {
+    /// Its place among those met lately. Codes of name and op name often rise together, so that their
+    /// difference tells nothing.
+    fn slot(&self) -> usize {
+        let mixed = (self.name as u32).wrapping_mul(0x9E37_79B1) ^ self.op_name as u32;
+        (mixed.wrapping_mul(0x85EB_CA6B) >> 16) as usize % NEAR
+    }
 }
 
 /// Slices that are called alike, added up.
@@ -88,9 +100,43 @@ impl Dictionaries {
 /// A device: what its tracks covered in a stretch, and what they added up.
 #[derive(Default)]
 struct Device {
-    covered: Vec<(i64, i64)>,
+    covered: Covered,
     work_ps: i128,
     slices: i64,
+}
+
+/// What the track that is being read did in a stretch.
+#[derive(Default, Clone)]
+struct OnTrack {
+    load: Load,
+    /// What it covered without a gap.
+    covered: Vec<(i64, i64)>,
+}
+
+/// Labels that are found without hashing.
+const NEAR: usize = 1 << 12;
+
+/// The codes of a column, -1 for NULL.
+struct Codes<'a> {
+    values: &'a [i32],
+    nulls: Option<&'a NullBuffer>,
+}
+
+impl<'a> Codes<'a> {
+    fn of(array: &'a ArrayRef) -> Codes<'a> {
+        let codes = array.as_primitive::<Int32Type>();
+        Codes {
+            values: codes.values(),
+            nulls: codes.nulls(),
+        }
+    }
+
+    fn get(&self, row: usize) -> i32 {
+        match self.nulls {
+            Some(nulls) if nulls.is_null(row) => -1,
+            _ => self.values[row],
+        }
+    }
 }
 
 pub struct Pass<'a> {
@@ -101,9 +147,11 @@ pub struct Pass<'a> {
     columns: [(usize, usize); 8],
     labels: Vec<Label>,
     numbers: FxHashMap<Key, u32>,
+    /// Labels met lately, by a few bits of their codes: most slices are called like one of these.
+    near: Vec<Option<(Key, u32)>>,
     /// The track that is being read, and what it did in each stretch.
     track: Option<i32>,
-    loads: Vec<Load>,
+    loads: Vec<OnTrack>,
     touched: Vec<usize>,
     done: Vec<Loaded>,
     /// By least track of the device and stretch.
@@ -114,6 +162,30 @@ pub struct Pass<'a> {
 const COLUMNS: [&str; 8] = [
     "track_id", "name", "category", "op_name", "op_type", "ts_ps", "dur_ps", "self_ps",
 ];
+
+/// The columns of each batch, as they are asked for.
+fn read(
+    slices: &Table,
+    columns: [(usize, usize); 8],
+) -> impl Iterator<Item = Result<Vec<ArrayRef>>> + '_ {
+    let files: Result<Vec<_>> = slices.parts.iter().map(|part| part.open()).collect();
+    let (files, failed) = match files {
+        Ok(files) => (files, None),
+        Err(error) => (Vec::new(), Some(Err(error))),
+    };
+    let batches = match failed {
+        None => 0..slices.parts[0].batches.len(),
+        Some(_) => 0..0,
+    };
+    let batch = move |number| {
+        let column = |(part, column): (usize, usize)| {
+            let access = files[part].as_ref().map_or(Access::Mapped, Access::Read);
+            slices.parts[part].array(number, column, &access)
+        };
+        columns.into_iter().map(column).collect()
+    };
+    failed.into_iter().chain(batches.map(batch))
+}
 
 impl<'a> Pass<'a> {
     pub fn new(
@@ -157,7 +229,8 @@ impl<'a> Pass<'a> {
         let pieces = Pieces::new(pieces);
         Ok(Pass {
             tracks,
-            loads: vec![Load::default(); pieces.len()],
+            loads: vec![OnTrack::default(); pieces.len()],
+            near: vec![None; NEAR],
             pieces,
             steps: Pieces::new(steps),
             texts: Dictionaries(values),
@@ -174,45 +247,49 @@ impl<'a> Pass<'a> {
 
     /// Reads all slices.
     pub fn run(&mut self, slices: &Table) -> Result<()> {
-        // Each batch is read and freed: mapped, the table would count as memory of the process.
-        let mut files = Vec::new();
-        for part in &slices.parts {
-            files.push(part.open()?);
-        }
-        for batch in 0..slices.parts[0].batches.len() {
-            let mut arrays = Vec::with_capacity(COLUMNS.len());
-            for (part, column) in self.columns {
-                let access = files[part].as_ref().map_or(Access::Mapped, Access::Read);
-                arrays.push(slices.parts[part].array(batch, column, &access)?);
-            }
-            self.batch(&arrays);
-        }
+        // Each batch is read and freed: mapped, the table would count as memory of the process. While one is
+        // added up, another thread reads the next.
+        let (give, take) = sync_channel::<Result<Vec<ArrayRef>>>(1);
+        let columns = self.columns;
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for arrays in read(slices, columns) {
+                    if give.send(arrays).is_err() {
+                        return; // what came before was damaged
+                    }
+                }
+            });
+            take.into_iter()
+                .try_for_each(|arrays| arrays.map(|arrays| self.batch(&arrays)))
+        })?;
         self.close();
         Ok(())
     }
 
     fn batch(&mut self, arrays: &[ArrayRef]) {
-        let codes = |at: usize| arrays[at].as_primitive::<Int32Type>();
+        // Looked up once: for each row it would take longer than adding up.
+        let (tracks, names) = (Codes::of(&arrays[0]), Codes::of(&arrays[1]));
+        let (categories, op_names) = (Codes::of(&arrays[2]), Codes::of(&arrays[3]));
+        let op_types = Codes::of(&arrays[4]);
         let times = |at: usize| &arrays[at].as_primitive::<Int64Type>().values()[..];
-        let code = |at: usize, row: usize| match codes(at).nulls() {
-            Some(nulls) if nulls.is_null(row) => -1,
-            _ => codes(at).values()[row],
-        };
         let (ts, dur, own) = (times(5), times(6), times(7));
-        let mut last: Option<(Key, u32)> = None;
         for row in 0..ts.len() {
             let key = Key {
-                track: code(0, row),
-                name: code(1, row),
-                category: code(2, row),
-                op_name: code(3, row),
-                op_type: code(4, row),
+                track: tracks.get(row),
+                name: names.get(row),
+                category: categories.get(row),
+                op_name: op_names.get(row),
+                op_type: op_types.get(row),
             };
-            let number = match last {
+            let slot = key.slot();
+            let number = match self.near[slot] {
                 Some((before, number)) if before == key => number,
-                _ => self.number(key),
+                _ => {
+                    let number = self.number(key);
+                    self.near[slot] = Some((key, number));
+                    number
+                }
             };
-            last = Some((key, number));
             let label = &mut self.labels[number as usize];
             label.slices += 1;
             label.total_ps += i128::from(dur[row]);
@@ -261,17 +338,13 @@ impl<'a> Pass<'a> {
             self.close();
             self.track = Some(track);
         }
-        let (_, device) = self.tracks.get(track);
         for number in self.pieces.overlapping(ts, end) {
             let piece = self.pieces.get(number);
-            let load = &mut self.loads[number];
+            let OnTrack { load, covered } = &mut self.loads[number];
             if load.slices == 0 {
                 self.touched.push(number);
             }
-            if let Some(closed) = load.add(ts.max(piece.open), end.min(piece.close)) {
-                let device = self.devices.entry((device, number)).or_default();
-                device.covered.push(closed);
-            }
+            covered.extend(load.add(ts.max(piece.open), end.min(piece.close)));
         }
     }
 
@@ -283,9 +356,10 @@ impl<'a> Pass<'a> {
         let (_, device) = self.tracks.get(track);
         self.touched.sort_unstable();
         for number in self.touched.drain(..) {
-            let load = std::mem::take(&mut self.loads[number]);
+            let OnTrack { load, mut covered } = std::mem::take(&mut self.loads[number]);
+            covered.push(load.rest());
             let whole = self.devices.entry((device, number)).or_default();
-            whole.covered.push(load.rest());
+            whole.covered.add(covered);
             whole.work_ps += load.work_ps;
             whole.slices += load.slices;
             let (track, piece) = (Some(i64::from(track)), self.pieces.get(number).id);
@@ -301,11 +375,9 @@ impl<'a> Pass<'a> {
     /// What was found.
     pub fn finish(self) -> Done {
         let mut loads = self.done;
-        for ((device, number), mut found) in self.devices {
-            // Runs of rising starts, one for each track: this sort finds and merges them.
-            found.covered.sort();
+        for ((device, number), found) in self.devices {
             let mut load = Load::default();
-            for (from, to) in found.covered {
+            for (from, to) in found.covered.all() {
                 load.add(from, to);
             }
             load.work_ps = found.work_ps;
