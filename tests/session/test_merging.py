@@ -36,7 +36,8 @@ def lake(filled: Path, tmp_path: Path) -> Path:
 
 def everything(lake: Path) -> dict[str, list[tuple[object, ...]]]:
     with stepscope.open(lake=lake, cache=False) as trace:
-        return {name: sorted(trace.query(f"SELECT * FROM {name}").rows(), key=repr) for name in schema().names}
+        names = schema().names
+        return {name: sorted(trace.query(f"SELECT * FROM {name}").rows(), key=repr) for name in names}
 
 
 def merged(lake: Path, run: str) -> derived.Derived:
