@@ -279,6 +279,32 @@ def step_list(tables: Tables) -> list[tuple[Any, ...]]:
     return [row[:12] for row in ordered]
 
 
+_PARTS = (
+    ("dur_ps", "input"), ("dur_ps", "compile"), ("dur_ps", "compute"), ("dur_ps", "communication"),
+    ("dur_ps", "copy"), ("dur_ps", "dispatch"), ("dur_ps", "python"), ("dur_ps", "wait"), ("dur_ps", "idle"),
+    ("dur_ps", "unknown"), ("hidden_ps", "input"), ("hidden_ps", "communication"), ("hidden_ps", "copy"),
+)  # fmt: skip
+
+
+def step_parts(tables: Tables) -> list[tuple[Any, ...]]:
+    """Twin of step_parts."""
+    groups: dict[Any, list[tuple[Row, list[int]]]] = defaultdict(list)
+    for s in tables.rows["step_stored"]:
+        own = [p for p in tables.rows["step_part"] if p["step_id"] == s["id"]]
+        sums = [sum(p[key] for p in own if p["label"] == label) for key, label in _PARTS]
+        groups[s["run_id"], s["host_id"]].append((s, [s["dur_ps"], *sums]))
+    rows: list[tuple[Any, ...]] = []
+    for key, steps in sorted(groups.items()):
+        judged = [sums for s, sums in steps if s["averaged"]] or [sums for _, sums in steps]
+        means = [sum(values) // len(judged) for values in zip(*judged, strict=True)]
+        rows.append((*key, "mean", len(judged), None, True, *means))
+        for s, sums in sorted(
+            steps, key=lambda one: [one[0][n] for n in ("step", "source_id", "ts_ps", "id")]
+        ):
+            rows.append((*key, str(s["step"]), 1, s["kind"], s["averaged"], *sums))
+    return rows
+
+
 def busy_by_device(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of busy_by_device."""
     world = World(tables)
@@ -453,6 +479,7 @@ TWINS: dict[str, Twin] = {
         slices_by_name,
         step_times,
         step_list,
+        step_parts,
         busy_by_device,
         busy_by_track,
         concurrency,

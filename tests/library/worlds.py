@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from stepscope.instruments.step_parts.labels import LABELS
 from tests.draw import Row, Tables, args
 from tests.library.twins import CLASSES, NAME_CLASSES, UNIT, WAITS
 
@@ -77,4 +78,11 @@ def _steps(draw: st.DrawFn, tables: Tables, source_id: int) -> None:
         averaged = kind != "compile" and told != "whole_capture"
         facts = {"name": kind, "kind": kind, "recovered_from": told, "averaged": averaged, "reason": "drawn"}
         span = {"ts_ps": begin * UNIT, "dur_ps": (end - begin) * UNIT}
-        tables.add("step_stored", source_id=source_id, step=number, **facts, **span)
+        step = tables.add("step_stored", source_id=source_id, step=number, **facts, **span)
+        left = end - begin
+        for label in draw(st.permutations(LABELS))[:3]:
+            part = draw(st.integers(0, left))
+            left -= part
+            hidden = draw(st.integers(0, 3)) * UNIT
+            where = {"source_id": source_id, "step_id": step["id"], "label": label}
+            tables.add("step_part", **where, dur_ps=part * UNIT, hidden_ps=hidden)

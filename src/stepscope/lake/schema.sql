@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 9
+-- SCHEMA_VERSION 10
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -12,6 +12,7 @@
 --   7  step is a view over step_stored
 --   8  address is a BIGINT; source_id of a lake has 63 bits and is the first id of its rows
 --   9  rollup_op, rollup_device and rollup_step
+--  10  step_part
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -428,6 +429,19 @@ CREATE TABLE user_stage (
   text VARCHAR,                     -- the line itself
   inputs_json VARCHAR NOT NULL,     -- positions of what it takes from, as a JSON array
   args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object; cardinality: elements of the dataset, -1 when it never ends
+);
+
+-- A part of a step: the time that counts to one label. Each instant of a step counts to exactly one, so that the
+-- dur_ps of a step add up to its duration. Made from slices and samples of stacks: at ingest, or when first asked for.
+CREATE TABLE step_part (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source of the step
+  step_id BIGINT NOT NULL,          -- row of the view step
+  label VARCHAR NOT NULL,           -- input, compile, compute, communication, copy, dispatch, python, wait, idle or unknown
+  dur_ps BIGINT NOT NULL,           -- time of the step that counts to it
+  hidden_ps BIGINT NOT NULL         -- the same going on while the time counts to another label, as a copy under compute
 );
 
 -- Memory that an allocator gave and took back. Made from allocations and graphs:

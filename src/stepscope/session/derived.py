@@ -19,9 +19,16 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded import Decoded
     from stepscope.lake.schema import Table
 
-VERSIONS = {"iterator": 1, "iterator_call": 1, "buffer": 1, "tfprof_node": 1}
+VERSIONS = {"iterator": 1, "iterator_call": 1, "buffer": 1, "tfprof_node": 1, "step_part": 1}
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
 tables give other rows, so that what was stored before is made anew."""
+TOGETHER = {
+    "iterator": ("iterator", "iterator_call"),
+    "iterator_call": ("iterator", "iterator_call"),
+    "buffer": ("buffer",),
+    "step_part": ("step_part",),
+}
+"""Tables that are made along with one."""
 
 
 Logs = Mapping[str, Sequence[tuple[Bytes, str]]]
@@ -178,6 +185,10 @@ def _rows_of(name: str, engine: Engine) -> Tables:
         from stepscope.instruments.memory import allocators
 
         return {name: allocators.buffer_rows(allocators.find(engine.query))}
+    if name == "step_part":
+        from stepscope.instruments.step_parts import reading
+
+        return {name: reading.rows(engine.query)}
     from stepscope.instruments.pipeline import diagnoses
 
     found = diagnoses.find(engine.query)

@@ -169,14 +169,14 @@ class DecodedTables:
         self, table: str, make: Callable[[], dict[str, list[dict[str, Any]]]]
     ) -> dict[str, list[dict[str, Any]]]:
         """A derived table and those that are made along with it, from the cache where it has them."""
-        from stepscope.session.derived import VERSIONS
+        from stepscope.session.derived import TOGETHER, VERSIONS
 
         assert self._cache is not None
-        together = (table,) if table == "buffer" else ("iterator", "iterator_call")
+        together = TOGETHER[table]
         of = self._made_of([VERSIONS[name] for name in together])
         if of is None:
             return make()
-        of = f"{table if table == 'buffer' else 'iterator'} {of}"
+        of = f"{together[0]} {of}"
         if (kept := self._cache.made(of, together)) is not None:
             return kept
         made = make()

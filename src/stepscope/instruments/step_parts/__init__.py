@@ -1,0 +1,12 @@
+"""Steps, taken apart: each instant of a step has one label, and the labels add up to the step's duration.
+
+* labels.py says what the slices of a thread, and frames of Python, stand for.
+* driver.py finds the thread that drives the steps, and what it does at each instant.
+* sweep.py decides between all that happens at once.
+* reading.py reads a source bit by bit, and makes the rows of the table `step_part`.
+
+What executes on the device decides first; on a processor, ops on any thread but those of the input pipeline.
+While the device does nothing, what the driving thread does decides: first its innermost slice that says
+something, then the samples of its stack. Where nothing tells, the time is idle on an accelerator and unknown
+on a processor, which may have done things that nobody recorded.
+"""

@@ -1,0 +1,95 @@
+"""The thread that drives the steps, and what its slices say it does at each instant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from stepscope.instruments.step_parts import labels
+from stepscope.instruments.step_parts.labels import Label, Meaning
+from stepscope.instruments.step_parts.sweep import Segment
+
+Row = tuple[int, int, str, str | None, bool, bool]
+"""Begin, end, name, category, whether it names an op, whether a tf.function was traced in it."""
+
+CALLS = """(
+  r.name IN ('SessionRun', 'FunctionRun') OR r.name LIKE 'PjitFunction(%' OR r.name LIKE 'TFE_Py_%'
+  OR r.name LIKE 'Eager%' OR r.name LIKE 'Iterator%' OR r.name LIKE 'ProfilerStep#%'
+  OR r.name LIKE 'PjRtCApi%' OR r.name LIKE '$%'
+  OR r.category IN ('python_function', 'user_annotation', 'cpu_op', 'cuda_runtime')
+)"""
+"""Which rows `r` of rollup_op are slices that a thread running the user's program has."""
+
+
+def choose(candidates: Iterable[tuple[int, str, int, int]]) -> int | None:
+    """The driving thread of a source: of track, its name, how many steps begin on it, and how many slices
+    it has of CALLS. None when no thread has any."""
+    best = max(
+        (
+            (steps, _is_main(name), calls, -track)
+            for track, name, steps, calls in candidates
+            if steps or calls
+        ),
+        default=None,
+    )
+    return None if best is None else -best[3]
+
+
+def _is_main(name: str) -> bool:
+    plain = name.lower()
+    return plain.startswith(("python", "main")) or "(python)" in plain or plain.endswith("mainthread")
+
+
+def segments(rows: Iterable[Row]) -> Iterator[Segment]:
+    """What a thread does, from its slices in order of begin, outer ones first. Stretches are disjoint;
+    where no slice says anything there is none. A slice that reaches out of the one around it is cut at its
+    end."""
+    stack: list[tuple[int, Meaning]] = []  # end, what it stands for with all around it
+    at = 0
+
+    def until(moment: int) -> Iterator[Segment]:
+        nonlocal at
+        if stack and moment > at:
+            label = stack[-1][1].label
+            if label is not None:
+                yield Segment(at, moment, label)
+        at = max(at, moment)
+
+    for begin, end, name, category, is_op, traced in rows:
+        while stack and stack[-1][0] <= begin:
+            yield from until(stack[-1][0])
+            stack.pop()
+        yield from until(begin)
+        around = stack[-1][1] if stack else labels.NOTHING
+        stack.append(
+            (
+                min(end, stack[-1][0]) if stack else end,
+                labels.within(around, labels.of_slice(name, category, is_op, traced)),
+            )
+        )
+    while stack:
+        yield from until(stack[-1][0])
+        stack.pop()
+
+
+def joined(found: Iterable[Segment]) -> list[Segment]:
+    """The same with neighbours of one label made one."""
+    kept: list[Segment] = []
+    for one in found:
+        if kept and kept[-1].label == one.label and kept[-1].to_ps == one.from_ps:
+            kept[-1] = kept[-1]._replace(to_ps=one.to_ps)
+        else:
+            kept.append(one)
+    return kept
+
+
+def sampled(rows: Sequence[tuple[int, int, Label | None]]) -> list[Segment]:
+    """What samples of the thread's stack say: begin, end and label, in any order. Each reaches at most to
+    the next."""
+    found: list[Segment] = []
+    ordered = sorted(rows, key=lambda row: (row[0], row[1], row[2] or ""))
+    for number, (begin, end, label) in enumerate(ordered):
+        if number + 1 < len(ordered):
+            end = min(end, ordered[number + 1][0])
+        if label is not None and end > begin:
+            found.append(Segment(begin, end, label))
+    return joined(found)

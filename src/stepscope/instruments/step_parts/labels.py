@@ -1,0 +1,223 @@
+"""What slices and frames of Python stand for, by their names.
+
+A label that is `whole` holds for everything within: a checkpoint stays waiting, and a compilation compiling,
+whatever ops and frames they are made of. Other labels give way to what is known of something further inside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from stepscope.instruments import python_frame
+
+Label = Literal[
+    "input", "compile", "compute", "communication", "copy", "dispatch", "python", "wait", "idle", "unknown"
+]
+LABELS: tuple[Label, ...] = (
+    "input",
+    "compile",
+    "compute",
+    "communication",
+    "copy",
+    "dispatch",
+    "python",
+    "wait",
+    "idle",
+    "unknown",
+)
+"""All of them, in the order in which they are listed."""
+
+EXECUTION: tuple[Label, ...] = ("compute", "communication", "copy", "compile", "python", "wait")
+"""What executes, the label that wins first: a collective under compute costs nothing, compute under a
+collective is work all the same."""
+
+STORES = (
+    "SaveV2", "SaveSlices", "Save", "RestoreV2", "Restore", "MergeV2Checkpoints", "ShardedFilename",
+    "WriteFile", "WriteSummary", "WriteScalarSummary", "WriteHistogramSummary", "WriteImageSummary",
+    "WriteAudioSummary", "WriteGraphSummary", "WriteRawProtoSummary", "WriteTensorSummary",
+    "FlushSummaryWriter", "PrintV2", "Print",
+)  # fmt: skip
+"""Types of ops that wait for files: a kernel that writes a checkpoint computes nothing."""
+READS = (
+    "ReaderRead", "ReaderReadV2", "ReaderReadUpTo", "ReaderReadUpToV2", "ReadFile", "DecodeJpeg", "DecodePng",
+    "DecodeImage", "DecodeGif", "DecodeBmp", "DecodeRaw", "DecodeCSV", "DecodeAndCropJpeg", "ParseExample",
+    "ParseExampleV2", "ParseSingleExample", "ParseTensor", "QueueEnqueue", "QueueEnqueueV2",
+    "QueueEnqueueMany", "QueueEnqueueManyV2",
+)  # fmt: skip
+"""Types of ops that make the input, wherever they run: the queues of TensorFlow 1 know no pipeline."""
+
+
+class Meaning(NamedTuple):
+    """What a slice or a frame stands for; nothing when label is None."""
+
+    label: Label | None
+    whole: bool = False
+
+
+NOTHING = Meaning(None)
+
+
+def _rule(label: Label, pattern: str, whole: bool = False) -> tuple[Callable[[str], object], Meaning]:
+    return re.compile(pattern).search, Meaning(label, whole)
+
+
+_SLICES = (
+    _rule(
+        "input",
+        r"(^|[ :])(IteratorGetNext|OptionalGetValue)|^Iterator::|^enumerate\(DataLoader\)#|^infeed",
+        True,
+    ),
+    _rule("input", r"(^|[ :])QueueDequeue", True),
+    _rule(
+        "compile",
+        r"(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Client::Compile|Compiler::(Run|Compile)|[Bb]ackend_?[Cc]ompile"
+        r"|CompileAndLoad|compile_or_get_cached|trace_to_jaxpr|lower_sharding|LowerToHlo|MlirToXla|Grappler"
+        r"|MetaOptimizer|OptimizeGraph|OptimizeFunctionGraph|FunctionLibraryRuntime::Instantiate|^InstantiateFunction",
+        True,
+    ),
+    _rule("wait", rf"(^|[ :])({'|'.join(STORES)})(:|$)", True),
+    _rule(
+        "copy",
+        r"Memcpy|memcpy|TransferLiteral|BufferFromHost|TransferTo|TransferFrom|CopyToHost|CopyRawToHost|ToLiteral"
+        r"|device_put|DevicePut|^(aten::(copy_|_to_copy|item|_local_scalar_dense))$|CopyFromCpuToGpu"
+        r"|CopyFromGpuToCpu|CopyLiteral|ConvertToEagerTensor",
+    ),
+    _rule(
+        "idle", r"Synchronize|\(wait for completion\)|BlockUntilReady|BlockHostUntilDone|block_until_ready"
+    ),
+    _rule("communication", r"^(NEGOTIATE_|WAIT_FOR_)|^RecvTensor|^QUEUE$"),
+    _rule(
+        "dispatch",
+        r"^(SessionRun|FunctionRun|TFE_Py_|Eager|KernelAndDevice|ExecutorState|ExecutorDone|PjitFunction|PjRt"
+        r"|tf\.constant|convert_to_tensor|ParseArguments|ThunkExecutor|RunHandler|DirectSession|GraphRun)"
+        r"|LoadedExecutable|PjRtCApi|ExecuteHelper|[Ll]aunch|AllocateOutput|^Execute",
+    ),
+)
+_DISPATCHING = frozenset({"cpu_op", "Op", "cuda_runtime", "cuda_driver", "hip_runtime"})
+"""Categories of slices on a thread that launch work elsewhere."""
+_MARKS = frozenset({"user_annotation", "gpu_user_annotation", "Trace"})
+
+
+@lru_cache(maxsize=50_000)
+def of_slice(name: str, category: str | None, is_op: bool, traced: bool) -> Meaning:
+    """What a slice on the driving thread stands for. is_op: it names an op; traced: a call of a tf.function
+    that traced it first."""
+    if traced:
+        return Meaning("compile", True)
+    if category == "python_function" or name.startswith("$"):
+        frame = python_frame.of_any(name)
+        if frame is not None:
+            return of_frame(frame[0], frame[2], "unknown")
+        return _BUILT_IN_WAIT if _WAITING.search(name) else NOTHING
+    for matches, meaning in _SLICES:
+        if matches(name):
+            return meaning
+    if is_op or category in _DISPATCHING:
+        return Meaning("dispatch")
+    return NOTHING
+
+
+_PURPOSES = (
+    _rule(
+        "input",
+        r"(^|/)(iterator_ops|multi_device_iterator_ops)\.py:.*(__next__|_next_internal|get_next)",
+        True,
+    ),
+    _rule("input", r"(^|/)dataloader\.py:.*(__next__|_next_data|_get_data|_try_get_data)", True),
+    _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
+    _rule(
+        "compile",
+        r"(^|/)(tracing_compilation|func_graph|autograph_util|pywrap_xla|partial_eval|mlir|compiler|autotuning)\.py:"
+        r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/|interpreters/(mlir|pe)\."
+        r"|(^|/)pjit\.py:.*(_infer_params|_create_pjit_jaxpr|_pjit_call_impl_python|_resolve_and_lower)"
+        r"|(^|/)stages\.py:.*(lower|compile)|(^|/)pxla\.py:.*(lower|compile|from_hlo)"
+        r"|_dynamo/|_inductor/|torch/fx/",
+        True,
+    ),
+    _rule(
+        "wait",
+        r"(^|/)checkpoint/|(^|/)(saver|checkpoint|checkpoint_management|save|functional_saver|saving_lib"
+        r"|saving_api|serialization)\.py:|(^|/)(summary_ops_v2|summary_io|writer|tensorboard|file_io|event_file_writer)"
+        r"\.py:|(^|/)(orbax|tensorboardX)/|(^|/)(pickle|shelve|sqlite3|npyio|_npyio_impl|format)\.py:",
+        True,
+    ),
+    _rule(
+        "copy",
+        r"(^|/)api\.py:.*(device_get|device_put)|(^|/)array\.py:.*(__array__|_value|_copy_single|copy_to_host)"
+        r"|(^|/)dispatch\.py:.*device_put|(^|/)session\.py:.*(_call_tf_sessionrun|_run_fn|_do_run|np_val|_run$)"
+        r"|(^|/)ops\.py:.*(\.numpy$|^numpy$|_numpy|__array__)|(^|/)constant_op\.py:.*convert_to_eager_tensor",
+        True,
+    ),
+    _rule("idle", r":.*block_until_ready", True),
+)
+_WAITING = re.compile(
+    r"(^|[ "
+    r".])(sleep|acquire|wait|select|poll|recv|recv_into|accept|connect|read|readinto|fsync|flush|join|getaddrinfo)>?$"
+    r"|lock.*acquire|_wait_for_tstate_lock|socket"
+)
+_STANDARD_WAITS = re.compile(
+    r"(^|/)(threading|queue|socket|ssl|selectors|subprocess|_base|connection|synchronize|popen_fork|urllib/request"
+    r"|http/client|asyncio/\w+)(\.py)?$|^time$"
+)
+_BUILT_IN_WAIT = Meaning("wait")
+_FRAMEWORKS = re.compile(
+    r"(^|/)(tensorflow|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
+    r"|tensorflow_estimator|horovod|accelerate|transformers|chex|equinox)/"
+)
+_FRAMEWORK_FILES = frozenset(
+    {
+        "api.py", "pjit.py", "profiler.py", "tree_util.py", "core.py", "array.py", "dispatch.py",
+        "traceback_util.py", "execute.py", "ops.py", "def_function.py", "polymorphic_function.py",
+        "backprop.py", "gen_math_ops.py", "math_ops.py", "module.py", "_tensor.py", "autograd.py",
+        "functional.py", "util.py", "linear_util.py", "api_util.py", "context.py", "tensor_shape.py",
+        "dtypes.py", "xla_bridge.py", "sharding_impls.py", "session.py", "traceback_utils.py", "attrs.py",
+        "lax.py", "lax_numpy.py", "ufunc_api.py", "ufuncs.py", "array_methods.py",
+    }
+)  # fmt: skip
+"""Names of files by which frames are known where a recorder keeps no folders."""
+
+
+@lru_cache(maxsize=50_000)
+def of_frame(file: str, function: str, code: str) -> Meaning:
+    """What a frame of Python stands for. file: with or without its folders, as recorders have it; code:
+    whose it is as in the table frame. NOTHING for code of others that the program uses: whoever called it
+    decides."""
+    if code != "program":
+        place = f"{file}:{function}"
+        for matches, meaning in _PURPOSES:
+            if matches(place):
+                return meaning
+        if _STANDARD_WAITS.search(file) and _WAITING.search(function):
+            return Meaning("wait")
+        if _FRAMEWORKS.search(file) or (code == "unknown" and file in _FRAMEWORK_FILES):
+            return Meaning("dispatch")
+        if code != "unknown" or file in ("builtins", "time") or "<" in file:
+            return NOTHING
+        if "/" in file and _INSTALLED.search(file):
+            return NOTHING
+    return Meaning("python")
+
+
+_INSTALLED = re.compile(r"(site|dist)-packages/|/lib/python\d|^(numpy|pandas|scipy|sklearn|PIL|cv2)/")
+
+BLOCKED = 0.1
+"""A thread that ran for less than this part of a sample was waiting for something."""
+
+
+def within(around: Meaning, inner: Meaning) -> Meaning:
+    """What something stands for inside something else: a purpose further out (loading, compiling, storing)
+    holds for all within; otherwise the innermost decides that stands for something."""
+    return around if around.whole or inner.label is None else inner
+
+
+def blocked(label: Label | None, ran: float | None) -> Label | None:
+    """What a sample stands for. label: of its stack; ran: the part of its time in which the thread used a
+    processor, where that is known.
+
+    Blocked code of the program itself waits, whatever for: sleeping, sockets and files are calls of C
+    without a frame of their own.
+    """
+    return "wait" if label == "python" and ran is not None and ran < BLOCKED else label

@@ -1,0 +1,329 @@
+"""Steps are taken apart: every instant has one label, and no label comes without evidence."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from stepscope.instruments.step_parts import driver, labels, reading, stacks
+from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
+from stepscope.instruments.step_parts.sweep import Evidence, Segment, sweep
+from stepscope.instruments.step_parts.totals import Totals
+from stepscope.lake.schema import schema
+from tests.draw import UNIT_PS, Tables, args, draw
+from tests.library.worlds import worlds
+
+CONNECTION = Tables().connect()
+"""One for all drawn tables: making tables and views anew would take most of the time."""
+
+
+class Asked:
+    """Queries of drawn tables, as a trace answers them."""
+
+    def __init__(self, tables: Tables) -> None:
+        tables.fill(CONNECTION)
+
+    def __call__(self, sql: str):
+        found = CONNECTION.execute(sql)
+        return type("Answer", (), {"rows": staticmethod(found.fetchall)})
+
+
+def parts(tables: Tables) -> dict[int, dict[str, float]]:
+    """Units of time by step and label, what is hidden with a `+` before it."""
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    for row in reading.rows(Asked(tables)):
+        for key, sign in (("dur_ps", ""), ("hidden_ps", "+")):
+            if row[key]:
+                found[row["step_id"]][sign + row["label"]] = row[key] / UNIT_PS
+    return dict(found)
+
+
+def drawn(text: str, **names: str) -> Tables:
+    """A drawing, in which slices called as a key get the name behind it, and ops the type."""
+    tables = draw(text)
+    for row in tables.rows["slice"]:
+        row["name"] = names.get(row["name"], row["name"])
+    return tables
+
+
+def test_a_step_on_a_processor():
+    """Ops on any thread decide first; then what the program's thread does; the rest is unknown."""
+    tables = drawn(
+        """
+step       train  : [0...................................]
+cpu/python thread : [0...................................]
+cpu/python thread :   [take.......]     [FunctionRun.]
+cpu/pool   thread :                        [a:MatMul]
+""",
+        take="IteratorGetNextOp::DoCompute",
+    )
+    assert parts(tables) == {0: {"unknown": 2 + 5 + 4, "input": 13, "dispatch": 3 + 1, "compute": 10}}
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("Iterator::Root::Prefetch", "input"),
+        ("EagerLocalExecute: IteratorGetNext", "input"),
+        ("EagerLocalExecute: SaveV2", "wait"),
+        ("EagerLocalExecute: MatMul", "dispatch"),
+        ("KernelAndDeviceFunc::Run", "dispatch"),
+        ("PjitFunction(step)", "dispatch"),
+        ("TfrtCpuClient::Compile", "compile"),
+        ("backend_compile", "compile"),
+        ("cudaMemcpyAsync", "copy"),
+        ("TransferLiteralToDevice", "copy"),
+        ("cudaDeviceSynchronize", "idle"),
+        ("$time sleep", "wait"),
+        ("$train.py:12 tokens", "python"),
+        ("$api.py:2479 block_until_ready", "idle"),
+        ("$dataloader.py:700 __next__", "input"),
+        ("a mark of the program", None),
+        ("$builtins isinstance", None),
+    ],
+)
+def test_names_of_slices(name, label):
+    assert labels.of_slice(name, None, False, False).label == label
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "code", "label"),
+    [
+        ("train.py", "tokens", "program", "python"),
+        ("numpy/core/fromnumeric.py", "sum", "library", None),
+        ("json/decoder.py", "decode", "python", None),
+        ("threading.py", "wait", "python", "wait"),
+        ("tensorflow/python/eager/execute.py", "quick_execute", "library", "dispatch"),
+        ("jax/_src/lax/lax.py", "mul", "library", "dispatch"),
+        ("tensorflow/python/checkpoint/checkpoint.py", "save", "library", "wait"),
+        ("tensorflow/python/data/ops/iterator_ops.py", "__next__", "library", "input"),
+        ("tensorflow/python/framework/func_graph.py", "capture", "library", "compile"),
+        ("jax/_src/compiler.py", "backend_compile", "library", "compile"),
+        ("jax/_src/array.py", "__array__", "library", "copy"),
+    ],
+)
+def test_frames_of_python(file, function, code, label):
+    assert labels.of_frame(file, function, code).label == label
+
+
+def test_a_purpose_holds_for_all_within():
+    """A checkpoint is made of ops and Python; it stays waiting. A launch is made of what is known inside
+    it."""
+    tables = drawn(
+        """
+step       train  : [0....................]
+cpu/python thread : [save.....][launch....]
+cpu/python thread :   [launch]   [copy]
+""",
+        save="$checkpoint.py:7 save",
+        launch="FunctionRun",
+        copy="TransferLiteralToDevice",
+    )
+    assert parts(tables) == {0: {"wait": 11, "copy": 6, "dispatch": 6}}
+
+
+def test_ops_of_the_input_pipeline_are_no_compute():
+    """Neither on tf.data's threads, nor where an executor runs a function of the pipeline on another one."""
+    tables = drawn(
+        """
+step                  train  : [0.........................]
+cpu/python            thread : [take......................]
+cpu/tf_data_iterator  thread : [call]
+cpu/tf_data_iterator  thread :       [a:DecodeJpeg]
+cpu/pool              thread :         [execute...]
+cpu/pool              thread :           [b:Resize]
+cpu/other             thread :                     [execute]
+cpu/other             thread :                      [c:Mat]
+""",
+        take="Iterator::Root",
+        call="InstantiatedCapturedFunction::Run",
+        execute="ExecutorState::Process",
+    )
+    for row in tables.rows["slice"]:
+        if row["name"].startswith(("Instantiated", "Executor")):
+            pool = tables.rows["track"][row["track_id"]]["name"]
+            row["args_json"] = args(id=8 if pool == "other" else 7)
+    assert parts(tables) == {0: {"input": 21, "compute": 7}}
+
+
+def test_an_accelerator_decides_first():
+    """On a device what its streams run; the ops of the host only launch."""
+    tables = drawn("""
+step       train         : [0.................................]
+cpu/python thread        : [0.................................]
+cpu/python thread        : [a:MatMul][cudaDeviceSynchronize]
+gpu/s1     device_stream :    [MatMul.....]
+gpu/s2     device_stream :          [ncclAllReduce]
+""")
+    assert parts(tables) == {
+        0: {"compute": 13, "communication": 8, "+communication": 7, "dispatch": 3, "idle": 12}
+    }
+
+
+def sample(
+    tables: Tables, begin: int, end: int, *frames: tuple[str, str, str], cpu: float | None = None
+) -> None:
+    """A sample of the main thread's stack, outermost frame first."""
+    parent = None
+    for file, function, code in frames:
+        frame = tables.add("frame", file=file, function=function, code=code, line=1)
+        parent = tables.add("stack", parent_id=parent, frame_id=frame["id"])["id"]
+    weight = (end - begin) * UNIT_PS
+    tables.add(
+        "stack_sample",
+        is_main=True,
+        ts_ps=begin * UNIT_PS,
+        weight_ps=weight,
+        stack_id=parent,
+        **({} if cpu is None else {"cpu_ps": round(cpu * weight)}),
+    )
+
+
+@pytest.mark.skipif("stack_sample" not in schema().names, reason="no table of samples")
+def test_samples_of_stacks_tell_python_from_waiting():
+    """Code of the program is Python; when its thread did not run it waits; a library is what calls it."""
+    tables = drawn("""
+step       train  : [0...........................]
+cpu/python thread : [FunctionRun]
+""")
+    main = ("train.py", "main", "program")
+    sample(tables, 13, 20, main, ("train.py", "count", "program"), cpu=0.9)
+    sample(tables, 20, 25, main, ("train.py", "pause", "program"), cpu=0.01)
+    sample(tables, 25, 27, main, ("jax/_src/lax/lax.py", "mul", "library"))
+    sample(tables, 27, 28, main, ("numpy/core/x.py", "sum", "library"))
+    assert parts(tables) == {0: {"dispatch": 13 + 2, "python": 7 + 1, "wait": 5, "unknown": 2}}
+
+
+# The sweep, once more by brute force.
+
+SPAN = 24
+_intervals = st.sets(st.integers(0, SPAN), max_size=6).map(
+    lambda edges: list(zip(sorted(edges)[::2], sorted(edges)[1::2], strict=False))
+)
+_segments = st.tuples(_intervals, st.lists(st.sampled_from(LABELS[:-1]), min_size=3, max_size=3)).map(
+    lambda drawn: [Segment(*span, label) for span, label in zip(*drawn, strict=False)]
+)
+
+
+@st.composite
+def evidence(draw: st.DrawFn) -> Evidence:
+    return Evidence(
+        {label: draw(_intervals) for label in draw(st.sets(st.sampled_from(EXECUTION), max_size=4))},
+        draw(_intervals),
+        draw(_intervals),
+        draw(_intervals),
+        draw(_segments),
+        draw(_segments),
+        draw(st.booleans()),
+    )
+
+
+def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
+    """The label of the time from cell to cell + 1, by asking one thing after the other."""
+
+    def within(spans) -> bool:
+        return any(span[0] <= cell < span[1] for span in spans)
+
+    runs = [label for label in EXECUTION if within(known.executing.get(label, ()))]
+    also = set(runs) | ({"input"} if within(known.input_work) else set())
+    if runs:
+        return runs[0], also - {runs[0]}
+    by_slice = next((s.label for s in known.slices if s.from_ps <= cell < s.to_ps), None)
+    by_stack = next((s.label for s in known.stacks if s.from_ps <= cell < s.to_ps), None)
+    says = by_slice or by_stack
+    if by_slice == "dispatch" and by_stack in {"compile", "input", "wait", "copy"}:
+        says = by_stack
+    if says in {None, "dispatch", "idle"}:
+        if within(known.input_waits):
+            says = "input"
+        elif within(known.peer_waits):
+            says = "communication"
+    if says is None:
+        says = "idle" if known.accelerator else "unknown"
+    return says, also - {says}
+
+
+@settings(max_examples=200, deadline=None)
+@given(known=evidence(), spans=st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)), max_size=4))
+def test_the_sweep_agrees_with_its_twin(known, spans):
+    steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
+    totals = Totals(steps)
+    totals.add(sweep(steps, known))
+    for (begin, end), sums in zip(steps, totals.of_steps(), strict=True):
+        wanted = [0] * (2 * len(LABELS))
+        for cell in range(begin, end):
+            label, also = at_cell(known, cell)
+            wanted[LABELS.index(label)] += 1
+            for other in also:
+                wanted[len(LABELS) + LABELS.index(other)] += 1
+        assert sums == wanted
+        assert sum(sums[: len(LABELS)]) == end - begin
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds())
+def test_parts_add_up(tables):
+    """To the picosecond, in any recording; a label is only there where something says so."""
+    query = Asked(tables)
+    sums: dict[int, int] = defaultdict(int)
+    seen = {row["name"] for row in tables.rows["slice"]} | {row["op_type"] for row in tables.rows["slice"]}
+    for row in reading.rows(query):
+        assert row["dur_ps"] >= 0
+        assert row["hidden_ps"] >= 0
+        sums[row["step_id"]] += row["dur_ps"]
+        if row["label"] == "compile":
+            assert any(name and "Compile" in name for name in seen)
+        if row["label"] == "input" and row["dur_ps"]:
+            assert any(name and "Iterator" in name for name in seen)
+    for step_id, dur_ps in query("SELECT id, dur_ps FROM step").rows():
+        assert sums[step_id] == dur_ps
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds(), seed=st.integers(0, 99))
+def test_the_order_of_sources_changes_nothing(tables, seed):
+    """Sources get other numbers, rows come in another order: the parts of each step stay."""
+
+    def told(of: Tables) -> list[tuple]:
+        steps = {row["id"]: (row["ts_ps"], row["dur_ps"], row["run_id"]) for row in of.rows["step_stored"]}
+        return sorted(
+            (steps[r["step_id"]], r["label"], r["dur_ps"], r["hidden_ps"]) for r in reading.rows(Asked(of))
+        )
+
+    before = told(tables)
+    for rows in tables.rows.values():
+        for row in rows:
+            row["source_id"] = 9 - row["source_id"]
+        random.Random(seed).shuffle(rows)
+    assert told(tables) == before
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds())
+def test_reading_bit_by_bit_changes_nothing(tables):
+    query = Asked(tables)
+    at_once = reading.rows(query)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "MOST_AT_ONCE", 2)
+        assert reading.rows(query) == at_once
+
+
+def test_the_thread_that_drives():
+    """The one that steps begin on; else the program's by name; else the one with most calls."""
+    assert driver.choose([(1, "python", 0, 9), (2, "worker", 3, 1)]) == 2
+    assert driver.choose([(1, "worker", 0, 90), (2, "python", 0, 9)]) == 2
+    assert driver.choose([(1, "a", 0, 2), (2, "b", 0, 9)]) == 2
+    assert driver.choose([(1, "a", 0, 0)]) is None
+
+
+def test_samples_reach_to_the_next_at_most():
+    found = driver.sampled([(5, 9, "wait"), (0, 6, "python"), (9, 10, "wait"), (12, 13, None)])
+    assert found == [Segment(0, 5, "python"), Segment(5, 10, "wait")]
+
+
+def test_no_samples_no_stacks():
+    assert stacks.of_host(Asked(draw("cpu/a thread : [b]")), 0, "r", "h", (0, 9)) == []
