@@ -15,6 +15,7 @@ from typing import Any
 from .datasets import Sites
 from .folder import Folder
 from .machine import threads
+from .pace import Call
 from .patches import Patches
 from .recorder import Recorder
 
@@ -93,12 +94,14 @@ class Iterators:
             last, tracked.last_begin_ns = tracked.last_begin_ns, now
             if last is not None:
                 recorder.step(
-                    "next_element",
-                    ("iterator", tracked.number),
-                    self._name(tracked),
-                    last,
-                    now,
-                    begin_ns=last,
+                    Call(
+                        "next_element",
+                        ("iterator", tracked.number),
+                        self._name(tracked),
+                        last,
+                        now,
+                        begin_ns=last,
+                    )
                 )
             return next_(self_)
 

@@ -11,6 +11,7 @@ import inspect
 import time
 from typing import Any
 
+from .pace import Call
 from .places import is_framework
 from .recorder import Recorder
 
@@ -47,13 +48,15 @@ def watch(recorder: Recorder) -> None:
             local.jitted = function
             outputs = result[1]
             recorder.step(
-                "jax",
-                ("jit", id(function)),
-                getattr(function, "__name__", type(function).__name__),
-                begin_ns,
-                end_ns,
-                source=None,
-                settle=lambda: jax.block_until_ready(outputs),
+                Call(
+                    "jax",
+                    ("jit", id(function)),
+                    getattr(function, "__name__", type(function).__name__),
+                    begin_ns,
+                    end_ns,
+                    source=None,
+                    settle=lambda: jax.block_until_ready(outputs),
+                )
             )
             return result
 

@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any
 
+from .pace import Call
 from .recorder import Recorder
 
 
@@ -36,13 +37,15 @@ def watch(recorder: Recorder, module: Any) -> None:
                     local.batch_begin_ns = None
                     end_ns = time.time_ns()
                     recorder.step(
-                        "keras_batch",
-                        ("keras", kind),
-                        f"{kind} batch",
-                        begin_ns,
-                        end_ns,
-                        source=getattr(local, "function", lambda: None)(),
-                        begin_ns=begin_ns,
+                        Call(
+                            "keras_batch",
+                            ("keras", kind),
+                            f"{kind} batch",
+                            begin_ns,
+                            end_ns,
+                            source=getattr(local, "function", lambda: None)(),
+                            begin_ns=begin_ns,
+                        )
                     )
                 return result
 

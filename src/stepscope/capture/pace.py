@@ -8,7 +8,7 @@ and its count. It is ready after `warmup` settled calls, those during which noth
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 LEVELS = ("own", "keras_batch", "session_run", "jax", "function_call", "next_element", "library_function")
 """Kinds of calls, the surest mark of a step first."""
@@ -28,6 +28,28 @@ _KEPT = 1000
 _LATEST = 50
 
 Span = Tuple[int, int, int]
+Settle = Optional[Callable[[], Any]]
+
+
+class Call(NamedTuple):
+    """A call that ended, as a framework reports it. Times are Unix nanoseconds."""
+
+    how: str
+    """One of LEVELS."""
+    key: tuple[Any, ...]
+    """Equal for calls of the same thing, within its kind and thread."""
+    name: str
+    """For people."""
+    call_ns: int
+    end_ns: int
+    source: Any = None
+    """What was called."""
+    settle: Settle = None
+    """Waits until the devices are through with it."""
+    begin_ns: int | None = None
+    """Begin of the step; None: the step began with the end of the call before."""
+    number: int | None = None
+    """Number of the step, as the program counts; None: calls are counted."""
 
 
 class Caller:

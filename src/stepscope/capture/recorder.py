@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from . import environment, notes
 from .exits import Exits
 from .folder import Folder
 from .machine import Sampler, Shares
-from .pace import FRAMEWORK, Caller, Pace, why_no_steps
+from .pace import FRAMEWORK, Call, Caller, Pace, Settle, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
@@ -26,8 +26,6 @@ WAITING, RECORDING, METADATA, AFTER, DONE = "waiting", "recording", "metadata", 
 MOST_CALLERS = 10_000
 STEPS_BEFORE, STEPS_AFTER = 10, 30
 """What a step takes without a profiler is told by so many steps before the recording, or so many after it."""
-
-Settle = Optional[Callable[[], Any]]
 
 
 class Recorder:
@@ -87,28 +85,15 @@ class Recorder:
         """False once nothing more is wanted, and in processes that were forked from this one."""
         return self.state != DONE and os.getpid() == self._pid
 
-    def step(
-        self,
-        how: str,
-        key: tuple[Any, ...],
-        name: str,
-        call_ns: int,
-        end_ns: int,
-        source: Any = None,
-        settle: Settle = None,
-        begin_ns: int | None = None,
-        number: int | None = None,
-    ) -> None:
-        """A call ended. call_ns, end_ns: Unix time. begin_ns: of the step, unless it began with the end of
-        the call before. source: what was called. settle: waits until the devices are through with it. number:
-        of the step, as the program counts."""
+    def step(self, call: Call) -> None:
+        """A call ended that may be a step."""
         if not self.listening:
             return
         with self._lock:
             if self.state == DONE:
                 return
             try:
-                self._step(how, key, name, call_ns, end_ns, source, settle, begin_ns, number)
+                self._saw(call)
             except Exception as error:  # noqa: BLE001  whatever it is, the program must go on
                 self.failed("recording", error)
                 self.finish()
@@ -118,7 +103,7 @@ class Recorder:
         last = getattr(self.local, "own", None)
         self.local.own = (number, now)
         if last is not None:
-            self.step("own", ("own",), "step", last[1], now, begin_ns=last[1], number=last[0])
+            self.step(Call("own", ("own",), "step", last[1], now, begin_ns=last[1], number=last[0]))
 
     def why(self) -> str:
         """Why nothing was recorded, in code mode."""
@@ -161,19 +146,9 @@ class Recorder:
 
     # --- the course of a recording -------------------------------------------------------------
 
-    def _step(
-        self,
-        how: str,
-        key: tuple[Any, ...],
-        name: str,
-        call_ns: int,
-        end_ns: int,
-        source: Any,
-        settle: Settle,
-        begin_ns: int | None,
-        number: int | None,
-    ) -> None:
-        key = (how, *key, threading.get_ident())
+    def _saw(self, call: Call) -> None:
+        """Counts a call; a step, or a call that may turn out to be one, moves the recording on."""
+        key = (call.how, *call.key, threading.get_ident())
         known = self.pace.callers.get(key)
         if known is None and len(self.pace.callers) >= MOST_CALLERS:
             self.problem(
@@ -182,55 +157,60 @@ class Recorder:
                 "make functions once, outside of the loop",
             )
             return
+        begin_ns = call.begin_ns
         if begin_ns is None:
-            begin_ns = known.last_end_ns if known and known.last_end_ns else call_ns
+            begin_ns = known.last_end_ns if known and known.last_end_ns else call.call_ns
         # The first call of all is never settled: whatever is to be set up is set up in it.
         settled = self.compiled == self._compiled_before.get(key, -1)
         self._compiled_before[key] = self.compiled
-        caller = self.pace.saw(how, key, name, begin_ns, call_ns, end_ns, settled)
+        caller = self.pace.saw(call.how, key, call.name, begin_ns, call.call_ns, call.end_ns, settled)
+        if self.state == WAITING and self.folder is None:
+            notes.seen(self.plan, self.frameworks, self.pace)
         if self.state == WAITING:
-            if self.folder is None:
-                notes.seen(self.plan, self.frameworks, self.pace)
-            elif self._session and key == self.pace.anchor:
-                which = caller.count - 1 if number is None else number
-                self._write_step(which, caller, (begin_ns, call_ns, end_ns), False)
-            if self.pace.ready() and key == self.pace.anchor and caller.count >= self._next_at:
-                self._begin(caller, settle)
-            return
+            self.pace.ready()
         if key != self.pace.anchor:
             return
-        self._source = source
-        number = caller.count - 1 if number is None else number
+        number = caller.count - 1 if call.number is None else call.number
+        span = (begin_ns, call.call_ns, call.end_ns)
+        if self.state == WAITING:
+            if self._session:
+                self._write_step(number, caller, span, False)
+            if caller.count >= self._next_at:
+                self._begin(caller, call.settle)
+            return
+        self._source = call.source
         if self.state == RECORDING:
-            self._steps += 1
-            self._write_step(number, caller, (begin_ns, call_ns, end_ns), True)
-            steps, before_ns = self._before
-            lasted_ns = before_ns + end_ns - self._session["begin_unix_ns"]
-            if self.plan.enough(steps + self._steps, lasted_ns / 1e9):
-                if settle is not None:
-                    settle()
-                self._end(caller)
-            elif end_ns - self._sampled_ns > 250_000_000:
-                self._sample()
+            self._write_step(number, caller, span, True)
+            self._recorded(caller, call)
         elif self.state == METADATA:
             taken, self.metadata_saved = self.metadata_saved, False
-            self._write_step(
-                number,
-                caller,
-                (begin_ns, call_ns, end_ns),
-                False,
-                **({"run_metadata": True} if taken else {}),
-            )
-            # Runs that the program traces itself give none; it is not waited for forever.
-            self._metadata += 1 if taken else 0.1
-            most = self._steps if self.plan.steps is not None else METADATA_STEPS
-            if self._metadata >= min(most, METADATA_STEPS):
-                self._rest(caller)
+            self._write_step(number, caller, span, False, **({"run_metadata": True} if taken else {}))
+            self._traced(caller, taken)
         elif self.state == AFTER:
+            self._write_step(number, caller, span, False)
             self._after += 1
-            self._write_step(number, caller, (begin_ns, call_ns, end_ns), False)
             if self._after >= STEPS_AFTER:
                 self.finish()
+
+    def _recorded(self, caller: Caller, call: Call) -> None:
+        """A step was recorded: the last one wanted ends the recording."""
+        self._steps += 1
+        steps, before_ns = self._before
+        lasted_ns = before_ns + call.end_ns - self._session["begin_unix_ns"]
+        if self.plan.enough(steps + self._steps, lasted_ns / 1e9):
+            if call.settle is not None:
+                call.settle()
+            self._end(caller)
+        elif call.end_ns - self._sampled_ns > 250_000_000:
+            self._sample()
+
+    def _traced(self, caller: Caller, taken: bool) -> None:
+        """A step ran that was to give RunMetadata."""
+        # Runs that the program traces itself give none; it is not waited for forever.
+        self._metadata += 1 if taken else 0.1
+        most = self._steps if self.plan.steps is not None else METADATA_STEPS
+        if self._metadata >= min(most, METADATA_STEPS):
+            self._rest(caller)
 
     def _begin(self, caller: Caller, settle: Settle) -> None:
         if not notes.claim(self.plan):

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar
 
 from . import attach
+from .pace import Call
 from .plan import PIECES, WARMUP, Plan
 from .recorder import Recorder
 
@@ -95,7 +96,9 @@ def step_function(function: Function) -> Function:
         for recorder in recorders:
             name = getattr(function, "__name__", type(function).__name__)
             key = ("own", id(function))
-            recorder.step("own", key, name, begin_ns, end_ns, settle=lambda: _wait(result), number=count[0])
+            recorder.step(
+                Call("own", key, name, begin_ns, end_ns, settle=lambda: _wait(result), number=count[0])
+            )
         count[0] += 1
         return result
 

@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from .folder import Folder
+from .pace import Call
 from .quiet import quiet
 from .recorder import Recorder
 
@@ -48,7 +49,9 @@ def watch(recorder: Recorder) -> None:
                 tracer.save(recorder.folder, step, taken)
                 recorder.metadata_saved = True
             recorder.step(
-                "session_run", key, f"run({signature(fetches)[:80]})", begin_ns, end_ns, source=self.graph
+                Call(
+                    "session_run", key, f"run({signature(fetches)[:80]})", begin_ns, end_ns, source=self.graph
+                )
             )
             return result
 

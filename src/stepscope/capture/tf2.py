@@ -6,6 +6,7 @@ import time
 import weakref
 from typing import Any
 
+from .pace import Call
 from .places import is_framework
 from .recorder import Recorder
 
@@ -41,12 +42,14 @@ def watch(recorder: Recorder) -> None:
             code = getattr(python, "__code__", None)
             library = code is not None and is_framework(code.co_filename)
             recorder.step(
-                "library_function" if library else "function_call",
-                ("function", id(self)),
-                getattr(python, "__name__", type(python).__name__),
-                begin_ns,
-                end_ns,
-                source=self,
+                Call(
+                    "library_function" if library else "function_call",
+                    ("function", id(self)),
+                    getattr(python, "__name__", type(python).__name__),
+                    begin_ns,
+                    end_ns,
+                    source=self,
+                )
             )
             return result
 
