@@ -56,7 +56,7 @@ def chapter(name: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """The files of docs/reference/ and what stands in them."""
+    """The files of docs/reference/ and their contents."""
     return {
         "index.md": contents(),
         **{f"{name}.md": chapter(name) for name in CHAPTERS},

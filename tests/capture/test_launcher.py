@@ -83,7 +83,7 @@ def ignored(line: str, cwd: Path) -> set[str]:
     """Signals that the program finds ignored when a shell runs this line; @ is where to put the command."""
     told = "sed -n s/SigIgn:.//p /proc/self/status"
     done = subprocess.run(
-        ["sh", "-c", line.replace("@", " ".join([*RECORD, told])) + "; exit $?"],
+        ["sh", "-c", line.replace("@", " ".join(RECORD)) + f" {told}; exit $?"],
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -99,6 +99,7 @@ def ignored(line: str, cwd: Path) -> set[str]:
     [
         ("@", set()),
         ("nohup @", {"SIGHUP"}),
+        ("@ env --ignore-signal=PIPE", {"SIGPIPE"}),
         ("trap '' TERM; @", {"SIGTERM"}),
         ("trap '' PIPE; @", {"SIGPIPE"}),
         ("trap '' INT QUIT HUP; @", {"SIGINT", "SIGQUIT", "SIGHUP"}),

@@ -10,6 +10,7 @@ import pytest
 import stepscope
 from stepscope import library, report
 from stepscope.errors import QueryError, UsageError
+from stepscope.library import statements
 from stepscope.session.trace import Trace
 from tests import corpus
 from tests.engines.second import DataFusion, adapted
@@ -46,6 +47,33 @@ def test_every_file_of_the_library_gives_equal_rows(
     if entry.kind == "base":
         rows = [sorted(one, key=repr) for one in rows]
     assert rows[1] == rows[0]
+
+
+def _values(one: library.Entry, trace: Trace) -> list[dict[str, statements.Value]]:
+    """Values to ask a statement with: those of each source, and the least that leaves nothing out."""
+    kept: list[dict[str, statements.Value]] = []
+    for source in trace.query(statements.statement("sources")).rows():
+        source_id, run_id, host_id = source[:3]
+        tracks = trace.query("SELECT id FROM track WHERE source_id = $1 ORDER BY id LIMIT 20", [source_id])
+        known: dict[str, statements.Value] = {
+            "source_id": source_id, "run_id": run_id, "host_id": host_id, "sources": [source_id],
+            "tracks": [track for (track,) in tracks.rows()], "walked": [], "allocator": "cpu", "most": 3,
+            "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
+            "until_ps": 2**62, "end_ps": 2**62,
+        }  # fmt: skip
+        values = {field.name: known[field.name] for field in one.parameters}
+        if values not in kept:
+            kept.append(values)
+    return kept
+
+
+@pytest.mark.parametrize("one", statements.reads(), ids=lambda one: one.name)
+def test_every_statement_gives_equal_rows(one: library.Entry, duckdb: Trace, second: Trace) -> None:
+    """On the two sources for which it has the most rows."""
+    asked = [statements.statement(one.name, **values) for values in _values(one, duckdb)]
+    answers = sorted(((duckdb.query(sql).rows(), sql) for sql in asked), key=lambda one: -len(one[0]))[:2]
+    for rows, sql in answers:
+        assert second.query(sql).rows() == rows
 
 
 def test_the_samples_have_rows_for_most_of_the_library(duckdb: Trace) -> None:

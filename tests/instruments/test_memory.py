@@ -315,22 +315,22 @@ def test_recomputing_drops_what_nobody_reads_around_the_peak() -> None:
     kept = Block(50, 20, 30, "top", "MatMul", kind="output", slot=0, dtype="DT_FLOAT", shape=(8, 2))
     one = a_memory([activation("relu", 0, 60, [(5, 10), (40, 60)]), kept])
     assert one.peak.bytes == 150
-    answers = {answer.change.split()[0]: answer for answer in whatif.ask(one, run_ps=lambda run: 3)}
+    answers = {answer.kind: answer for answer in whatif.ask(one, run_ps=lambda run: 3)}
     assert answers["recompute"].peak_bytes == 100
     assert answers["recompute"].cost_ps == 3
-    assert answers["all"].peak_bytes == 75
-    assert answers["half"].peak_bytes == 75
-    (none,) = [
-        a for a in whatif.ask(one, recompute=lambda name: name == "top") if a.change.startswith("rec")
-    ] or [None]
+    assert answers["half_precision"].peak_bytes == 75
+    assert answers["half_batch"].peak_bytes == 75
+    (none,) = [a for a in whatif.ask(one, recompute=lambda name: name == "top") if a.kind == "recompute"] or [
+        None
+    ]
     assert none is None
-    assert [a.blocks for a in whatif.ask(one, halve=lambda name: name == "top") if "these" in a.change] == [1]
+    assert [a.blocks for a in whatif.ask(one, halve=lambda name: name == "top") if a.meant] == [1]
 
 
 def test_a_change_may_not_help() -> None:
     # The peak of 100 is read right then; another moment is as high anyway.
     one = a_memory([activation("a", 0, 10, [(2, 9)]), activation("b", 20, 30, [(22, 29)])])
-    answer = next(a for a in whatif.ask(one, halve=lambda name: name == "a") if "half precision" in a.change)
+    answer = next(a for a in whatif.ask(one, halve=lambda name: name == "a") if a.kind == "half_precision")
     assert (answer.peak_bytes, answer.saved_bytes) == (100, 0)
 
 

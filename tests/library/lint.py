@@ -29,7 +29,6 @@ REFUSED: Mapping[type[exp.Expression], str] = {
     exp.JSONExtract: "use JSON_EXTRACT_STRING on scalars",
     exp.Round: "halves differ",
     exp.Distinct: "use GROUP BY, or COUNT(DISTINCT column)",
-    exp.Limit: "rank in a window instead",
     exp.Placeholder: "no parameters",
 }
 _WHOLE = ("BIGINT", "INT", "INTEGER")
@@ -98,6 +97,9 @@ def _is_scalar_path(node: exp.JSONExtractScalar) -> bool:
 
 
 def _orders(tree: exp.Expression, sql: str) -> Iterator[str]:
+    for limit in tree.find_all(exp.Limit):
+        if limit.parent is None or limit.parent.args.get("order") is None:
+            yield f"which rows a limit leaves needs an order: {limit.sql()}"
     # The tree cannot tell what was written from what is DuckDB's default, so the text is asked.
     if sql.count("NULLS LAST") != len(list(tree.find_all(exp.Ordered))):
         yield "ORDER BY: each column with NULLS LAST"

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from stepscope import library, messages
 from stepscope.engines.duckdb.parser import parse
 from stepscope.lake.schema import schema
+from stepscope.library import statements
 from tests.draw import Tables
 from tests.library import lint
 
-ENTRIES = library.entries()
+SAMPLES = {"text": "x", "texts": ("x", "y"), "ints": (1, 2)}
+"""Values of parameters; those of other units are 1."""
+
+
+def _asked(found: library.Entry) -> library.Entry:
+    """A statement of the folder reads with values for its parameters."""
+    values = {one.name: SAMPLES.get(one.unit, 1) for one in found.parameters}
+    return found._replace(sql=statements.filled(found, values))
+
+
+READS = tuple(map(_asked, statements.reads()))
+ENTRIES = (*library.entries(), *READS)
 COLUMNS = {t.name: set(t.names) for t in schema().tables} | {
     view.name: {field.name for field in view.columns} for view in library.views()
 }
@@ -36,6 +50,7 @@ def empty():
 def test_there_is_something():
     assert len(library.names("analysis")) >= 17
     assert len(library.names("finding")) >= 18
+    assert len(READS) >= 60
     assert library.sql("op_types").startswith("WITH types")
     assert library.entry("input-wait") is library.entry("input_wait")
     assert library.tables_of("op_types") == {"rollup_op", "track", "device", "source"}
@@ -52,7 +67,12 @@ def test_columns_are_those_of_the_header(entry, empty):
 
 @every
 def test_quiet_without_data(entry, empty):
-    assert empty.execute(entry.sql).fetchall() == []
+    rows = empty.execute(entry.sql).fetchall()
+    if entry.kind == "read" and "GROUP BY" not in entry.sql and "ORDER BY" not in entry.sql:
+        rows = [
+            row for row in rows if any(value not in (None, 0) for value in row if not isinstance(value, str))
+        ]
+    assert rows == []
 
 
 @every
@@ -69,6 +89,7 @@ def test_the_header_and_the_words_tell_what_it_reads(entry, empty):
 @every
 def test_portable(entry):
     assert lint.problems(entry.sql, COLUMNS) == []
+    assert entry.kind == "read" or "LIMIT" not in entry.sql
 
 
 @every
@@ -88,8 +109,84 @@ def test_weakened_by_known_slugs(entry):
 
 
 @every
-def test_analyses_and_findings_have_a_total_order(entry):
-    assert (entry.kind == "base") == ("ORDER BY" not in entry.sql.rpartition("FROM")[2])
+def test_all_but_views_have_a_total_order(entry, empty):
+    """Statements whose rows are sums over everything, one for each SELECT, have no need of one."""
+    ordered = "ORDER BY" in entry.sql
+    if entry.kind == "read" and not ordered:
+        rows = empty.execute(entry.sql).fetchall()
+        assert len(rows) == entry.sql.count("UNION ALL") + 1
+    else:
+        assert (entry.kind == "base") == ("ORDER BY" not in entry.sql.rpartition("FROM")[2])
+
+
+def test_reads_are_asked_for_by_somebody():
+    """By their names as literals, or as literals that begin or end them."""
+    folder = Path(library.__path__[0]).parent
+    code = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
+    parts = ("_numbers", "_places", "memory_peak_")
+    unused = [one.name for one in READS if f'"{one.name}"' not in code]
+    assert [name for name in unused if not name.endswith(parts) and not name.startswith(parts)] == []
+
+
+def test_both_name_the_same_events():
+    """What counts the events of pipelines in the rollups looks for the names that the view has."""
+    view = library.sql("_pipeline_slice").partition("WHERE")[2]
+    counts = next(one.sql for one in READS if one.name == "pipeline_event_counts").partition("WHERE")[2]
+    assert counts.partition("GROUP BY")[0].split() == view.replace("s.name", "r.name").split()
+
+
+READ = """-- Title
+--
+-- question: What?
+-- reads: slice
+-- parameters:
+--   source_id | int | source
+--   names | texts | names
+-- columns:
+--   name | text | the name
+SELECT s.name FROM slice AS s WHERE s.source_id = $source_id AND s.name IN $names
+"""
+
+
+def test_values_become_literals():
+    found = library.parse("read", "some_read", READ)
+    assert found.columns == (library.Field("name", "text", "name", "the name"),)
+
+    def where(**values):
+        return statements.filled(found, values).partition("WHERE ")[2]
+
+    assert where(source_id=-7, names=["a'b", "$source_id"]) == (
+        "s.source_id = (-7) AND s.name IN ('a''b', '$source_id')"
+    )
+    assert where(source_id=None, names=()) == "s.source_id = NULL AND s.name IN ('')"
+    for wrong in (
+        {"source_id": "7", "names": ()},
+        {"source_id": True, "names": ()},
+        {"source_id": 7},
+        {"source_id": 7, "names": "ab"},
+        {"source_id": 7, "names": [1]},
+        {"source_id": 7, "names": (), "more": 1},
+    ):
+        with pytest.raises(TypeError):
+            where(**wrong)
+    with pytest.raises(KeyError):
+        statements.statement("no_such_read")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("--   names | texts | names\n", ""),
+        ("IN $names", "IN $others"),
+        ("--   name | text | the name", "--   name | text | Name | the name"),
+        ("--   name | text", "--   name | texts"),
+        ("-- parameters:", "-- severity: high\n-- parameters:"),
+    ],
+)
+def test_headers_of_reads_are_strict(old, new):
+    assert old in READ
+    with pytest.raises(library.HeaderError):
+        library.parse("read", "some_read", READ.replace(old, new, 1))
 
 
 def test_views_come_after_what_they_read():
@@ -188,6 +285,7 @@ def test_templates_name_columns():
         "SELECT s.name FROM nowhere AS s",
         "SELECT REGEXP_EXTRACT(s.name, 'a(b)', 1) AS x FROM slice AS s",
         "SELECT s.name FROM slice AS s LIMIT 3",
+        "SELECT s.name FROM (SELECT t.name FROM slice AS t LIMIT 3) AS s ORDER BY s.name NULLS LAST",
         "SELECT s.name FROM slice AS s QUALIFY ROW_NUMBER() OVER (ORDER BY s.id NULLS LAST) = 1",
         "SELECT JSON_EXTRACT_STRING(s.args_json, '$[0]') AS x FROM slice AS s",
         "SELECT DISTINCT s.name FROM slice AS s",

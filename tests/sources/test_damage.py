@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.errors import LimitReached, UnreadableSource, UsageError
+from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
 from stepscope.session import trace
 from stepscope.sources import limits, spool
 from stepscope.sources.damage import Damaged
@@ -211,6 +211,23 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for_forever(
     (tmp_path / "good.json").write_bytes(CHROME)
     found = find([str(tmp_path)], recognise, Spool())
     assert [one.name for one in found.sources] == ["good.json"]
+
+
+def test_a_device_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = tmp_path / "zeros.json"
+    link.symlink_to("/dev/zero")
+    for path in ("/dev/zero", str(link)):
+        with pytest.raises(UsageError, match="A device holds no recording"):
+            find([path], recognise, Spool())
+    with open("/dev/zero") as zeros, monkeypatch.context() as patch:  # noqa: PTH123
+        patch.setattr("sys.stdin", zeros)
+        with pytest.raises(UsageError, match="may never end"):
+            find(["-"], recognise, Spool())
+    (tmp_path / "good.json").write_bytes(CHROME)
+    found = find([str(tmp_path)], recognise, Spool())
+    assert [one.name for one in found.sources] == ["good.json"]
+    with pytest.raises(NothingFound, match="empty"):
+        find(["/dev/null"], recognise, Spool())
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.4])

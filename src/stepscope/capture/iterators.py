@@ -71,7 +71,7 @@ class Iterators:
 
         def __init__(self_: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
             if self._first and context.executing_eagerly():
-                # What is there now is no thread of a pipeline: those come with their iterators.
+                # What is there now is not a thread of a pipeline: those come with their iterators.
                 self._recorder.own_threads = threads()
             self._first = False
             init(self_, dataset, *args, **kwargs)

@@ -86,7 +86,7 @@ def watch(recorder: Recorder) -> None:
 
 
 def _file(function: Any) -> str:
-    """Where a function is written; empty for what is no function, such as an object that can be called."""
+    """Where a function is written; empty for other callables."""
     for _ in range(20):
         code = getattr(function, "__code__", None)
         function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)

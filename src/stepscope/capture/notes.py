@@ -27,7 +27,7 @@ def process(plan: Plan, kind: str, value: Any = None) -> None:
 
 
 def seen(plan: Plan, frameworks: list[str], pace: Pace, last: bool = False) -> None:
-    """Leaves what was called so far; at most every 50 ms, for it stands in the program's way,
+    """Leaves what was called so far; at most every 50 ms, because it delays the program,
     unless it is the last time."""
     if plan.state is None:
         return

@@ -112,7 +112,7 @@ class Pace:
 
     def _choose(self) -> tuple[Any, ...] | None:
         most = max((one.count for one in self.callers.values()), default=0)
-        # What was called once while others were called often, as a function that initialises, is no step.
+        # A function that initialises is not a step: it is called once while others are called often.
         least = min(2, self.warmup + 1, most - 1)
         repeated = {key: one for key, one in self.callers.items() if one.count >= least}
         for level in LEVELS:
@@ -120,7 +120,7 @@ class Pace:
             if not here:
                 continue
             key = _heaviest({key: one for key, one in here.items() if one.settled >= self.warmup})
-            # A function that ran three times before the first element was drawn is no step of that loop.
+            # A function that ran three times before the first element was drawn is not a step of that loop.
             drawn = [one.settled for one in repeated.values() if one.how == "next_element"]
             if key is None or (drawn and max(drawn) < min(self.warmup, 2)):
                 return None

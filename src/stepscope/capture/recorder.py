@@ -1,4 +1,4 @@
-"""The recorder of a process: it is told of every call that may be a step, and records when they have settled.
+"""The recorder of a process: it sees every call that may be a step, and records once they have settled.
 
 Past 400 lines because it is one machine of five states, whose changes are best read in one place.
 
@@ -25,7 +25,7 @@ WAITING, RECORDING, METADATA, AFTER, DONE = "waiting", "recording", "metadata", 
 
 MOST_CALLERS = 10_000
 STEPS_BEFORE, STEPS_AFTER = 10, 30
-"""What a step takes without a profiler is told by so many steps before the recording, or so many after it."""
+"""How many steps before the recording, or after it, show what a step takes without a profiler."""
 
 
 class Recorder:

@@ -86,7 +86,9 @@ def _ignored_by_parent() -> set[int]:
     """Which of SIGPIPE and SIGXFSZ were ignored before Python ignored them.
 
     Python keeps no record, so the parent has to tell: a shell under `trap '' PIPE` ignores that one. A parent
-    that ignores both is most likely Python itself, which restores the defaults for what it starts.
+    that ignores both is most likely Python itself, which restores the defaults for what it starts. A program
+    that became the launcher, as in `env --ignore-signal=PIPE stepscope record …`, leaves nobody to ask: such
+    a command belongs behind the --.
     """
     try:
         text = Path(f"/proc/{os.getppid()}/status").read_text(encoding="ascii", errors="replace")

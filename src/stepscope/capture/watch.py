@@ -41,7 +41,7 @@ class Watcher:
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None:
-                # Whoever only asks whether a framework is there gets this spec, too, and never loads it.
+                # Code that only asks whether a framework is there gets this spec, too, and never loads it.
                 if hasattr(spec.loader, "exec_module"):
                     loader: Any = _Loader(spec.loader, lambda module: self._loaded(name, module))
                     spec.loader = loader

@@ -54,12 +54,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
     from stepscope.instruments.memory import allocators, whatif
+    from stepscope.library.statements import statement
     from stepscope.report import memory
 
     with opened(options, console) as (trace, bar):
         found = allocators.find(trace.query)
         durations = _durations(trace) if found else {}
-        unread = trace.query(_UNREAD).rows() if found else []
+        unread = trace.query(statement("unread_op_logs")).rows() if found else []
         bar.stop()
     asked = [
         (
@@ -85,9 +86,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-_UNREAD = "SELECT detail FROM source_note WHERE slug = 'op-log-unread' ORDER BY detail"
-
-
 def _search(option: str, pattern: str | None) -> Callable[[str], bool] | None:
     if pattern is None:
         return None
@@ -104,7 +102,7 @@ def _search(option: str, pattern: str | None) -> Callable[[str], bool] | None:
 
 def _durations(trace: Trace) -> dict[int, int]:
     """How long each execution's kernel took, by its number."""
-    rows = trace.query(
-        "SELECT id, coalesce(op_end_ps, end_ps) - coalesce(op_start_ps, start_ps) FROM op_run"
-    ).rows()
+    from stepscope.library.statements import statement
+
+    rows = trace.query(statement("op_durations")).rows()
     return {number: max(took, 0) for number, took in rows}

@@ -76,7 +76,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if found or options.format != "table":
         show(pipeline.build(found, lost), options, console)
     if not found:
-        for line in (pipeline.NOTHING, *(f"  {plain(text)}" for text in lost), f"  to do: {pipeline.TODO}"):
+        for line in (
+            pipeline.NOTHING,
+            *(f"  {plain(pipeline.odd(one))}" for one in lost),
+            f"  to do: {pipeline.TODO}",
+        ):
             console.say(line)
         return 2
     return 0

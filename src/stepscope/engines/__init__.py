@@ -161,3 +161,8 @@ class Engine(Protocol):
 def statement(asked: Statement | str) -> Statement:
     """Text as a statement that says nothing of what it reads."""
     return asked if isinstance(asked, Statement) else Statement(asked)
+
+
+def rows_of(table: str, columns: Sequence[str] = ("*",), order: str = "") -> Statement:
+    """The statement that gives the rows of a table or view as they are. The names are never a user's."""
+    return Statement(f"SELECT {', '.join(columns)} FROM {table}{f' ORDER BY {order}' if order else ''}")

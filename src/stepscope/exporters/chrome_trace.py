@@ -25,6 +25,7 @@ from stepscope.exporters.fields import args_sql, quote
 from stepscope.exporters.own_marks import members
 from stepscope.exporters.track_ids import TrackIds, count
 from stepscope.hidden import escaped_json
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -73,12 +74,7 @@ def write(
 
 def _head(trace: Trace, layout: Layout, marks: dict[str, Any]) -> str:
     """The fields beside the events, and the beginning of the events."""
-    facts = {
-        row[0]: row[1:]
-        for row in trace.query(
-            "SELECT source_id, format, producer, complete, events_lost, events_capped FROM source"
-        ).rows()
-    }
+    facts = {row[0]: row[4:] for row in trace.query(statement("sources")).rows()}
     sources = []
     for place in layout.places:
         format_, producer, complete, lost, capped = facts[place.source_id]
@@ -112,9 +108,7 @@ class _Text:
         self._layout, self._memory, self._dataflow = layout, memory, dataflow
         self._several = len(layout.places) > 1
         high = max(place.end_ps + max(place.shift_ps, 0) for place in layout.places)
-        flows = trace.query(
-            "SELECT source_id, min(flow_id), max(flow_id) FROM flow GROUP BY source_id ORDER BY source_id"
-        ).rows()
+        flows = trace.query(statement("arrow_numbers")).rows()
         self._args = {name: args_sql(name, self._several) for name in ("slice", "instant", "flow")}
         number = "concat(spot.ordinal, ':', {})" if self._several else "{}"
         self._sequence = f"to_json({number.format('coalesce(spot.own_id, spot.tid::VARCHAR)')})"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stepscope.exporters import crossings
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -53,36 +54,21 @@ class Layout:
     notes: tuple[str, ...]
 
 
-_SPANS = """
-SELECT source_id, min(start_ps) AS start_ps, max(end_ps) AS end_ps
-FROM (
-  SELECT source_id, min(ts_ps) AS start_ps, max(ts_ps + dur_ps) AS end_ps FROM slice GROUP BY source_id
-  UNION ALL SELECT source_id, min(ts_ps), max(ts_ps) FROM instant GROUP BY source_id
-  UNION ALL SELECT source_id, min(ts_ps), max(ts_ps) FROM counter GROUP BY source_id
-  UNION ALL SELECT source_id, min(ts_ps), max(ts_ps) FROM flow GROUP BY source_id
-) AS part
-GROUP BY source_id
-"""
-
-
 def lay_out(trace: Trace, more: Mapping[int, tuple[int, int]] | None = None) -> Layout:
     """Places the sources of a trace that hold events. Queries four tables for their first and last moment.
 
     more: first and last moment of what else will be shown of a source.
     """
-    spans = {row[0]: (row[1], row[2]) for row in trace.query(_SPANS).rows()}
+    spans = {row[0]: (row[1], row[2]) for row in trace.query(statement("event_spans")).rows()}
     for source, (first, last) in (more or {}).items():
         start, end = spans.get(source, (first, last))
         spans[source] = (min(start, first), max(end, last))
-    origins: dict[int, int] = dict(
-        trace.query(
-            "SELECT source_id, min(origin_unix_ns) FROM capture"
-            " WHERE clock = 'unix' AND origin_unix_ns IS NOT NULL GROUP BY source_id"
-        ).rows()
-    )
-    rows = trace.query(
-        "SELECT source_id, run_id, host_id, path, format FROM source ORDER BY source_id"
-    ).rows()
+    origins: dict[int, int] = {
+        source: begin
+        for source, _, _, begin in trace.query(statement("source_clocks")).rows()
+        if begin is not None
+    }
+    rows = [row[:5] for row in trace.query(statement("sources")).rows()]
     rows = [row for row in rows if row[0] in spans]
     base = min((origins[row[0]] for row in rows if row[0] in origins), default=None)
     shifts: dict[int, int] = {}

@@ -1,6 +1,6 @@
 """Slices of one row that begin within another and end after it; those that nest have it as parent.
 
-Slices stand in the order in which they nest, so that at one depth those of one parent follow one another. A
+Slices come in the order in which they nest, so that at one depth those of one parent follow one another. A
 running maximum of (parent, end) is therefore the end that the siblings before reached, and the engine works
 that out as the rows pass, holding none of them. A window over partitions would hold them all.
 """

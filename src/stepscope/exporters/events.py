@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.exporters.fields import quote
 from stepscope.exporters.track_ids import TrackIds, count
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -25,7 +26,7 @@ COLUMNS = {
     "pid": "number of the process, device or group; unique over all sources",
     "tid": "number of the track; unique over all sources",
     "ts": "start in microseconds: Unix time where the recording knows it (clock = unix)",
-    "dur": "duration in microseconds; NULL for what is no slice",
+    "dur": "duration in microseconds; NULL for all but slices",
     "arg_name": "op or graph node",
     "arg_op": "type of the op",
     "id": "number of the arrow, or id of the object",
@@ -81,9 +82,7 @@ first AS (
 
 def _number(trace: Trace, table: str, begin: int) -> str:
     """SQL that numbers the rows of a table from `begin`. Counting them as they pass would hold them all."""
-    rows = trace.query(
-        f"SELECT source_id, min(id), max(id) FROM {table} GROUP BY source_id ORDER BY source_id"
-    ).rows()
+    rows = trace.query(statement(f"{table}_numbers")).rows()
     shifts = {}
     for source_id, first, last in rows:
         shifts[source_id] = begin - first
@@ -94,12 +93,7 @@ def _number(trace: Trace, table: str, begin: int) -> str:
 
 
 def _sources(trace: Trace) -> dict[int, dict[str, str]]:
-    rows = trace.query(
-        "SELECT source.source_id, source.path, min(capture.clock),"
-        " min(CASE WHEN capture.clock = 'unix' THEN capture.origin_unix_ns END)"
-        " FROM source LEFT JOIN capture ON capture.source_id = source.source_id"
-        " GROUP BY source.source_id, source.path ORDER BY source.source_id"
-    ).rows()
+    rows = trace.query(statement("source_clocks")).rows()
     return {
         source_id: {
             "path": quote(path),

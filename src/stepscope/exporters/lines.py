@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.engines import rows_of as all_rows
 from stepscope.exporters import EVENTS, Written, events
 
 if TYPE_CHECKING:
@@ -21,4 +22,4 @@ def write_lines(trace: Trace, out: Path, table: str | None, form: Form, sql: str
 
 def rows_of(trace: Trace, table: str) -> str:
     """The SELECT that gives a table of the schema, or the flat events."""
-    return events.sql(trace) if table == EVENTS else f"SELECT * FROM {table}"
+    return events.sql(trace) if table == EVENTS else all_rows(table).sql

@@ -2,7 +2,7 @@
 
 Each allocator of each device is a process of its own, behind all others. Its rows are lanes: chrome://tracing
 and Perfetto both show slices in rows, while objects (phases N and D, which TensorFlow's Timeline writes) are
-left out by Perfetto. The rows say that they are derived, so whoever reads the file back adds none of them to
+left out by Perfetto. The rows say that they are derived, so that a reader of the file adds none of them to
 the work of a device.
 """
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.instruments.memory import moves
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.exporters.clocks import Layout
@@ -37,20 +38,12 @@ def look(trace: Trace) -> Memory:
     """What a trace tells of memory. A Chrome trace shows its own counters; only Kineto's has none of them."""
     sources = [
         number
-        for (number,) in trace.query(
-            "SELECT source_id FROM source WHERE format <> 'chrome_trace' OR producer = 'kineto'"
-            " ORDER BY source_id"
-        ).rows()
+        for number, _, _, _, form, producer, *_ in trace.query(statement("sources")).rows()
+        if form != "chrome_trace" or producer == "kineto"
     ]
     if not sources:
         return NOTHING
-    rows = trace.query(
-        "SELECT source_id, min(coalesce(born_ps, freed_ps)), max(coalesce(freed_ps, born_ps)), count(lane),"
-        " CAST(coalesce(sum(CASE WHEN lane IS NULL THEN 1 END), 0) AS BIGINT),"
-        " CAST(coalesce(sum(CASE WHEN lane IS NULL THEN bytes END), 0) AS BIGINT)"
-        f" FROM buffer WHERE source_id IN ({', '.join(map(str, sources))})"
-        " GROUP BY source_id HAVING count(coalesce(born_ps, freed_ps)) > 0 ORDER BY source_id"
-    ).rows()
+    rows = trace.query(statement("memory_spans", sources=sources)).rows()
     notes = []
     if left := sum(row[4] for row in rows):
         size = units.show(sum(row[5] for row in rows), "bytes")

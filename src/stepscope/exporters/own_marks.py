@@ -1,10 +1,10 @@
 """What a Chrome trace has no words for and reading it back needs: origin, steps, and devices of the rows.
 
 stepscopeOriginMicroseconds is the moment in the file from which its recordings counted: reading it back
-counts from there, so that what lay before its zero does so again. The rest stands in members of the file's
+counts from there, so that what lay before its zero does so again. The rest is in members of the file's
 outer object, which other programs pass over: stepscopeSteps0, stepscopeSteps1, … and stepscopeDevices0, …,
-each of them below the size up to which readers keep such members. Texts stand once, in `words`, and rows
-name them by number.
+each of them below the size up to which readers keep such members. Each text is there once, in `words`, and
+rows name them by number.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import itertools
 import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.exporters.clocks import Layout
@@ -66,10 +68,7 @@ def _steps(trace: Trace, layout: Layout) -> tuple[list[tuple[Any, ...]], list[st
     """Steps on the time line of the file: name, kind, recovered_from, reason (texts), number, begin,
     duration, averaged. Empty where nothing told any, or where they overlap, as those of several hosts do."""
     shifts = {place.source_id: place.shift_ps for place in layout.places}
-    rows = trace.query(
-        "SELECT source_id, name, kind, recovered_from, reason, step, ts_ps, dur_ps, averaged FROM step"
-        " WHERE recovered_from <> 'whole_capture' ORDER BY source_id, ts_ps, id"
-    ).rows()
+    rows = trace.query(statement("recorded_steps")).rows()
     steps = sorted(
         (
             (*texts, number, ts_ps + shifts[source], dur_ps, averaged)

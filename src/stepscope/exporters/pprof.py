@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.errors import UsageError
 from stepscope.exporters import Written
 from stepscope.exporters.profile_proto import Sample, profile
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -21,15 +22,6 @@ if TYPE_CHECKING:
 EXTENSIONS = (".pb", ".pprof")
 TEXT = True
 DEFAULT = "slice"
-
-_SLICES = """
-SELECT s.track_id, s.depth, s.name, s.self_ps
-FROM slice s
-ORDER BY s.id"""
-_TRACKS = """
-SELECT t.id, t.process, t.name, t.run_id, t.host_id
-FROM track t
-ORDER BY t.id"""
 
 _LABELS = ("process", "track", "run", "host")
 
@@ -44,12 +36,13 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
         )
     stacks = Stacks()
     rows = 0
-    for batch in trace.query(_SLICES).batches():
+    for batch in trace.query(statement("self_times")).batches():
         rows += len(batch)
         stacks.add(batch)
-    span = trace.query("SELECT min(ts_ps), max(ts_ps + dur_ps), min(s.source_id) FROM slice s").rows()[0]
-    origin = trace.query("SELECT min(origin_unix_ns), max(origin_unix_ns) FROM capture").rows()[0]
-    tracks: dict[int, Sequence[Any]] = {row[0]: row[1:] for row in trace.query(_TRACKS).rows()}
+    span = trace.query(statement("slice_span")).rows()[0]
+    origin = trace.query(statement("origin_span")).rows()[0]
+    named = trace.query(statement("track_names")).rows()
+    tracks: dict[int, Sequence[Any]] = {row[0]: row[1:] for row in named}
     pieces = profile(
         (("slices", "count"), ("self", "nanoseconds")),
         stacks.names,

@@ -1,4 +1,4 @@
-"""Where each row stands in a file of several sources: numbers of processes and threads, unique in the file.
+"""The place of each row in a file of several sources: numbers of processes and threads, unique in the file.
 
 A join would look the track of a row up as well, but the engine's join does not keep the order of rows, and
 sorting all of them costs a copy of the file. So the tracks become one list, and a row finds its own by
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stepscope.errors import OutputError
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -40,9 +41,7 @@ class TrackIds:
         self._sources = sources
         self._shifts: dict[int, int] = {}
         self._size = 0
-        rows = trace.query(
-            "SELECT source_id, min(id), max(id) FROM track GROUP BY source_id ORDER BY source_id"
-        ).rows()
+        rows = trace.query(statement("track_numbers")).rows()
         for source_id, first, last in rows:
             if source_id in sources:
                 self._shifts[source_id] = self._size - first + 1
@@ -96,9 +95,7 @@ track_ids AS (
 
 def count(trace: Trace, table: str) -> int:
     """Rows of a table. OutputError when some lie on no track: they would be left out without a word."""
-    rows, orphans = trace.query(
-        f"SELECT count(*), count(CASE WHEN track_id NOT IN (SELECT id FROM track) THEN 1 END) FROM {table}"
-    ).rows()[0]
+    rows, orphans = trace.query(statement(f"{table}_places")).rows()[0]
     if orphans:
         raise OutputError(
             "The tables are damaged.",

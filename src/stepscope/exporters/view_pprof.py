@@ -1,6 +1,6 @@
 """A view of tfprof as a profile for pprof and speedscope: scopes, inputs or calls as stacks.
 
-Each line is a frame on top of the line it stands below, with what is its own. What a line holds beyond its
+Each line is a frame on top of its parent line, with what is its own. What a line holds beyond its
 own and the lines shown below it (hidden by depth or by -hide…) is put down to the line itself, so that a
 flame graph is as wide as the totals of the view.
 """
@@ -18,7 +18,7 @@ _NANOSECONDS = 1000
 
 
 def check(view: str, select: Sequence[str]) -> None:
-    """UsageError for a view that is no tree, and where no figure is selected."""
+    """UsageError for a view that is not a tree, and where no figure is selected."""
     if view not in VIEWS:
         raise UsageError(
             "A profile of stacks is made of a tree",
@@ -71,7 +71,7 @@ def _unit(word: str) -> str:
 
 
 def _short(view: str, node: Node, above: Node | None) -> str:
-    """Name of the frame: in the scope view without the scopes that stand below it in the stack."""
+    """Name of the frame: in the scope view without the scopes below it in the stack."""
     if view == "scope" and above is not None and node.name.startswith(f"{above.name}/"):
         return node.name[len(above.name) + 1 :]
     return node.name

@@ -15,7 +15,7 @@ from stepscope.formats._protobuf import fields
 PLANE = b"/host:metadata"
 _NUMBER = re.compile(rb"\((\d{1,20})\)$")
 _LEAST_BYTES = 8
-"""A shorter text of bytes is no program."""
+"""Fewer bytes are not a program."""
 
 
 def programs(data: memoryview) -> Iterator[tuple[str, memoryview]]:

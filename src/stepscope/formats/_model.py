@@ -22,7 +22,7 @@ _MOST_DEPTH = 1000
 
 
 class Damaged(ValueError):
-    """The bytes are no such message, or cut."""
+    """The bytes are not such a message, or were cut."""
 
 
 @dataclass

@@ -43,7 +43,7 @@ def innermost(frames: list[CodeLine]) -> CodeLine | None:
 
 
 def read(data: bytes) -> dict[str, CodeLine]:
-    """The line of each op that has a trace. Whatever is no op log, or is damaged, ends what is read of it."""
+    """The line of each op that has a trace. Reading ends at the first damage."""
     texts: dict[int, str] = {}
     traces: list[tuple[str, list[bytes]]] = []
     for number, value in _fields(data):

@@ -1,6 +1,6 @@
 """What tfprof's logger and profiler write: op logs (OpLogProto) and profiles (ProfileProto).
 
-They are no recordings: no format claims them, and `stepscope tfprof` alone looks for them.
+They are not recordings: no format claims them, and only `stepscope tfprof` looks for them.
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ class _Capture:
             for place, stage in enumerate(stages if isinstance(stages, list) else []):
                 self._seen += 1
                 if not isinstance(stage, dict):
-                    self._note("damaged-piece", "lost", "pipeline/datasets.json: a stage is no object")
+                    self._note("damaged-piece", "lost", "pipeline/datasets.json: a stage is not an object")
                     continue
                 self._stored += 1
                 position = _whole(stage, "position")
@@ -315,7 +315,7 @@ class _Capture:
         self._add("step_stored", rows)
 
     def _told_lines(self, name: str) -> Iterator[Mapping[str, Any]]:
-        """The lines of a file; what is no JSON object is lost."""
+        """The lines of a file; what is not a JSON object is lost."""
         data = self._data.get(name, b"")
         good = 0
         whole = [line for line in data.split(b"\n") if line.strip()]
@@ -326,7 +326,7 @@ class _Capture:
         self._stored += good
         if good < len(whole):
             self._note(
-                "damaged-piece", "lost", f"{name}: {len(whole) - good:,} of {len(whole):,} lines are no JSON"
+                "damaged-piece", "lost", f"{name}: {len(whole) - good:,} of {len(whole):,} lines are not JSON"
             )
 
     def _time(self, unix_ns: int | None) -> int | None:
@@ -436,7 +436,7 @@ def _lines(data: bytes) -> Iterator[Mapping[str, Any]]:
         try:
             found = strict_json.parse(line, lenient=True) if line.strip() else None
         except strict_json.OddJson:
-            continue  # counted by whoever asks how many lines there are
+            continue  # counted where the number of lines is wanted
         if isinstance(found, dict):
             yield found
 

@@ -1,9 +1,9 @@
-"""Finds the steps of a recording: from the best evidence that it holds, and tells which it was.
+"""Finds the steps of a recording, from the best evidence that it holds, and says which that was.
 
 The evidence, best first: numbered marks (`train` with a step_num, `ProfilerStep#7`), marks without a
 number, Session.run calls, calls of a tf.function, FunctionRun, calls of a jitted function, calls that
 fetch the next batch, a file that holds one step by its nature (RunMetadata, tf Timeline). Where there
-is none, the whole capture stands in for a step and a note says so.
+is none, the whole capture counts as one step and a note says so.
 
 Marks are taken as they are. Calls only tell when an iteration begins: a step lasts from one call to the
 next, so that time spent between calls (fetching input, callbacks) is not lost; the last one ends with
@@ -270,7 +270,7 @@ def _loop(calls: Sequence[Mark]) -> list[Mark]:
 
 
 def _intervals(marks: Sequence[Mark], evidence: str) -> list[Step]:
-    """Marks as they stand. An outer mark that holds several of another name is no step but a group of
+    """Marks as they are. An outer mark that holds several of another name is not a step but a group of
     them (an epoch); otherwise what lies inside a mark belongs to its step."""
     ordered = sorted((m for m in marks if m.dur_ps > 0), key=lambda m: (m.ts_ps, -m.dur_ps))
     starts = [m.ts_ps for m in ordered]
@@ -376,7 +376,7 @@ def _one_step(source: Hints, producer: str, start: int, end: int, marks: Sequenc
         number = source.step if source.step is not None else 0
         name = f"step {source.step}" if source.step is not None else "step"
         step = _classify([Step(name, number, start, end, "file")], compiles)[0]
-        told = "its number is told by the file's name" if source.step is not None else "a file of one step"
+        told = "its number is in the file's name" if source.step is not None else "a file of one step"
         return step if step.kind == "compile" else step._replace(reason=told)
     why = "nothing in the recording tells where a step begins"
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)

@@ -6,9 +6,9 @@
     stage/<name>/ + <name>.lock          an entry being made or removed; the lock dies with its process
     checked/<digest of the path>.json    which files of a lake hold what was written: see checked.py
 
-An unchanged file is known by path, size, mtime, ctime and inode, so a second look reads nothing of it; a
-copy under another name is known by its hash. Who reads an entry holds a shared lock on its folder, and only
-what nobody holds is evicted. Stores compare what they read with hashes, so that damage is
+An unchanged file is known by path, size, mtime, ctime and inode, so a second look does not read it; a
+copy under another name is known by its hash. A reader of an entry holds a shared lock on its folder, and
+only entries that nobody holds are evicted. Stores compare what they read with hashes, so that damage is
 found and the entry made anew. Entries are not forced to the disk when they are made, which would cost as
 much as decoding: one that may have been in flight when the machine went down is not believed.
 """
@@ -386,7 +386,7 @@ class Cache:
         for used, size, entry in sorted(found)[:-1]:
             if total <= self._most and used > 0:
                 break
-            with contextlib.suppress(OSError):  # another process was quicker, or it is no folder
+            with contextlib.suppress(OSError):  # another process was quicker, or it is not a folder
                 if self._remove(entry):
                     total -= size
 
@@ -401,6 +401,8 @@ def _item(found: Any, path: str) -> Item:
         raise strict_json.OddJson("'unpack' is not a list of names")
     parts = {"path": path, "codec": place["codec"], "unpack": tuple(unpack)}
     known = strict_json.record(Bytes, place, parts)
+    if known.crc is not None and known.crc >= 1 << 32:
+        raise strict_json.OddJson("'crc' has more than 32 bits")
     item = strict_json.record(Item, found, {"bytes": known, "spooled": None})
     if not (item.decoder.isascii() and item.kind.isascii()):
         raise strict_json.OddJson(f"no format is called {item.kind}")

@@ -76,7 +76,7 @@ def put_if_absent(source: Path, target: Path) -> bool:
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
             raise
-        # A file system without links. Whoever writes here holds the commit lock.
+        # A file system without links. A writer holds the commit lock here.
         if target.exists():
             return False
         source.rename(target)

@@ -124,7 +124,7 @@ def check_mark(folder: Path) -> None:
         version = strict_json.record(_Mark, strict_json.read(mark)).schema_version
     except FileNotFoundError:
         raise LakeError(
-            f"{folder} is no lake.",
+            f"{folder} is not a lake.",
             seen=f"no {LAKE_MARK} in it",
             todo="stepscope ingest PATH --lake DIR makes one",
             path=str(folder),

@@ -34,7 +34,7 @@ class SourceRow(NamedTuple):
 
 
 def printable(text: str) -> str:
-    """Text that any encoder takes: names of files may hold bytes that are no UTF-8."""
+    """Text that any encoder takes: names of files may hold bytes that are not UTF-8."""
     return (
         text.encode("utf-8", "surrogateescape")
         .decode("utf-8", "replace")

@@ -68,7 +68,7 @@ _VERSION = re.compile(r"^-- SCHEMA_VERSION (\d+)$", re.MULTILINE)
 
 
 def read(text: str) -> Schema:
-    """Reads a schema file. ValueError when a table or column has no comment or no version is told."""
+    """Reads a schema file. ValueError when a table or column has no comment, or the file no version."""
     version = _VERSION.search(text)
     if version is None:
         raise ValueError("no line '-- SCHEMA_VERSION n'")

@@ -47,7 +47,7 @@ def create(folder: Path) -> Swept:
         if not is_lake(folder):
             if any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir()):
                 raise LakeError(
-                    f"{folder} is no lake, and not empty.",
+                    f"{folder} is not a lake, and it is not empty.",
                     seen="files that stepscope did not write",
                     todo="name a new folder for the lake",
                     path=str(folder),

@@ -22,21 +22,28 @@ for costs time, its `formula` how the numbers are worked out and from when on it
 unit: text, int, float, bool, ps, bytes, ratio or unix_ns.
 
 Files whose name begins with `_` are private: building stones that may change at any time.
+
+The folder `reads` has the statements that instruments, reports and exporters run. They are private, too,
+their columns have no heading, and they may have `parameters`, lines of `name | unit | meaning`; ints and
+texts are lists. `$name` in the SQL is the value of a parameter; `statements.py` writes it as a literal,
+which every engine understands. Only they may end in a LIMIT.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from stepscope.engines import Reads, Statement
 
-Kind = Literal["base", "analysis", "finding"]
+Kind = Literal["base", "analysis", "finding", "read"]
 
 UNITS = ("text", "int", "float", "bool", "ps", "bytes", "ratio", "unix_ns")
+LISTS = ("ints", "texts")
+"""Units that only parameters have."""
 EFFECTS = ("lost", "repaired", "capped", "missing", "recorder", "info")
 
 _FOLDERS: dict[Kind, str] = {"base": "base", "analysis": "analyses", "finding": "findings"}
@@ -47,9 +54,11 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
         ("question", "reads", "columns", "severity", "impact", "action", "reasoning", "formula"),
         ("notes", "weakened_by"),
     ),
+    "read": (("question", "reads", "columns"), ("notes", "parameters")),
 }
 _HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
+PARAMETER = re.compile(r"\$([a-z][a-z0-9_]*)")
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)(?::([^{}|]*)\|([^{}|]*))?\}")
 
 
@@ -92,6 +101,7 @@ class Entry(NamedTuple):
     action: str = ""
     reasoning: str = ""
     formula: str = ""
+    parameters: tuple[Field, ...] = ()
 
     @property
     def private(self) -> bool:
@@ -189,7 +199,11 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
     body = "\n".join(lines[size:]).strip()
     if not body.startswith(("SELECT", "WITH")) or ";" in body:
         raise HeaderError(f"{name}: after the header comes one SELECT, without a semicolon")
-    columns = tuple(_field(name, line) for line in keys["columns"])
+    of_read = kind == "read"
+    columns = tuple(_field(name, line, not of_read) for line in keys["columns"])
+    parameters = tuple(_field(name, line, False, LISTS) for line in keys.get("parameters", ()))
+    if (used := set(PARAMETER.findall(body)) if of_read else set()) != {one.name for one in parameters}:
+        raise HeaderError(f"{name}: its SQL uses the parameters {sorted(used)}")
     found = Entry(
         name=name,
         kind=kind,
@@ -206,6 +220,7 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
         action=" ".join(keys.get("action", [])),
         reasoning=" ".join(keys.get("reasoning", [])),
         formula=" ".join(keys.get("formula", [])),
+        parameters=parameters,
     )
     _check(found)
     return found
@@ -236,11 +251,12 @@ def _list(lines: list[str]) -> tuple[str, ...]:
     return tuple(part.strip() for part in " ".join(lines).split(",") if part.strip())
 
 
-def _field(name: str, line: str) -> Field:
+def _field(name: str, line: str, heading: bool = True, more: Collection[str] = ()) -> Field:
     parts = [part.strip() for part in line.split("|")]
-    if len(parts) != 4 or not all(parts) or parts[1] not in UNITS:
-        raise HeaderError(f"{name}: a column is `name | unit | heading | meaning`, not `{line}`")
-    return Field(*parts)
+    grammar = "name | unit | heading | meaning" if heading else "name | unit | meaning"
+    if len(parts) != 3 + heading or not all(parts) or parts[1] not in (*UNITS, *more):
+        raise HeaderError(f"{name}: a column or parameter is `{grammar}`, not `{line}`")
+    return Field(*parts) if heading else Field(parts[0], parts[1], parts[0], parts[2])
 
 
 def _chart(name: str, text: str, columns: tuple[Field, ...]) -> ChartHint:

@@ -35,7 +35,7 @@ def ceiling(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Ticks:
-    """Marks of an axis: their places in the unit of the values, and what stands beside them."""
+    """Marks of an axis: their places in the unit of the values, and their labels."""
 
     places: tuple[float, ...]
     labels: tuple[str, ...]

@@ -51,8 +51,8 @@ def _stack(lengths: Sequence[float], looks: Sequence[tuple[str, str]]) -> list[t
 
 def spark(table: Table, chart: Chart, width: int) -> list[tuple[str, str]]:
     """A curve of one line for each y of the chart, with a label that tells its range. Where there are
-    more points than characters, a character shows the largest of its points. Where all are nothing, there
-    is no curve."""
+    more points than characters, a character shows the largest of its points. Without any value there is
+    no curve."""
     drawn = []
     for name in chart.y:
         i = _index(table, name)

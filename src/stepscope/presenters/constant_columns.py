@@ -9,7 +9,7 @@ from stepscope.report import Table
 _PLACES = ("run_id", "host_id", "source_id")
 """Where rows come from. When they all come from there the report tells it anyway, and the SQL has it."""
 _FEWEST_ROWS = 3
-"""In a shorter table a value that stands twice is no noise."""
+"""In a shorter table a repeated value does not disturb."""
 _LONGEST = 200
 
 

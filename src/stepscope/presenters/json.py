@@ -115,7 +115,7 @@ def _values(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
 
 
 class _Row(dict[str, Any]):
-    """An object that stands on one line."""
+    """An object on one line."""
 
 
 def _pretty(value: Any, depth: int) -> str:

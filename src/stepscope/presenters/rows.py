@@ -147,7 +147,7 @@ def to_table(
     style: Callable[[str, str], str] | None = None,
 ) -> Shown:
     """Writes aligned columns. width: where the terminal ends; None cuts nothing. most: rows to write
-    before stopping. right: columns that stand at the right; None means those of numbers. style(kind, text)
+    before stopping. right: columns that are aligned right; None means those of numbers. style(kind, text)
     colours a heading, a rule or a NULL.
 
     Text gives way to a narrow terminal, numbers never do; columns without room are left out."""
@@ -182,7 +182,7 @@ def to_table(
 
 
 def to_markdown(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
-    """Writes a Markdown table; numbers stand right, everything that Markdown reads as markup is escaped."""
+    """Writes a Markdown table; numbers are aligned right, what Markdown reads as markup is escaped."""
     rows = iter(rows)
     first = list(islice(rows, 1))
     numeric = [bool(first) and _is_numeric([value]) for value in (first[0] if first else columns)]

@@ -42,7 +42,7 @@ _MEASURES = (_Measure(3, 2, None, None, 3), _Measure(3, 1, 2, 2, 2), _Measure(2,
 
 @dataclass
 class _Block:
-    """A name in the gutter and the lines beside it: sentences that stand and rows that may go."""
+    """A name in the gutter and the lines beside it: sentences that stay and rows that may go."""
 
     name: str
     style: str
@@ -52,7 +52,7 @@ class _Block:
     total: int = 0  # rows of the answer, those that were never handed over as well
     shown: int = 0
     cut: bool = False  # a sentence ends in …
-    drawn: bool = False  # a curve stands among the sentences, or bars in the rows
+    drawn: bool = False  # there is a curve among the sentences, or bars in the rows
 
     def lines(self) -> list[str]:
         return self.sentences + ([self.heading, *self.rows[: self.shown]] if self.shown else [])
@@ -67,7 +67,7 @@ def render(
     everything: bool = False,
 ) -> str:
     """The report as text. height: lines of the screen, one of which the prompt will take; None or
-    `everything` is no limit."""
+    `everything` lifts the limit."""
     width = max(40, min(width, 140))
     paint = painter(color)
     gutter = min(14, max([8, *(cells(plain(s.title)) for s in report.sections)]) + 2)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from stepscope import library, units
+from stepscope.library import statements
 from stepscope.report.parts import Finding, Note, Rows, Table, dicts
 from stepscope.units import Unit
 
@@ -87,7 +88,7 @@ def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, 
     if where is None:
         return ()
     if not any(row["sources"] for row in told["runs_and_hosts"]):
-        sql = "SELECT op_type, count(*) AS nodes FROM node GROUP BY op_type ORDER BY nodes DESC LIMIT 20"
+        sql = " ".join(statements.text("ops_of_graphs", most=20).split())
         return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
     slugs = {finding.slug for finding in findings}
     if "input-wait" in slugs and told["pipeline_stages"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from stepscope import units
 from stepscope.instruments.memory.allocators import Memory
@@ -10,6 +11,7 @@ from stepscope.instruments.memory.blocks import Block
 from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
 from stepscope.instruments.memory.whatif import WhatIf
+from stepscope.library import statements
 from stepscope.report import promised
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 
@@ -41,15 +43,6 @@ _AROUND = (
     Column("bytes", "bytes", "Size"),
     Column("tensor", "text", "Tensor"),
 )
-_CURVE_SQL = """SELECT op_name, bytes, born_ps, freed_ps
-FROM buffer
-WHERE source_id = {} AND allocator = {}
-ORDER BY born_ps"""
-_PEAK_SQL = """SELECT {}, sum(bytes) AS bytes, count(*) AS blocks
-FROM buffer
-WHERE at_peak AND source_id = {} AND allocator = {}
-GROUP BY {}
-ORDER BY bytes DESC"""
 _GAINS = (
     Column("saved_bytes", "bytes", "Saves", "by how much the peak becomes lower"),
     Column("peak_bytes", "bytes", "Peak then"),
@@ -91,7 +84,7 @@ def _at_most(one: Memory) -> str:
 
 def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Section]:
     yield Section("why", title, "What is there to know of these figures?", tuple(sentences(one)))
-    whose = (one.source_id, "'" + one.allocator.replace("'", "''") + "'")
+    asked = partial(statements.text, source_id=one.source_id, allocator=one.allocator)
     held = highest(one, _STRETCHES)
     if held and one.peak.bytes:
         points = curve(one.held.blocks, one.held.base_bytes)
@@ -100,13 +93,13 @@ def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Secti
         chart = Chart("area", "ts_ps", ("bytes",), "Memory held over time")
         question = "How much is held when?"
         table = Table(_HELD, rows, len(rows))
-        sql = _CURVE_SQL.format(*whose)
+        sql = asked("memory_curve")
         yield Section("curve", "Over time", question, table=table, chart=chart, sql=sql)
-    for name, title, by, columns in _views(one.peak.blocks):
+    for name, title, by in _views(one.peak.blocks):
         table = _holders(holders(one.peak.blocks, by), one.peak.bytes)
         if table.rows:
             chart = Chart("bar", "name", ("bytes",), f"{title}, at the peak")
-            sql = _PEAK_SQL.format(columns, *whose, columns)
+            sql = asked(f"memory_peak_{'by_op' if name == 'by_scope' else name}")
             question = "Who holds the peak?"
             yield Section(name, f"{title}, at the peak", question, table=table, chart=chart, sql=sql)
     order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(one))
@@ -114,7 +107,7 @@ def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Secti
         title = "Allocated last before the peak, and freed first after it"
         question = "What makes the peak, and what ends it?"
         table = Table(_AROUND, order, len(order))
-        yield Section("around", title, question, table=table, sql=_CURVE_SQL.format(*whose))
+        yield Section("around", title, question, table=table, sql=asked("memory_curve"))
     if changes:
         diff = Diff(_GAINS, tuple(map(_change, changes)))
         title = "What a change would do to the peak"
@@ -133,21 +126,22 @@ def _holders(found: Sequence[Holder], peak: int) -> Table:
 
 def _change(one: WhatIf) -> Change:
     helps = one.saved_bytes > 0
-    outcome = one.note if helps else "would not help: another peak is as high"
+    what, note = promised.whatif_words(one)
+    outcome = note if helps else "would not help: another peak is as high"
     values = (one.saved_bytes, one.peak_bytes, one.cost_ps or None, one.blocks)
-    return Change(one.change, one.change, helps, values, outcome)
+    return Change(what, what, helps, values, outcome)
 
 
-def _views(blocks: Sequence[Block]) -> list[tuple[str, str, Callable[[Block], str], str]]:
-    """Ways to look at the holders that show something each: name, title, key, and the key's columns."""
-    views: list[tuple[str, str, Callable[[Block], str], str]] = []
+def _views(blocks: Sequence[Block]) -> list[tuple[str, str, Callable[[Block], str]]]:
+    """Ways to look at the holders that show something each: name, title and key."""
+    views: list[tuple[str, str, Callable[[Block], str]]] = []
     if any("/" in (block.op_name or "") for block in blocks):
-        views.append(("by_scope", "By name scope", scope_of(2), "op_name"))
+        views.append(("by_scope", "By name scope", scope_of(2)))
     if any(block.code is not None for block in blocks):
-        views.append(("by_line", "By line of the program", code_of, "file, line, function"))
+        views.append(("by_line", "By line of the program", code_of))
     told = any(block.slot is not None or block.shape is not None for block in blocks)
-    by_tensor = ("by_tensor", "By tensor", tensor_of, "op_name, slot, dtype, shape")
-    views.append(by_tensor if told else ("by_op", "By op", op_of, "op_name"))
+    by_tensor = ("by_tensor", "By tensor", tensor_of)
+    views.append(by_tensor if told else ("by_op", "By op", op_of))
     return views
 
 

@@ -166,7 +166,7 @@ class Finding:
     reasoning: str = ""
     """Why what was found costs time."""
     formula: str = ""
-    """How the numbers come about, and from when on it is told."""
+    """How the numbers come about, and from when on it is reported."""
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from stepscope.instruments.pipeline import changes
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
+from stepscope.library import statements
 from stepscope.report import promised
 from stepscope.report.parts import Change, Column, Diff, Edit, Node, Report, Section, SourceLine, Tree
 
@@ -36,10 +38,6 @@ _STAGES = (
     Column("width", "int", "Threads", "threads that share its work"),
     Column("works_ahead", "bool", "Ahead", "it works on threads of its own, ahead of its consumer"),
 )
-_STAGES_SQL = """SELECT branch_name, user_stage, service_ps, width, works_ahead, file, line
-FROM iterator
-WHERE source_id = {}
-ORDER BY id"""
 _GAINS = (
     Column("gain_ps", "ps", "Saves", "time by which a step becomes shorter"),
     Column("predicted_step_ps", "ps", "Step then", "predicted duration of a step"),
@@ -50,13 +48,13 @@ _COSTS = 0.05
 """Part of a step that tracing may cost without being told."""
 
 
-def build(found: Iterable[Found], missing: Sequence[str] = ()) -> Report:
+def build(found: Iterable[Found], missing: Sequence[Oddity] = ()) -> Report:
     """The report of all pipelines, the one that waits most first.
 
-    missing: what of the recordings is lost, told where there is no pipeline."""
+    missing: what of the recordings is lost, reported where there is no pipeline."""
     found = ordered(found)
     if not found:
-        said = (NOTHING, *missing)
+        said = (NOTHING, *map(odd, missing))
         return Report("Input pipeline", said, document=promised.no_pipeline(said))
     if len(found) > 1:
         title, sections = f"{len(found)} input pipelines", tuple(map(group, found))
@@ -98,7 +96,7 @@ def _parts(one: Found, title: str) -> Iterator[Section]:
     yield Section("why", title, "What speaks for the verdict?", tuple(evidence(diagnosis)))
     if diagnosis.loads:
         question = "How much of a step does each stage need?"
-        sql = _STAGES_SQL.format(one.source_id)
+        sql = statements.text("pipeline_tree", source_id=one.source_id)
         yield Section("stages", "Stages", question, sql=sql, tree=_tree(diagnosis))
     if diagnosis.changes:
         now = () if diagnosis.step_ps is None else (f"A step takes {_ps(diagnosis.step_ps)} now.",)
@@ -171,13 +169,35 @@ def evidence(diagnosis: Diagnosis) -> list[str]:
     """What speaks for the verdict, sentence by sentence."""
     waited = diagnosis.waits
     if waited is not None:
-        return [*_judged(diagnosis, waited), *diagnosis.odd]
+        return [*_judged(diagnosis, waited), *map(odd, diagnosis.odd)]
     said = ["No call that fetches a batch was recorded, so it is unknown whether the program waits."]
-    said += diagnosis.odd
+    said += map(odd, diagnosis.odd)
     if diagnosis.share_seen < 1:
         share = units.show(diagnosis.share_seen, "ratio")
         said.append(f"Only the first {share} of the pipeline's events were read: record fewer steps.")
     return [*said, "Record while the loop runs, in the process that fetches the batches."]
+
+
+def odd(one: Oddity) -> str:
+    """What is odd about the recording, as a sentence."""
+    count = one.number
+    if one.kind == "lost":
+        return f"A part of the recording is missing ({one.detail}), perhaps with the slowest batches."
+    if one.kind == "shared_ids":
+        return (
+            f"{units.count(count, 'iterator id')} {units.agree(count, 'belongs', 'belong')} to several "
+            "stages, so stages may hold each other's times. Record again."
+        )
+    if one.kind == "circle":
+        return (
+            f"By their ids, {units.count(count, 'iterator')} {units.agree(count, 'consumes', 'consume')} "
+            f"{units.agree(count, 'itself', 'themselves')}, which cannot be right: the tree of stages is "
+            "cut there."
+        )
+    return (
+        f"{units.count(count, 'iterator')} never returned during the recording: calls "
+        "are recorded when they end. Record for longer than the slowest batch takes."
+    )
 
 
 def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:

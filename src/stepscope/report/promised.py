@@ -49,13 +49,13 @@ def memory(asked: Sequence[tuple[Memory, Sequence[WhatIf], Sequence[str]]]) -> d
     return {"allocators": [_allocator(*one) for one in asked]}
 
 
-def verification(result: Verification, before: str, after: str) -> dict[str, Any]:
+def verification(result: Verification, edits: Sequence[str], before: str, after: str) -> dict[str, Any]:
     """A prediction and what was measured."""
     change = result.change
     return {
         "before": before,
         "after": after,
-        "edits": list(result.edits),
+        "edits": list(edits),
         "before_step_ps": result.before_ps,
         "after_step_ps": result.after_ps,
         "untraced": result.untraced,
@@ -67,7 +67,7 @@ def verification(result: Verification, before: str, after: str) -> dict[str, Any
 
 
 def _predicted(change: Change | None) -> dict[str, int | None]:
-    """What a change is told to do to the step, in picoseconds; nulls where that is not known."""
+    """What a change is predicted to do to the step, in picoseconds; nulls where that is not known."""
     told = None if change is None or change.unknown else change.prediction
     return {
         "predicted_step_ps": None if told is None else told.step_ps,
@@ -219,10 +219,41 @@ def _allocator(one: Memory, changes: Sequence[WhatIf], evidence: Sequence[str]) 
         },
         "graph_peak_bytes": None if one.graph_peak is None else one.graph_peak.bytes,
         "timeline_peak_bytes": one.timeline_bytes,
-        "changes": [vars(change) for change in changes],
+        "changes": [_whatif(change) for change in changes],
         "curve": [{"ts_ps": ts, "bytes": held} for ts, held in points[::thin]],
         "curve_is_thinned": thin > 1,
         "evidence": list(evidence),
+    }
+
+
+def whatif_words(one: WhatIf) -> tuple[str, str]:
+    """A change of what holds memory, and what to know of its figures."""
+    if one.kind == "recompute":
+        return (
+            "recompute these ops" if one.meant else "recompute cheap ops for their later readers",
+            "an upper bound: the inputs of what is recomputed must be available again as well",
+        )
+    if one.kind == "half_precision":
+        return (
+            f"{'these' if one.meant else 'all'} tensors in half precision",
+            "variables, and values that must stay exact (sums, losses), usually keep full precision",
+        )
+    size = one.batch or 0
+    return (
+        f"half the batch ({size} to {size // 2})",
+        f"assuming that a tensor whose first dimension is {size} holds a batch",
+    )
+
+
+def _whatif(one: WhatIf) -> dict[str, Any]:
+    what, note = whatif_words(one)
+    return {
+        "change": what,
+        "peak_bytes": one.peak_bytes,
+        "saved_bytes": one.saved_bytes,
+        "blocks": one.blocks,
+        "cost_ps": one.cost_ps,
+        "note": note,
     }
 
 

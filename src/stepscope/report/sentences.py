@@ -1,4 +1,4 @@
-"""What the rows say, in sentences: title, headline, and what stands before the table of a section."""
+"""What the rows say, in sentences: title, headline, and what comes before the table of a section."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
 
 
 _MOST_GROUPS = 6
-"""Groups of steps that are told apart in sentences; a table tells the others."""
+"""Groups of steps that get a sentence each; a table has the others."""
 
 
 def _steps(told: Mapping[str, Rows]) -> Iterable[str]:

@@ -141,7 +141,7 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
 
 
 def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:
-    """The first rows of each place, devices first: launches and host work are no lesser ops, but where a
+    """The first rows of each place, devices first: launches and host work are ops as well, but where a
     device was recorded its work is the answer."""
     at = [column.name for column in table.columns].index("place")
     order = {"device": 0, "host": 1, "launch": 2}

@@ -12,13 +12,30 @@ from stepscope.report.parts import Report, Section
 
 def build(result: Verification, before: str, after: str) -> Report:
     """What was changed between two captures, what was predicted and what was measured."""
-    gained = tuple(_gained(result))
+    gained, said = tuple(_gained(result)), tuple(edits(result))
     sections = (
-        Section("edits", "What was changed", "What differs between the two pipelines?", tuple(result.edits)),
+        Section("edits", "What was changed", "What differs between the two pipelines?", said),
         Section("gain", "What it gained", "Did the change do what was predicted?", gained),
     )
-    document = promised.verification(result, before, after)
+    document = promised.verification(result, said, before, after)
     return Report(f"{before} and {after}", gained[-1:], sections, document=document)
+
+
+def edits(result: Verification) -> Iterator[str]:
+    """What differs between the two pipelines, in sentences."""
+    if not result.edits:
+        yield "The chain of datasets is the same: what changed is inside of a function, or elsewhere."
+    for kind, place, before, after in result.edits:
+        name = place.transformation
+        at = f" ({place.file}:{place.line})" if place.file and place.line else ""
+        if kind == "parallelism":
+            yield f"num_parallel_calls of {name} is {_calls(after)}, was {_calls(before)}{at}."
+        else:
+            yield f"{name} was {kind}{at}."
+
+
+def _calls(number: int | None) -> str:
+    return {None: "none", -1: "AUTOTUNE"}.get(number, str(number))
 
 
 def _gained(result: Verification) -> Iterator[str]:

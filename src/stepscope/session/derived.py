@@ -78,7 +78,7 @@ def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None)
 
 
 def code_notes(sources: Sequence[Source], spool: Spool, logs: Logs | None = None) -> list[tuple[Any, ...]]:
-    """Rows of source_note about op logs that are not read, or not to their end. They stand with the first
+    """Rows of source_note about op logs that are not read, or not to their end. They belong to the first
     source of the run."""
     from stepscope.sources import op_logs
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stepscope.engines import Statement
+from stepscope.engines import rows_of
 from stepscope.lake import derived, derived_writer, reader
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import Lake
@@ -99,7 +99,7 @@ def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
         found = {}
         for table in tables:
             names = schema().table(table).names
-            asked = Statement(f"SELECT {', '.join(names)} FROM {table} ORDER BY id")
+            asked = rows_of(table, names, order="id")
             found[table] = [dict(zip(names, row, strict=True)) for row in trace.query(asked).rows()]
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepscope.engines import Statement, ahead, statement
+from stepscope.engines import Statement, ahead, rows_of, statement
 from stepscope.errors import UsageError
 from stepscope.session.tables import Damaged, Tables
 
@@ -78,7 +78,7 @@ class OpenTrace:
             engine.define(made)
 
     def keep(self, names: Sequence[str]) -> None:
-        every = [Statement(f"SELECT count(*) FROM {name}") for name in names]
+        every = [rows_of(name) for name in names]
         self._ask(every, lambda engine: engine.keep(names))
 
     def copy(self, sql: str | Statement, path: str, form: Form) -> int:

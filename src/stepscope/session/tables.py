@@ -1,6 +1,6 @@
 """Where the tables of a Trace come from: sources that are decoded when they are first asked for.
 
-What the tables look like is imported where an engine is told of them: decoding begins before that.
+What the tables look like is imported when an engine gets them: decoding begins before that.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def _of_lake(folder: str, cache: bool, engine: Callable[[], Engine] | None) -> T
 
 
 def _cache() -> Cache | None:
-    """The user's cache; None when its folder cannot be used, which is no reason not to answer."""
+    """The user's cache; None when its folder cannot be used, which does not stop an answer."""
     from stepscope import _core
     from stepscope.lake.cache import Cache
 

@@ -1,6 +1,6 @@
 """A folder that `stepscope record` wrote: its files are one capture of one run on one host.
 
-The folder is known by its `capture.json`. What lies in it and is no recording of its own (models of the
+The folder is known by its `capture.json`. What is in it and not a recording of its own (models of the
 input pipeline, the chain of datasets, samples of the machine, times of steps) is handed to the decoder
 together with `capture.json`; recordings in it (XPlane, run metadata, graphs) stay sources, of that run.
 """

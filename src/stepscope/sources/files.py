@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -13,7 +12,7 @@ from stepscope.errors import UsageError
 from stepscope.sources import capture_folder
 from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
 from stepscope.sources.look import Recognise, is_regular
-from stepscope.sources.spool import Spool, from_pipe, is_pipe, open_pipe
+from stepscope.sources.spool import Spool, from_pipe, is_pipe, open_pipe, standard_input
 
 
 class File(NamedTuple):
@@ -43,7 +42,7 @@ def _on_disk(path: Path, shown: str, root: Path | None) -> File:
 def files_of(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str]) -> Iterator[File]:
     for given in (path.removeprefix("file://") for path in paths):
         if given == "-":
-            yield File(from_pipe(sys.stdin.buffer, spool, "-"), "-", None, PIPE, lasting=False)
+            yield File(from_pipe(standard_input(), spool, "-"), "-", None, PIPE, lasting=False)
         elif is_url(given):
             from stepscope.sources.remote import fetch
 

@@ -139,7 +139,7 @@ def _look(file: File, recognise: Recognise, spool: Spool, memory: Memory) -> Loo
     known = memory.recall(key)
     if known is None:
         known = look(file.path.absolute(), file.shown, recognise, spool)
-        # What is no recording to this version may be one to the next.
+        # What this version does not recognise the next one may.
         if any(item.decoder for item in known.items):
             memory.remember(key, known)
     return known

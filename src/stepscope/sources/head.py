@@ -1,4 +1,4 @@
-"""The unpacked beginning of a file, and what it is when it is no recording."""
+"""The unpacked beginning of a file, and what it is when it is not a recording."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ _JSON = rb"""(?:\xef\xbb\xbf)?\s*(?:
 
 
 def kind(head: bytes, name: str) -> str:
-    """What a file that is no recording seems to be, for the list of what was seen."""
+    """What a file that is not a recording seems to be, for the list of what was seen."""
     if not head:
         return "empty file"
     if head[8:12] == b"DUCK":

@@ -28,6 +28,9 @@ class Bytes(NamedTuple):
     length: int | None = None
     codec: Codec = "plain"
     unpack: tuple[str, ...] = ()
+    crc: int | None = None
+    """CRC-32 of the unpacked bytes, where an archive states it. It is compared when they are read from the
+    first to the last; readers of plain bytes that jump to what they look for do not compare it."""
 
     def input(self) -> Input:
         """The bytes as the native core takes them; ValueError when they must be unpacked first."""
@@ -35,11 +38,12 @@ class Bytes(NamedTuple):
             raise ValueError(f"{self.path} must be unpacked first")
         from stepscope import _core
 
-        return _core.Input.file(self.path, self.offset, self.length, self.codec)
+        checked = {} if self.crc is None else {"crc": self.crc}
+        return _core.Input.file(self.path, self.offset, self.length, self.codec, **checked)
 
 
 class Piece(NamedTuple):
-    """A file that is no recording of its own but belongs to one."""
+    """A file that is not a recording of its own but belongs to one."""
 
     name: str
     """Its path within the capture's folder, with / between the parts."""

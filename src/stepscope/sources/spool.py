@@ -6,7 +6,9 @@ and remote files. The files live in one temporary folder until close() or the en
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import threading
 import time
 import zlib
@@ -131,7 +133,16 @@ class Spool:
 
 
 def _unpacked(place: Bytes) -> Iterator[bytes]:
-    """The bytes of a place that can be reached, in pieces. Damaged when the packing is."""
+    """The bytes of a place that can be reached, in pieces. Damaged when packing or checksum are."""
+    seen = 0
+    for piece in _pieces(place):
+        seen = seen if place.crc is None else zlib.crc32(piece, seen)
+        yield piece
+    if place.crc not in (None, seen):
+        raise Damaged("its checksum does not match")
+
+
+def _pieces(place: Bytes) -> Iterator[bytes]:
     wbits = {"gzip": 31, "deflate": -15}.get(place.codec)
     unpacker = None if wbits is None else zlib.decompressobj(wbits)
     left = place.length
@@ -164,12 +175,18 @@ PATIENCE_SECONDS = 10.0
 
 
 def open_pipe(path: str) -> BinaryIO:
-    """A pipe or device, opened for reading. UsageError when nobody opens a named pipe for writing in time."""
+    """A pipe or terminal, opened for reading. UsageError for other devices, and when nobody opens a named
+    pipe for writing in time."""
     import select
     import stat
 
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     begin = b""
+    try:
+        _refuse_device(descriptor, path)
+    except UsageError:
+        os.close(descriptor)
+        raise
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
@@ -211,8 +228,31 @@ class _Closing:
         self._file.close()
 
 
+def standard_input() -> BinaryIO:
+    """Standard input. UsageError when it is a device other than a terminal."""
+    with contextlib.suppress(OSError, ValueError):  # one that a program made itself has no descriptor
+        _refuse_device(sys.stdin.fileno(), "-")
+    return sys.stdin.buffer
+
+
+def _refuse_device(descriptor: int, path: str) -> None:
+    """Devices such as /dev/zero may never end. Terminals do, and the null device is empty."""
+    import stat
+
+    status = os.fstat(descriptor)
+    if not stat.S_ISCHR(status.st_mode) or os.isatty(descriptor):
+        return
+    if status.st_rdev != os.stat(os.devnull).st_rdev:  # noqa: PTH116 - devnull is a text
+        raise UsageError(
+            "A device holds no recording.",
+            seen="a character device, which may never end",
+            todo="give a file, a folder, a pipe, or - for standard input",
+            path=path,
+        )
+
+
 def is_pipe(path: str) -> bool:
-    """True for a path that can be read only once: a named pipe or a process substitution."""
+    """True for a path that can be read only once: a named pipe, a process substitution or a device."""
     import stat
 
     mode = os.stat(path).st_mode  # noqa: PTH116 - str paths such as /dev/fd/63 stay as they are

@@ -16,11 +16,12 @@ from stepscope.instruments.memory.lifetimes import Life, Tensor
 from stepscope.instruments.memory.moves import Query
 from stepscope.instruments.memory.peak import Peak, peak
 from stepscope.lake.numbers import first_id
+from stepscope.library.statements import statement
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Lifetimes from the graph, held against what the allocator recorded."""
+    """Lifetimes from the graph, compared with what the allocator recorded."""
 
     buffers: int
     """Buffers that the graph tells of, without those that outlive the step."""
@@ -63,25 +64,16 @@ class Memory:
 
 
 NEAR_PS = 100_000_000
-"""Records of an allocator are in whole microseconds, and freeing takes some: 100 µs is no difference."""
-
-
-_WITH_MEMORY = """
-SELECT source_id FROM allocation
-UNION SELECT source_id FROM edge WHERE graph LIKE '%partition/%'
-UNION SELECT source_id FROM rollup_op WHERE name IN ('MemoryAllocation', 'MemoryDeallocation')
-UNION SELECT source_id FROM instant WHERE name = '[memory]'"""
-"""Sources that may tell of memory; of a thousand, most have nothing."""
+"""Records of an allocator are in whole microseconds, and freeing takes some: 100 µs do not count."""
 
 
 def find(query: Query) -> list[Memory]:
     """What is known of each allocator, sources in their order, the one that holds most first."""
     found = []
-    there = {source_id for (source_id,) in query(_WITH_MEMORY).rows()}
+    # Of a thousand sources, most have nothing.
+    there = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
     lines: dict[str, dict[str, CodeLine]] = {}
-    for source_id, run_id, host_id, path in query(
-        "SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id"
-    ).rows():
+    for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
         if source_id not in there:
             continue
         lives = lifetimes.read(query, source_id)
@@ -106,9 +98,7 @@ def find(query: Query) -> list[Memory]:
 
 def _code(query: Query, run_id: str) -> dict[str, CodeLine]:
     """The lines that made the ops of a run, as its op logs tell them."""
-    rows = query(
-        f"SELECT op_name, file, line, function FROM op_line WHERE run_id = '{run_id}' ORDER BY id"
-    ).rows()
+    rows = query(statement("lines_of_ops", run_id=run_id)).rows()
     return {name: CodeLine(file, line, function) for name, file, line, function in rows}
 
 
@@ -184,16 +174,13 @@ def _tell(block: Block, life: Life) -> None:
 def _label(query: Query, source_id: int, helds: Sequence[Held], lives: Sequence[Life]) -> None:
     """Says which blocks are outputs, and of what kind the others are."""
     outputs: dict[int, list[Sequence[Any]]] = defaultdict(list)
-    for row in query(
-        "SELECT op_run_id, slot, dtype, shape, requested_bytes, allocated_bytes FROM tensor "
-        f"WHERE source_id = {source_id} ORDER BY id"
+    for run, slot, requested, allocated, dtype, shape, _ in query(
+        statement("op_outputs", source_id=source_id)
     ).rows():
-        outputs[row[0]].append(row[1:])
+        outputs[run].append((slot, dtype, shape, requested, allocated))
     ends = {
         number: (end, persistent or 0)
-        for number, end, persistent in query(
-            f"SELECT id, end_ps, persistent_bytes FROM op_run WHERE source_id = {source_id}"
-        ).rows()
+        for number, end, persistent in query(statement("op_ends", source_id=source_id)).rows()
     }
     by_first = {(life.first.run.number, life.first.slot): life for life in lives}
     for held in helds:

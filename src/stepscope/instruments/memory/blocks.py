@@ -36,7 +36,7 @@ class Block:
     code: CodeLine | None = None
     """The line of the program that made the op."""
     requested_bytes: int | None = None
-    """What was asked for, where it is told."""
+    """What was asked for, where known."""
 
 
 @dataclass

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from stepscope.instruments.memory.moves import Query
+from stepscope.library.statements import statement
 
 HANDS_ON = frozenset(
     ("DebugIdentity", "Enter", "Exit", "ExpandDims", "Identity", "IdentityN", "LoopCond", "Merge",
@@ -175,25 +176,17 @@ def _life(group: list[Tensor], step_end: int, ends: dict[int, int]) -> Life:
 
 def read(query: Query, source_id: int) -> list[Life]:
     """The buffers of a source that has partition graphs and executions; empty when it lacks either."""
-    edges = [
-        Edge(*row)
-        for row in query(
-            "SELECT producer, producer_slot, consumer FROM edge "
-            f"WHERE source_id = {source_id} AND graph LIKE '%partition/%' AND producer_slot >= 0"
-        ).rows()
-    ]
+    edges = [Edge(*row) for row in query(statement("partition_edges", source_id=source_id)).rows()]
     if not edges:
         return []
     runs: dict[int, Run] = {}
     for number, name, op_type, start, begin, end, device in query(
-        "SELECT r.id, r.op_name, r.op_type, r.start_ps, r.op_start_ps, coalesce(r.op_end_ps, r.end_ps), "
-        f"d.name FROM op_run r LEFT JOIN device d ON d.id = r.device_id WHERE r.source_id = {source_id}"
+        statement("op_executions", source_id=source_id)
     ).rows():
         begin = start if begin is None else begin
         runs[number] = Run(number, name, op_type or "", begin, max(end, begin), device or "")
-    for number, slot, size, dtype, shape, address in query(
-        "SELECT op_run_id, slot, requested_bytes, dtype, shape, address FROM tensor "
-        f"WHERE source_id = {source_id} ORDER BY id"
+    for number, slot, size, _, dtype, shape, address in query(
+        statement("op_outputs", source_id=source_id)
     ).rows():
         if number in runs:
             sizes = tuple(json.loads(shape)) if shape else None
@@ -206,11 +199,8 @@ def read(query: Query, source_id: int) -> list[Life]:
 def _sent(query: Query, source_id: int) -> dict[str, str]:
     """Which node receives what a node sends: both carry the same tensor_name."""
     named: dict[str, dict[str, str]] = {"send": {}, "receive": {}}
-    kinds = "', '".join(sorted(SENDS | RECEIVES))
-    for name, op_type, text in query(
-        "SELECT name, op_type, args_json FROM node "
-        f"WHERE source_id = {source_id} AND graph LIKE '%partition/%' AND op_type IN ('{kinds}')"
-    ).rows():
+    asked = statement("partition_nodes", source_id=source_id, types=sorted(SENDS | RECEIVES))
+    for name, op_type, text in query(asked).rows():
         tensor = json.loads(text or "{}").get("tensor_name")
         if isinstance(tensor, str):
             named["send" if op_type in SENDS else "receive"][tensor] = name

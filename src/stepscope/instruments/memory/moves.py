@@ -13,39 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from stepscope.engines import Statement
 from stepscope.formats._op_log import CodeLine, innermost
 from stepscope.instruments import python_frame
+from stepscope.library.statements import statement
 
 MOST_MOVES = 500_000
 """Movements of one source that are read, the first ones in time."""
-
-_RECORDS = """
-SELECT a.ts_ps, a.delta_bytes, a.allocator, a.address, a.op_run_id, r.op_name, r.op_type, d.name
-FROM allocation a
-LEFT JOIN op_run r ON r.id = a.op_run_id
-LEFT JOIN device d ON d.id = r.device_id
-WHERE a.source_id = {source}
-ORDER BY a.ts_ps, CASE WHEN a.delta_bytes > 0 THEN 0 ELSE 1 END, a.id
-LIMIT {most}"""
-_XPLANE = """
-SELECT s.ts_ps, s.name, s.args_json
-FROM slice s
-WHERE s.source_id = {source} AND s.name IN ('MemoryAllocation', 'MemoryDeallocation')
-ORDER BY s.ts_ps, s.id
-LIMIT {most}"""
-_KINETO = """
-SELECT i.ts_ps, i.track_id, i.args_json
-FROM instant i
-WHERE i.source_id = {source} AND i.name = '[memory]'
-ORDER BY i.ts_ps, i.id
-LIMIT {most}"""
-_AROUND = """
-SELECT s.track_id, s.ts_ps, s.ts_ps + s.dur_ps, s.name
-FROM slice s
-WHERE s.source_id = {source}
-  AND s.track_id IN (SELECT i.track_id FROM instant i
-                     WHERE i.source_id = {source} AND i.name = '[memory]')
-ORDER BY s.track_id, s.ts_ps, s.depth"""
 
 
 class Answer(Protocol):
@@ -55,7 +29,7 @@ class Answer(Protocol):
         """All rows."""
 
 
-Query = Callable[[str], Answer]
+Query = Callable[[Statement], Answer]
 
 
 @dataclass(frozen=True)
@@ -78,7 +52,7 @@ class Move:
     allocator: str
     device: str
     address: int | None
-    """Identity of the block, where it is told."""
+    """Identity of the block, where known."""
     op_run_id: int | None
     """Execution that the allocator did it for; also the identity of a block without an address."""
     op_name: str | None
@@ -108,32 +82,28 @@ def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
 
 def beyond(query: Query, source_id: int) -> int:
     """How many movements of a source are not read, because there are more than that."""
-    for table, where in (
-        ("allocation", "delta_bytes <> 0"),
-        ("slice", "name IN ('MemoryAllocation', 'MemoryDeallocation')"),
-        ("instant", "name = '[memory]'"),
-    ):
-        (count,) = query(f"SELECT count(*) FROM {table} WHERE source_id = {source_id} AND {where}").rows()[0]
+    for _, count in query(statement("memory_movements", source_id=source_id)).rows():
         if count:
             return max(int(count) - MOST_MOVES, 0)
     return 0
 
 
-def _rows(query: Query, sql: str, source_id: int) -> Sequence[Sequence[Any]]:
-    return query(sql.format(source=source_id, most=MOST_MOVES)).rows()
+def _rows(query: Query, name: str, source_id: int) -> Sequence[Sequence[Any]]:
+    return query(statement(name, source_id=source_id, most=MOST_MOVES)).rows()
 
 
 def _records(query: Query, source_id: int) -> list[Move]:
+    rows = _rows(query, "memory_records", source_id)
     return [
         Move(ts, delta, allocator, device or "", address, run, op_name, op_type)
-        for ts, delta, allocator, address, run, op_name, op_type, device in _rows(query, _RECORDS, source_id)
+        for ts, delta, allocator, address, run, op_name, op_type, device in rows
         if delta
     ]
 
 
 def _xplane(query: Query, source_id: int) -> list[Move]:
     moves = []
-    for ts, name, text in _rows(query, _XPLANE, source_id):
+    for ts, name, text in _rows(query, "memory_events", source_id):
         args = _object(text)
         size = _whole(args.get("allocation_bytes"))
         address = _whole(args.get("addr"))
@@ -178,10 +148,10 @@ _KINDS = {
 
 
 def _kineto(query: Query, source_id: int) -> list[Move]:
-    rows = _rows(query, _KINETO, source_id)
+    rows = _rows(query, "memory_instants", source_id)
     if not rows:
         return []
-    innermost = _Innermost(query(_AROUND.format(source=source_id)).rows())
+    innermost = _Innermost(query(statement("memory_threads", source_id=source_id)).rows())
     moves = []
     for ts, track, text in sorted(rows, key=lambda row: (row[1], row[0])):
         args = _object(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block
@@ -31,7 +32,7 @@ CHEAP = frozenset(
 class WhatIf:
     """A change and what it would do to the peak."""
 
-    change: str
+    kind: Literal["recompute", "half_precision", "half_batch"]
     peak_bytes: int
     saved_bytes: int
     """May be 0: a change that does not help is said not to."""
@@ -39,7 +40,10 @@ class WhatIf:
     """Blocks that it concerns."""
     cost_ps: int | None
     """Time that ops would run again; None when it costs none."""
-    note: str
+    meant: bool = False
+    """The user said which ops are meant."""
+    batch: int | None = None
+    """Of half_batch: the batch that is halved."""
 
 
 def ask(
@@ -88,15 +92,7 @@ def _recompute(
     if not concerned:
         return None
     new = _again(one, changed)
-    what = "recompute cheap ops for their later readers" if meant is None else "recompute these ops"
-    return WhatIf(
-        what,
-        new,
-        one.peak.bytes - new,
-        concerned,
-        cost,
-        "an upper bound: the inputs of what is recomputed must be available again as well",
-    )
+    return WhatIf("recompute", new, one.peak.bytes - new, concerned, cost, meant is not None)
 
 
 def _is_cheap(op_type: str | None) -> bool:
@@ -126,21 +122,13 @@ def _halve(one: Memory, meant: Callable[[str], bool] | None) -> WhatIf | None:
     if not concerned:
         return None
     new = _again(one, changed)
-    what = "all tensors" if meant is None else "these tensors"
-    return WhatIf(
-        f"{what} in half precision",
-        new,
-        one.peak.bytes - new,
-        concerned,
-        None,
-        "variables, and values that must stay exact (sums, losses), usually keep full precision",
-    )
+    return WhatIf("half_precision", new, one.peak.bytes - new, concerned, None, meant is not None)
 
 
 def batch_size(blocks: Sequence[Block]) -> int | None:
     """The first size that most bytes have, in tensors of several shapes; None when none stands out.
 
-    One shape alone may as well be that of a variable's gradient.
+    A single shape may as well be that of a variable's gradient.
     """
     weights: Counter[int] = Counter()
     shapes: dict[int, set[tuple[int, ...]]] = defaultdict(set)
@@ -167,11 +155,4 @@ def _batch(one: Memory, batch: int | None) -> WhatIf | None:
     if not concerned:
         return None
     new = _again(one, changed)
-    return WhatIf(
-        f"half the batch ({size} to {size // 2})",
-        new,
-        one.peak.bytes - new,
-        concerned,
-        None,
-        f"assuming that a tensor whose first dimension is {size} holds a batch",
-    )
+    return WhatIf("half_batch", new, one.peak.bytes - new, concerned, None, batch=size)

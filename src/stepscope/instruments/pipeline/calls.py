@@ -22,24 +22,8 @@ Kind = Literal["next", "ahead", "function", "make", "execute", "python", "fetch"
 the user's function; make: an iterator is made; execute: an executor runs a function; python: a py_function;
 fetch: the consumer takes a batch."""
 
-CHOSEN = """(
-  s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
-  OR s.name LIKE 'MakeIterator::%' OR s.name IN ('ExecutorState::Process', 'EagerPyFunc:EagerPyFunc',
-  'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless') OR s.name LIKE 'IteratorGetNext%::DoCompute'
-  OR s.name LIKE '%/EagerPyFunc:EagerPyFunc' OR s.name LIKE '%/PyFunc:PyFunc'
-)"""
-"""Which slices `s` tell of a pipeline."""
-
-EVENTS = f"""
-SELECT s.source_id, s.id, s.track_id, k.name, s.ts_ps, s.dur_ps, s.name, s.args_json, s.self_ps
-FROM slice AS s INNER JOIN track AS k ON k.id = s.track_id
-WHERE {CHOSEN}"""
-"""These slices, without an order."""
-
 _EXECUTE = "ExecutorState::Process"
 _ID = re.compile(r'\{\s*"id":\s*(-?\d{1,20})\s*[,}]')
-
-ORDER = " ORDER BY s.source_id, s.track_id, s.ts_ps, s.dur_ps DESC, s.id"
 
 
 @dataclass(slots=True, eq=False)
@@ -85,7 +69,7 @@ class Call:
 
 
 def kind_of(name: str) -> Kind:
-    """What a slice of `EVENTS` is, by its name."""
+    """What a slice of the view _pipeline_slice is, by its name."""
     if name.startswith("Iterator::"):
         return "next"
     if name.endswith("Produce"):
@@ -100,7 +84,7 @@ def kind_of(name: str) -> Kind:
 
 
 def read(rows: Iterable[Sequence[Any]]) -> list[Call]:
-    """Calls of one source, nested, from rows of EVENTS (without source_id) in ORDER.
+    """Calls of one source, nested, from the rows of the statement pipeline_events.
 
     A slice that reaches out of the one above it is cut at its end: threads cannot do that, clocks can.
     """

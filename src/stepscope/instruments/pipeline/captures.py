@@ -4,14 +4,17 @@ not traced."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from stepscope.engines import Statement
 from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.host import Machine, Threads
+from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside
+from stepscope.library.statements import statement
 
 
 class Answer(Protocol):
@@ -21,15 +24,14 @@ class Answer(Protocol):
         """All rows."""
 
 
-Query = Callable[[str], Answer]
+Query = Callable[[Statement], Answer]
 
 
 def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]) -> Beside:
     """What captures of the same run on the same host hold beside the traces. window: of the steps, in the
     time of the source."""
-    whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
     models = []
-    for row in query(f"SELECT {', '.join(_NODE)} FROM iterator_model WHERE {whose} ORDER BY id").rows():
+    for row in query(statement("iterator_models", run_id=run_id, host_id=host_id)).rows():
         values = dict(zip(_NODE, row, strict=True))
         inputs = tuple(_numbers(values.pop("inputs_json")))
         models.append(
@@ -40,44 +42,34 @@ def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tupl
                 **values,
             )
         )
-    places = [
-        Place(*row)
-        for row in query(
-            "SELECT iterator, position, transformation, dataset, file, line, text, args_json FROM user_stage "
-            f"WHERE {whose} ORDER BY id"
-        ).rows()
-    ]
-    there = query(f"SELECT 1 FROM source WHERE format = 'capture' AND {whose} LIMIT 1").rows()
+    places = [Place(*row) for row in query(statement("user_stages", run_id=run_id, host_id=host_id)).rows()]
+    ((captures,),) = query(statement("capture_folders", run_id=run_id, host_id=host_id)).rows()
     machine = pace = None
-    if there:
-        for other, begin, end in _windows(query, source_id, whose, window):
+    if captures:
+        origins = query(statement("capture_origins", run_id=run_id, host_id=host_id)).rows()
+        for other, begin, end in _windows(
+            {int(one): int(origin) for one, origin in origins}, source_id, window
+        ):
             machine = machine or _machine(query, other, begin, end)
             pace = pace or _pace(query, source_id, other, begin, end)
     return Beside(models, places, machine, missing(query, source_id), pace)
 
 
-def missing(query: Query, source_id: int | None = None) -> list[str]:
-    """What of the recordings, or of one source, is lost or was cut, in sentences."""
-    one = "" if source_id is None else f" AND source_id = {source_id}"
+def missing(query: Query, source_id: int | None = None) -> list[Oddity]:
+    """What of the recordings, or of one source, is lost or was cut."""
     return [
-        f"A part of the recording is missing ({slug}: {detail}), perhaps with the slowest batches."
-        for slug, detail in query(
-            "SELECT DISTINCT slug, detail FROM source_note "
-            f"WHERE effect IN ('lost', 'capped'){one} ORDER BY slug, detail LIMIT 5"
-        ).rows()
+        Oddity("lost", detail=f"{slug}: {detail}")
+        for slug, detail in query(statement("lost_parts", source_id=source_id, most=5)).rows()
     ]
 
 
 def _windows(
-    query: Query, source_id: int, whose: str, window: tuple[int, int]
+    origins: Mapping[int, int], source_id: int, window: tuple[int, int]
 ) -> Iterator[tuple[int, int, int]]:
-    """Captures that share a clock with the source, and the window on the clock of each."""
-    origins = {
-        int(one): int(origin)
-        for one, origin in query(
-            f"SELECT source_id, origin_unix_ns FROM capture WHERE origin_unix_ns IS NOT NULL AND {whose}"
-        ).rows()
-    }
+    """Captures that share a clock with the source, and the window on the clock of each.
+
+    origins: Unix time of their zero, by source.
+    """
     for other, origin in sorted(origins.items()):
         shift = (origins.get(source_id, origin) - origin) * 1000
         begin, end = window[0] + shift, window[1] + shift
@@ -87,11 +79,8 @@ def _windows(
 
 def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | None:
     """How busy cores were between two moments, where a capture sampled them."""
-    rows = query(
-        "SELECT name, series, avg(value), min(value) FROM counter "
-        f"WHERE source_id = {source_id} AND name IN ('core busy', 'process cpu', 'machine memory') "
-        f"AND ts_ps >= {begin} AND ts_ps <= {end + _SAMPLE_PS} GROUP BY name, series"
-    ).rows()
+    asked = statement("machine_load", source_id=source_id, begin_ps=begin, end_ps=end + _SAMPLE_PS)
+    rows = query(asked).rows()
     cores = [float(value) for name, _, value, _ in rows if name == "core busy"]
     used = [float(value) for name, _, value, _ in rows if name == "process cpu"]
     free = [int(least) for name, _, _, least in rows if name == "machine memory"]
@@ -115,10 +104,7 @@ def _machine(query: Query, source_id: int, begin: int, end: int) -> Machine | No
 def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -> Pace | None:
     """What steps took without a profiler, before this recording, or after it where too few were before: of
     the second half of these, when buffers are as full as they get and autotune has settled."""
-    rows = query(
-        "SELECT series, ts_ps, value FROM counter "
-        f"WHERE source_id = {capture_id} AND name = 'duration of a step' ORDER BY ts_ps"
-    ).rows()
+    rows = query(statement("step_durations", source_id=capture_id)).rows()
     # In the first one the profiler was switched on.
     traced = [value for series, ts_ps, value in rows if series == "traced_ns" and begin <= ts_ps <= end][1:]
     untraced = [(ts_ps, value) for series, ts_ps, value in rows if series == "untraced_ns"]
@@ -127,7 +113,7 @@ def _pace(query: Query, source_id: int, capture_id: int, begin: int, end: int) -
         settled = _second_half([value for ts_ps, value in untraced if ts_ps > end])
     if len(settled) < _FEW_STEPS or len(traced) < _FEW_STEPS:
         return None
-    events = query(f"SELECT count(*) FROM slice WHERE source_id = {source_id}").rows()[0][0]
+    events = query(statement("slice_count", source_id=source_id)).rows()[0][0]
     return Pace(
         1000 * sum(traced) / len(traced), 1000 * sum(settled) / len(settled), events / (len(traced) + 1)
     )
@@ -142,14 +128,10 @@ _FEW_STEPS, _MOST_STEPS = 5, 100
 
 
 def _shares(query: Query, source_id: int, begin: int, end: int) -> dict[str, float]:
-    """How many threads ran and waited for cores during the recording around the steps: it is told at its
-    begin and at its end, so that the last value before the middle of the steps is of their recording."""
+    """How many threads ran and waited for cores during the recording around the steps: sampled as it
+    begins and ends, so that the last value before the middle of the steps is of their recording."""
     middle = begin + (end - begin) // 2
-    rows = query(
-        "SELECT series, value FROM counter "
-        f"WHERE source_id = {source_id} AND name = 'threads during recording' AND ts_ps <= {middle} "
-        "ORDER BY ts_ps"
-    ).rows()
+    rows = query(statement("thread_shares", source_id=source_id, until_ps=middle)).rows()
     return {str(series): float(value) for series, value in rows}
 
 
@@ -169,8 +151,3 @@ _NODE = (
     "num_elements", "bytes_produced", "buffered_elements", "processing_ps", "parallelism",
     "parallelism_max", "autotuned", "buffer_size", "gaps", "gap_ps", "cpu_budget", "ram_budget_bytes",
 )  # fmt: skip
-
-
-def quoted(text: str) -> str:
-    """Text as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"

@@ -1,7 +1,7 @@
 """What could be changed, and what each change would gain.
 
-A change is tried in the rate model; those that leave the step as it is are told as well, because they are
-what people try first.
+A change is tried in the rate model; those that leave the step as it is are listed as well, because they
+are what people try first.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepscope.instruments.pipeline.calls import CHOSEN, EVENTS, ORDER, Call, read
+from stepscope.instruments.pipeline.calls import Call, read
 from stepscope.instruments.pipeline.captures import Query, beside
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
@@ -19,9 +19,11 @@ from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.lake.numbers import first_id
+from stepscope.library.statements import statement
 
 MOST_EVENTS = 250_000
 """Events of one source that are read; the first ones in time. They take a quarter of a GB."""
+LAST_PS = 2**63 - 1
 _PARTS = 4096
 """Parts of the recording's time, of which as many are read as hold so many events."""
 
@@ -43,28 +45,18 @@ class Found:
 def find(query: Query) -> list[Found]:
     """The diagnosis of each source that has tf.data events, in the order of the sources."""
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
-    there = query("SELECT DISTINCT source_id FROM rollup_op WHERE name LIKE 'Iterator%::%'").rows()
-    counted = (
-        query(
-            f"SELECT s.source_id, sum(s.slices) FROM rollup_op AS s WHERE {CHOSEN} GROUP BY s.source_id"
-        ).rows()
-        if there
-        else []
-    )
+    there = query(statement("pipeline_sources")).rows()
+    counted = query(statement("pipeline_event_counts")).rows() if there else []
     numbers = {int(source_id): int(number) for source_id, number in counted}
     found = []
-    for source_id, run_id, host_id, path in query(
-        "SELECT source_id, run_id, host_id, path FROM source ORDER BY source_id"
-    ).rows():
+    for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
         number = numbers.get(source_id, 0)
         if not number:
             continue
         calls, steps, seen = _source(query, source_id, number)
         if not any(call.kind in ("next", "fetch") for call in calls):
             continue
-        device = query(
-            f"SELECT count(*) FROM device WHERE source_id = {source_id} AND kind IN ('gpu', 'tpu')"
-        ).rows()
+        device = query(statement("accelerators", source_id=source_id)).rows()
         window = (min((s.ts_ps for s in steps), default=0), max((s.end_ps for s in steps), default=0))
         held = beside(query, source_id, run_id, host_id, window)
         diagnosis = diagnose(calls, steps, device=bool(device[0][0]), share_seen=seen, beside=held)
@@ -74,31 +66,22 @@ def find(query: Query) -> list[Found]:
 
 def _source(query: Query, source_id: int, number: int) -> tuple[list[Call], list[StepTime], float]:
     """Calls and steps of a source, and the part of its events that was read."""
-    seen, until = 1.0, ""
+    seen, until = 1.0, LAST_PS
     if number > MOST_EVENTS:
-        cut, read_events = _cut(query, source_id)
-        until, seen = f" AND ts_ps + dur_ps <= {cut}", read_events / number
-    whose = f" AND s.source_id = {source_id}"
-    rows = query(
-        f"{EVENTS}{whose}{until.replace('ts_ps', 's.ts_ps').replace('dur_ps', 's.dur_ps')}{ORDER}"
-    ).rows()
-    steps = query(
-        "SELECT ts_ps, ts_ps + dur_ps, averaged, recovered_from FROM step "
-        f"WHERE source_id = {source_id} AND kind <> 'compile'{until} ORDER BY ts_ps"
-    ).rows()
-    return read(row[1:] for row in rows), [StepTime(*row) for row in steps], seen
+        until, read_events = _cut(query, source_id)
+        seen = read_events / number
+    rows = query(statement("pipeline_events", source_id=source_id, until_ps=until)).rows()
+    steps = query(statement("pipeline_steps", source_id=source_id, until_ps=until)).rows()
+    return read(rows), [StepTime(*row) for row in steps], seen
 
 
 def _cut(query: Query, source_id: int) -> tuple[int, int]:
     """Until when events are read, and how many those are: as many parts of the time as hold MOST_EVENTS."""
-    where = f"FROM slice AS s WHERE {CHOSEN} AND s.source_id = {source_id}"
-    first, last = query(f"SELECT min(s.ts_ps), max(s.ts_ps) {where}").rows()[0]
+    first, last = query(statement("pipeline_span", source_id=source_id)).rows()[0]
     width = max((last - first) // _PARTS, 1)
     total, cut = 0, last
-    for part, number in query(
-        f"SELECT (s.ts_ps - {first}) // {width} AS part, count(*) AS number {where} "
-        "GROUP BY part ORDER BY part"
-    ).rows():
+    parts = statement("pipeline_density", source_id=source_id, first_ps=first, width_ps=width)
+    for part, number in query(parts).rows():
         if total and total + number > MOST_EVENTS:
             break
         total, cut = total + number, first + (part + 1) * width

@@ -39,7 +39,7 @@ def fit(
 ) -> Model:
     """The model of what was recorded. machine: tells what threads got of the cores, where that is known.
     measured_ps: duration of a step without a profiler, where that is known. What a profiler adds lies
-    between the pieces of a stage's work, and is no handing over."""
+    between the pieces of a stage's work, and is not handing over."""
     measured_ps = waits.step_ps if measured_ps is None else measured_ps
     program_ps = max(waits.step_ps - waits.wait_ps, 0)
     parts = [_part(load) for load in loads if load.work_ps]
@@ -115,7 +115,7 @@ def _by_threads(
     parts = [_alone(part, stretch[0 if part.inline else 1]) for part in parts]
     rest_ps = ran_ps - sum(part.cpu_ps for part in parts if not part.inline)
     parts = _with_rest(parts, max(rest_ps, 0))
-    # Stages in the program's own thread are no part of what the program does, nor are kernels of the
+    # Stages in the program's own thread do not belong to what the program does, nor do kernels of the
     # pipeline that compute on the framework's threads.
     inline_ps = sum(part.cpu_ps for part in parts if part.inline)
     own_ps = max(round(program.running * step_ps) - inline_ps + min(rest_ps, 0), 0)

@@ -35,7 +35,7 @@ from stepscope.instruments.pipeline.stages import PROGRAM
 _MOST_PRESSURE = 2.0
 """Nobody is hindered by more than so many times as much as was measured: there are only so many cores."""
 CPU, POOL = "cpu", "threads"
-"""What limits when it is no stage: the cores, or the threads that run functions, as many as cores."""
+"""What limits when it is not a stage: the cores, or the threads that run functions, as many as cores."""
 
 
 @dataclass(frozen=True)
@@ -233,13 +233,13 @@ def predict(now: Model, then: Model, measured_ps: int) -> Prediction:
             measured_ps, round(0.9 * measured_ps), round(1.1 * measured_ps), now.limit(now.step()[1])
         )
     crowded = crowding(now, measured_ps)
-    # Where the model tells more than was measured, its parts are told too large, after the change as before.
+    # Where the model gives more than was measured, its parts are too large, after the change as before.
     scale = min(measured_ps / max(now.step(crowded)[0], 1), 1.0)
     likely, lane = then.step(crowded)
     # What the program does by itself was measured and is not among them.
     likely = max(round(likely * scale), min(then.program_ps, measured_ps))
     low = round((1 - UNSURE) * min(then.alone().step()[0] * scale, likely))
-    # Half of what ends the hindrance may not come true: it was told too large wherever it was measured.
+    # Half of what ends the hindrance may not come true: it was predicted too large wherever it was measured.
     half = (then.step(crowded)[0] + then.held().step(crowded)[0]) // 2
     high = round((1 + UNSURE) * max(then.step(1.0)[0] * scale, half * scale, likely))
     high = max(min(high, round(1.05 * measured_ps)), low)

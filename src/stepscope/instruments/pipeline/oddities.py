@@ -1,17 +1,30 @@
-"""What is odd about a recording's iterators, so that a diagnosis is less sure: told, and never in the way."""
+"""What is odd about a recording, so that a diagnosis is less sure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
-from stepscope import units
 from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.stages import is_taken
 
+Kind = Literal["lost", "shared_ids", "circle", "never_returned"]
 
-def oddities(calls: Sequence[Call]) -> list[str]:
-    """Sentences on ids that collide, parents in a circle, and consumers that never returned."""
+
+class Oddity(NamedTuple):
+    """lost: a part of the recording is missing. shared_ids: ids that several stages have. circle: iterators
+    that consume themselves, by their ids. never_returned: iterators without a call that ended."""
+
+    kind: Kind
+    number: int = 1
+    """How many ids or iterators."""
+    detail: str = ""
+    """Of lost: what the note on the source says."""
+
+
+def oddities(calls: Sequence[Call]) -> list[Oddity]:
+    """Ids that collide, parents in a circle, and consumers that never returned."""
     names: defaultdict[str, set[str]] = defaultdict(set)
     parents: dict[str, str] = {}
     for call in calls:
@@ -19,28 +32,16 @@ def oddities(calls: Sequence[Call]) -> list[str]:
             names[call.stage].add(call.name.partition("[")[0])
             if call.consumer is not None:
                 parents.setdefault(call.stage, call.consumer)
-    said = []
-    shared = sum(len(same) > 1 for same in names.values())
-    if shared:
-        said.append(
-            f"{units.count(shared, 'iterator id')} {units.agree(shared, 'belongs', 'belong')} to several "
-            "stages, so stages may hold each other's times. Record again."
-        )
-    circles = _circles(parents)
-    if circles:
-        said.append(
-            f"By their ids, {units.count(circles, 'iterator')} {units.agree(circles, 'consumes', 'consume')} "
-            f"{units.agree(circles, 'itself', 'themselves')}, which cannot be right: the tree of stages is "
-            "cut there."
-        )
+    found = []
+    if shared := sum(len(same) > 1 for same in names.values()):
+        found.append(Oddity("shared_ids", shared))
+    if circles := _circles(parents):
+        found.append(Oddity("circle", circles))
     open_ended = {parent for parent in parents.values() if parent not in names}
     taken = any(call.kind == "fetch" or is_taken(call) for call in calls)
     if open_ended and not taken:
-        said.append(
-            f"{units.count(len(open_ended), 'iterator')} never returned during the recording: calls "
-            "are recorded when they end. Record for longer than the slowest batch takes."
-        )
-    return said
+        found.append(Oddity("never_returned", len(open_ended)))
+    return found
 
 
 def _circles(parents: dict[str, str]) -> int:

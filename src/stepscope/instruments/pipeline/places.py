@@ -11,7 +11,7 @@ from stepscope.instruments.pipeline.stages import Stage, placed, words
 AUTOTUNE = "tf.data.AUTOTUNE"
 
 _Edit = Callable[[str, int, int, int], str]
-"""Makes a new line of one, and where in it a call's name, opening and closing parenthesis stand."""
+"""Makes a new line of one, and where in it a call's name, opening and closing parenthesis are."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Code:
-    """A line to change. `after` is None when the change is no edit of this one line."""
+    """A line to change. `after` is None when the change is not an edit of this one line."""
 
     file: str
     line: int
@@ -90,7 +90,7 @@ def code(change: str, place: Place | None, places: Sequence[Place]) -> Code | No
 
 
 def _call(text: str, name: str, which: int) -> tuple[int, int, int] | None:
-    """Where the call of a name stands in a line: its name, its opening and its closing parenthesis. `which`
+    """Where the call of a name is in a line: its name, its opening and its closing parenthesis. `which`
     of several calls; None when it is not there or does not end on the line."""
     found = list(re.finditer(rf"\b{re.escape(name)}\s*\(", text))
     if which >= len(found):

@@ -1,9 +1,9 @@
 """Stages: iterators of the same place in the pipeline, as one, and where the user wrote them.
 
 An iterator is one instance; repeat and flat_map make thousands of them. Their slices are named alike but
-for indices, so a stage is what has the same long name in the same pipeline. Names alone are no keys: a
+for indices, so a stage is what has the same long name in the same pipeline. Names are not keys: a
 distribution strategy runs a pipeline for each device and one on the host, and all begin with
-`Iterator::Root::Prefetch`. They are told apart by following parent ids to the root.
+`Iterator::Root::Prefetch`. Following parent ids to the root distinguishes them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Stage:
     fed_by: Stage | None = None
     """Root of the host's pipeline that it hands over to a device, under a distribution strategy."""
     nested_in: Stage | None = None
-    """The stage whose function made it, as interleave does; None when it stands in the user's chain."""
+    """The stage whose function made it, as interleave does; None when it is in the user's chain."""
     position: int | None = None
     """Place of its (first) transformation in the user's chain, counted from 0 at the source; that of the
     transformation it is inside of, for a stage inside of a function. None when TensorFlow put it in."""
@@ -275,7 +275,7 @@ def _ordered(stages: Collection[Stage]) -> list[Stage]:
 
 
 def _place(stage: Stage) -> None:
-    """Finds where in the user's chain a stage stands; its consumer's place is known.
+    """Finds the place of a stage in the user's chain; its consumer's place is known.
 
     Transformations are numbered from the source on, those inside of functions after all others, so what a
     flat_map or interleave takes from is made by its function when it has the higher number.

@@ -23,6 +23,7 @@ from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage
@@ -65,8 +66,8 @@ class Diagnosis:
     """What steps took with and without a profiler, where the capture tells both."""
     contends: Load | None = None
     """The stage that takes most of the cores where a pipeline keeps up but shares them with the program."""
-    odd: tuple[str, ...] = ()
-    """What is lost or odd in the recording, in sentences; it lowers the confidence."""
+    odd: tuple[Oddity, ...] = ()
+    """What is lost or odd in the recording; it lowers the confidence."""
 
     @property
     def bottleneck(self) -> Load | None:
@@ -83,7 +84,7 @@ class Beside:
     models: Sequence[Node] = ()
     places: Sequence[Place] = ()
     machine: Machine | None = None
-    missing: Sequence[str] = ()
+    missing: Sequence[Oddity] = ()
     """What of the recording is lost or was cut, in sentences."""
     pace: Pace | None = None
     """What steps took with and without a profiler, where a recorder saw both."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.places import Place
@@ -21,13 +21,23 @@ class Recorded:
     places: Sequence[Place]
 
 
+class Edit(NamedTuple):
+    """What differs between two chains of datasets. before, after: num_parallel_calls; -1 is AUTOTUNE."""
+
+    kind: Literal["added", "removed", "parallelism"]
+    place: Place
+    """The transformation, in the chain that has it; of parallelism in the new one."""
+    before: int | None = None
+    after: int | None = None
+
+
 @dataclass(frozen=True)
 class Verification:
     """A change and what it gained. Times are of steps that were not traced where both captures tell them,
     else of traced steps on both sides."""
 
-    edits: tuple[str, ...]
-    """What differs between the two pipelines, in sentences."""
+    edits: tuple[Edit, ...]
+    """What differs between the two pipelines; nothing when what changed is elsewhere."""
     change: Change | None
     """The change that was predicted; None when none of those that were tried is what was made."""
     before_ps: int
@@ -54,7 +64,7 @@ class Verification:
 
 
 def verify(before: Recorded, after: Recorded) -> Verification | None:
-    """Holds one against the other; None when one of them has no steps to measure."""
+    """Compares one with the other; None when one of them has no steps to measure."""
     told, measured = before.diagnosis, after.diagnosis
     if told.waits is None or measured.waits is None:
         return None
@@ -67,10 +77,7 @@ def verify(before: Recorded, after: Recorded) -> Verification | None:
     made = next((one for name in names for one in told.changes if one.name == name), None)
     if made is not None and told.step_ps:
         made = replace(made, prediction=made.prediction.times(before_ps / told.step_ps))
-    said = [sentence for _, sentence in edits]
-    if not said:
-        said = ["The chain of datasets is the same: what changed is inside of a function, or elsewhere."]
-    return Verification(tuple(said), made, before_ps, after_ps, untraced)
+    return Verification(tuple(edit for _, edit in edits), made, before_ps, after_ps, untraced)
 
 
 _ADDED = {"cache": "cache_here", "prefetch": "prefetch"}
@@ -82,30 +89,23 @@ _PARALLEL = {
 }
 
 
-def _edits(before: Sequence[Place], after: Sequence[Place]) -> Iterator[tuple[str, str]]:
+def _edits(before: Sequence[Place], after: Sequence[Place]) -> Iterator[tuple[str, Edit]]:
     """Names of the changes that were made, and what was done, from the two chains."""
     old, new = _chain(before), _chain(after)
     words, others = [one.transformation for one in old], [one.transformation for one in new]
     for kind, i, j in _aligned(words, others):
         if kind == "added":
-            yield _ADDED.get(others[j], ""), f"{others[j]} was added{_at(new[j])}."
+            yield _ADDED.get(others[j], ""), Edit("added", new[j])
         elif kind == "removed":
             name = "list_files_once" if words[i] == "list_files" else ""
-            yield name, f"{words[i]} was removed{_at(old[i])}."
+            yield name, Edit("removed", old[i])
         else:
             calls, now = (_arguments(one).get("num_parallel_calls") for one in (old[i], new[j]))
             if calls != now:
                 name = _PARALLEL.get(words[i], "")
                 if calls is not None and words[i] == "map":
                     name = "raise_parallelism"
-                yield (
-                    name,
-                    f"num_parallel_calls of {words[i]} is {_told(now)}, was {_told(calls)}{_at(new[j])}.",
-                )
-
-
-def _told(calls: Any) -> str:
-    return {None: "none", -1: "AUTOTUNE"}.get(calls, str(calls))
+                yield name, Edit("parallelism", new[j], calls, now)
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -129,10 +129,6 @@ def _chain(places: Sequence[Place]) -> list[Place]:
 def _arguments(place: Place) -> dict[str, Any]:
     found = json.loads(place.arguments)
     return found if isinstance(found, dict) else {}
-
-
-def _at(place: Place) -> str:
-    return f" ({place.file}:{place.line})" if place.file and place.line else ""
 
 
 def _by_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:

@@ -86,7 +86,7 @@ def find(calls: Sequence[Call], steps: Sequence[StepTime]) -> Waits | None:
     has_steps = any(step.recovered_from != "whole_capture" for step in steps)
     all_steps, averaged, between = _periods([step for step in steps if step.end_ps > step.ts_ps])
     if not has_steps or not all_steps:
-        # From the first batch to the last: what lies around them is no part of the loop.
+        # From the first batch to the last: what lies around them is outside the loop.
         all_steps = averaged = [(intervals[0][0], intervals[-1][1])]
         has_steps = between = False
     ratio = _ratio(intervals, averaged)

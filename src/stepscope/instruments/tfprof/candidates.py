@@ -48,7 +48,7 @@ class _Kind(NamedTuple):
 
 def search(paths: Sequence[str], odd: list[str]) -> list[Candidate]:
     """All candidates under the paths, steps in the order of their numbers, else by run and name. What cannot
-    be read is told in `odd`. Errors of sources.find, but an empty list where there is no recording."""
+    be read is described in `odd`. Errors of sources.find, but an empty list where there is no recording."""
     spool = Spool()
     try:
         found = find(paths, _recognise, spool)

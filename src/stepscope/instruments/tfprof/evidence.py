@@ -25,6 +25,7 @@ from typing import Any
 
 from stepscope.instruments.python_frame import Frame
 from stepscope.instruments.tfprof.nesting import Query, Sample, device_name, walk, whole
+from stepscope.library.statements import statement
 
 OUTSIDE = -1
 """Step of what lies outside of steps, where there are some."""
@@ -90,7 +91,7 @@ class Evidence:
     """Nodes by name."""
     calls: dict[str, Ran]
     """Nodes by name and call stack, for the code view: an op that several lines call is several nodes there.
-    Empty when no stack is told."""
+    Empty without stacks."""
     steps: tuple[int, ...]
     notes: list[str]
     """What a reader should know, one sentence each."""
@@ -167,29 +168,6 @@ def _by_stack(samples: Iterable[Sample]) -> dict[str, Ran]:
     return found
 
 
-_NAMED = """
-SELECT
-  o.source_id, s.process, o.place, o.device, o.step, s.op_name, o.op_type, s.module, s.program,
-  s.event,
-  COUNT(*) AS runs, CAST(SUM(o.self_ps) AS BIGINT) AS own_ps, MIN(o.ts_ps) AS start_ps
-FROM op_slice AS o
-INNER JOIN (
-  SELECT
-    a.id, a.op_name, a.track_id, a.name AS event, t.process,
-    CASE WHEN a.args_json LIKE '%"hlo_module"%' THEN json_extract_string(a.args_json, '$.hlo_module') END AS
-    module,
-    CASE WHEN a.args_json LIKE '%"program_id"%' THEN json_extract_string(a.args_json, '$.program_id') END AS
-    program
-  FROM slice AS a
-  INNER JOIN track AS t ON t.id = a.track_id
-  WHERE a.op_name IS NOT NULL
-) AS s ON s.id = o.slice_id
-WHERE {}
-GROUP BY ALL
-ORDER BY ALL
-"""
-
-
 @dataclass(frozen=True)
 class _Described:
     """What the metadata of events tell of each slice of their kind."""
@@ -207,10 +185,9 @@ def _named(query: Query, walked: Sequence[int], notes: list[str]) -> list[Sample
     described = _descriptions(query)
     compiled = _compiled(query)
     untold = 0
-    elsewhere = f"o.track_id NOT IN ({', '.join(map(str, walked))})" if walked else "true"
     nothing = _Described()
     samples = []
-    for row in query(_NAMED.format(elsewhere)).rows():
+    for row in query(statement("tfprof_named_ops", walked=walked)).rows():
         source, plane, place, device, step, op, kind, module, program, event, runs, self_ps, start_ps = row
         about = described.get((source, plane, event), nothing)
         if module:
@@ -246,9 +223,7 @@ def _compiled(query: Query) -> dict[tuple[int, str, str], tuple[str, tuple[Frame
     name."""
     stacks: dict[str, tuple[Frame, ...]] = {}
     found = {}
-    for source, program, name, op_name, text in query(
-        "SELECT source_id, program_id, name, op_name, stack_json FROM hlo_instruction"
-    ).rows():
+    for source, program, name, op_name, text in query(statement("hlo_stacks")).rows():
         if text and text not in stacks:
             stacks[text] = tuple((file, line, function) for file, line, function in json.loads(text))
         found[source, program, name] = ((op_name or "").strip("/"), stacks[text] if text else ())
@@ -258,11 +233,7 @@ def _compiled(query: Query) -> dict[tuple[int, str, str], tuple[str, tuple[Frame
 def _descriptions(query: Query) -> dict[tuple[int, str, str], _Described]:
     """What XPlanes tell of kinds of events, by source, plane and name of the event."""
     found = {}
-    for source, plane, name, text in query(
-        "SELECT i.source_id, t.process, i.name, i.args_json FROM instant AS i"
-        " INNER JOIN track AS t ON t.id = i.track_id"
-        " WHERE i.category = 'event_metadata' AND i.args_json IS NOT NULL"
-    ).rows():
+    for source, plane, name, text in query(statement("event_kinds")).rows():
         args = json.loads(text)
         op, _, kind = str(args.get("tf_op") or "").partition(":")
         place = _PLACE.fullmatch(str(args.get("source") or ""))
@@ -284,10 +255,7 @@ def _inputs(query: Query) -> dict[str, tuple[str, ...]]:
     """Producers of what an op takes, where slices name them: TensorFlow's Timeline as input0, input1, …;
     RunMetadata as a list."""
     found = {}
-    for name, text in query(
-        "SELECT op_name, MIN(args_json) FROM slice WHERE op_name IS NOT NULL"
-        ' AND (args_json LIKE \'%"input0"%\' OR args_json LIKE \'%"inputs":["%\') GROUP BY op_name'
-    ).rows():
+    for name, text in query(statement("op_inputs")).rows():
         args = json.loads(text)
         listed = args.get("inputs")
         if not isinstance(listed, list):
@@ -301,7 +269,7 @@ def _inputs(query: Query) -> dict[str, tuple[str, ...]]:
 
 def _together(query: Query) -> list[str]:
     """That several recordings are looked at as one."""
-    (count,) = query("SELECT COUNT(DISTINCT source_id) FROM op_slice").rows()[0]
+    (count,) = query(statement("sources_with_ops")).rows()[0]
     if count < 2:
         return []
     return [f"{count} recordings are added up; name a file to look at it alone"]

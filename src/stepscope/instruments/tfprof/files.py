@@ -12,7 +12,7 @@ from stepscope.instruments.tfprof.place import Place
 from stepscope.sources.source import Bytes
 
 TRACES = "traces"
-"""Not an option: recordings that are no RunMetadata, or a lake."""
+"""Not an option: recordings other than RunMetadata, or a lake."""
 _MOST_SHOWN = 4
 """Files that one sentence names."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from stepscope.engines import Statement
 from stepscope.errors import LimitReached
 from stepscope.instruments import python_frame
 from stepscope.instruments.python_frame import Frame
+from stepscope.library.statements import statement
 
 
 class Rows(Protocol):
@@ -22,7 +25,7 @@ class Rows(Protocol):
         """All of them, some at a time."""
 
 
-Query = Callable[[str], Rows]
+Query = Callable[[Statement], Rows]
 """Asks for rows: Trace.query or an engine's, which know the library's base views."""
 
 MOST_LEVELS = 200
@@ -64,58 +67,6 @@ class Nested:
     tracks: list[int] = field(default_factory=list)
     """Threads that were looked at: nobody else should count their ops."""
     notes: list[str] = field(default_factory=list)
-
-
-_IS_FRAME = (
-    "(s.category = 'python_function'"
-    " OR (s.name LIKE '$%' AND p.producer IN ('tf_profiler', 'jax', 'stepscope')))"
-)
-_IS_MARK = (
-    "(s.category = 'user_annotation' AND s.name NOT LIKE 'ProfilerStep#%'"
-    " AND s.name NOT IN (SELECT name FROM step))"
-)
-_TRACKS = f"""
-SELECT a.track_id FROM (
-  SELECT s.track_id, SUM(CASE WHEN o.slice_id IS NULL THEN 0 ELSE 1 END) AS ops,
-    SUM(CASE WHEN {_IS_FRAME} OR (o.slice_id IS NOT NULL AND s.op_name IS NULL) THEN 1 ELSE 0 END) AS nested
-  FROM slice AS s
-  INNER JOIN track_place AS p ON p.track_id = s.track_id
-  LEFT JOIN op_slice AS o ON o.slice_id = s.id
-  WHERE p.place IN ('host', 'launch')
-  GROUP BY s.track_id
-) AS a WHERE a.ops > 0 AND a.nested > 0 ORDER BY a.track_id
-"""
-_SLICES = f"""
-SELECT
-  s.source_id, s.track_id, s.depth, s.ts_ps, s.dur_ps, s.name,
-  CASE
-    WHEN o.slice_id IS NOT NULL THEN 'op'
-    WHEN {_IS_FRAME} THEN 'frame'
-    WHEN {_IS_MARK} THEN 'mark'
-    ELSE 'launch'
-  END AS kind,
-  s.op_name, o.op_type, p.device, s.step, s.self_ps, s.correlation_id,
-  CASE WHEN s.args_json LIKE '%"hlo_module"%' THEN json_extract_string(s.args_json, '$.hlo_module') END,
-  CASE
-    WHEN s.args_json LIKE '%"Call stack":"%' AND s.args_json NOT LIKE '%"Call stack":""%'
-      THEN json_extract_string(s.args_json, '$."Call stack"')
-  END
-FROM slice AS s
-INNER JOIN track_place AS p ON p.track_id = s.track_id
-LEFT JOIN op_slice AS o ON o.slice_id = s.id
-WHERE s.track_id IN ({{}})
-  AND (o.slice_id IS NOT NULL OR {_IS_FRAME} OR {_IS_MARK} OR s.correlation_id IS NOT NULL)
-ORDER BY s.source_id, s.track_id, s.ts_ps, s.depth, s.id
-"""
-_DEVICE = """
-SELECT
-  o.source_id, s.correlation_id, s.name, o.op_type, o.device, o.step, s.self_ps, s.ts_ps,
-  CASE WHEN s.args_json LIKE '%"bytes"%' THEN json_extract_string(s.args_json, '$.bytes') END
-FROM op_slice AS o
-INNER JOIN slice AS s ON s.id = o.slice_id
-WHERE o.place = 'device' AND s.op_name IS NULL
-ORDER BY o.source_id, s.ts_ps, s.id
-"""
 
 
 class _Trie:
@@ -163,8 +114,9 @@ def _call(name: str) -> Frame:
 
 
 def _listed(text: str) -> list[Frame]:
-    """The frames of Kineto's `Call stack`, whose innermost comes first."""
-    return [_call(part) for part in reversed(text.split(";")) if part]
+    """The frames of Kineto's `Call stack`, whose innermost comes first. text: the slice's args_json."""
+    found = json.loads(text).get("Call stack")
+    return [_call(part) for part in reversed(found.split(";")) if part] if isinstance(found, str) else []
 
 
 def device_name(name: str) -> str:
@@ -173,7 +125,7 @@ def device_name(name: str) -> str:
 
 
 def whole(value: Any) -> int:
-    """A count that a recording gives as a number or as text; 0 for none and for what is no count."""
+    """A count that a recording gives as a number or as text; 0 for anything else."""
     try:
         return max(0, min(int(float(value)), 2**62))
     except (TypeError, ValueError, OverflowError):
@@ -204,11 +156,11 @@ class _Open:
 
 def walk(query: Query) -> Nested:
     """What ran on threads where slices do not name their op, or where Python calls lie around them."""
-    tracks = [int(one) for (one,) in query(_TRACKS).rows()]
+    tracks = [int(one) for (one,) in query(statement("tfprof_nested_tracks")).rows()]
     state = _Open()
     if tracks:
-        _threads(query(_SLICES.format(", ".join(map(str, tracks)))), state)
-    unknown = _accelerators(query(_DEVICE), state)
+        _threads(query(statement("tfprof_nested_slices", tracks=tracks)), state)
+    unknown = _accelerators(query(statement("tfprof_kernels")), state)
     notes = []
     if unknown and state.launches:
         notes.append(

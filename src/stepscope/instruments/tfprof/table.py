@@ -15,6 +15,7 @@ from stepscope.instruments.tfprof.files import Found, under
 from stepscope.instruments.tfprof.nesting import Query
 from stepscope.lake.numbers import first_id
 from stepscope.lake.relation import quoted
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope._core import Store, TfprofOptions
@@ -38,7 +39,7 @@ def parts(query: Query, paths: Sequence[str]) -> list[Part]:
     from stepscope import _core
 
     model = _model(query, paths)
-    sources = query("SELECT source_id, run_id, host_id FROM source ORDER BY source_id").rows()
+    sources = [row[:3] for row in query(statement("sources")).rows()]
     if model is None or not sources:
         return []
     options = _core.TfprofOptions()
@@ -116,7 +117,7 @@ def _values(view: str, before: int, source: tuple[object, ...], *, of_trace: boo
                 values[f"{kind}_{_TIMES[figure]}"] = (
                     held
                     if of_trace
-                    # Files may hold any number; what is no time that can be held is the longest that can.
+                    # Files may hold any number; a time that does not fit is the longest that does.
                     else f"GREATEST(LEAST(CAST({held} AS HUGEINT) * 1000000, {most}), {least})"
                 )
             else:

@@ -22,6 +22,7 @@ from stepscope.instruments.tfprof.files import TRACES, Found, under
 
 if TYPE_CHECKING:
     from stepscope._core import TfprofOptions
+    from stepscope.engines import Statement
 
 View = Literal["scope", "graph", "op", "code"]
 Path = Union[str, "PathLike[str]"]
@@ -280,7 +281,7 @@ def tree(rows: Sequence[tuple[Any, ...]], select: tuple[str, ...], ticks: int = 
 class Asked(Protocol):
     """An opened trace."""
 
-    def query(self, sql: str, /) -> Any:
+    def query(self, asked: Statement, /) -> Any:
         """Rows of a SELECT."""
 
 

@@ -1,0 +1,25 @@
+-- Slices of input pipelines
+--
+-- question: Which slices are calls of tf.data iterators, or run their functions?
+-- reads: slice
+-- notes: The statement pipeline_event_counts looks for the same names in rollup_op.
+-- columns:
+--   slice_id | int | Slice | number of the slice
+--   source_id | int | Source | source it was read from
+--   track_id | int | Track | thread it lies on
+--   name | text | Name | name as found
+--   ts_ps | ps | Start | start, from the capture's origin
+--   dur_ps | ps | Duration | duration with children
+--   self_ps | ps | Self time | duration without what lies on top of it
+--   args_json | text | Values | every named value, as a JSON object
+SELECT s.id AS slice_id, s.source_id, s.track_id, s.name, s.ts_ps, s.dur_ps, s.self_ps, s.args_json
+FROM slice AS s
+WHERE
+  (
+    s.name LIKE 'Iterator::%' OR s.name LIKE '%Produce' OR s.name LIKE 'InstantiatedCapturedFunction::%'
+    OR s.name LIKE 'MakeIterator::%' OR s.name LIKE 'IteratorGetNext%::DoCompute'
+    OR s.name LIKE '%/EagerPyFunc:EagerPyFunc' OR s.name LIKE '%/PyFunc:PyFunc'
+    OR s.name IN (
+      'ExecutorState::Process', 'EagerPyFunc:EagerPyFunc', 'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless'
+    )
+  )

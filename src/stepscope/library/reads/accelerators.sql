@@ -1,0 +1,11 @@
+-- Accelerators of a source
+--
+-- question: How many accelerators does a source name?
+-- reads: device
+-- parameters:
+--   source_id | int | source to look at
+-- columns:
+--   devices | int | how many
+SELECT COUNT(*) AS devices
+FROM device AS d
+WHERE d.source_id = $source_id AND d.kind IN ('gpu', 'tpu')

@@ -1,0 +1,12 @@
+-- Captures of a host
+--
+-- question: How many capture folders does a run have on a host?
+-- reads: source
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   captures | int | how many
+SELECT COUNT(*) AS captures
+FROM source AS s
+WHERE s.format = 'capture' AND s.run_id = $run_id AND s.host_id = $host_id

@@ -1,0 +1,14 @@
+-- Clocks of captures
+--
+-- question: When did the captures of a run on a host begin?
+-- reads: capture
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   source_id | int | number of the source
+--   origin_unix_ns | unix_ns | Unix time of ts_ps = 0
+SELECT c.source_id, c.origin_unix_ns
+FROM capture AS c
+WHERE c.origin_unix_ns IS NOT NULL AND c.run_id = $run_id AND c.host_id = $host_id
+ORDER BY c.source_id NULLS LAST, c.origin_unix_ns NULLS LAST

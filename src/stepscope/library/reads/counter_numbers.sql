@@ -1,0 +1,12 @@
+-- Numbers of counters
+--
+-- question: Which numbers do the counters of each source have?
+-- reads: counter
+-- columns:
+--   source_id | int | number of the source
+--   first_id | int | least number
+--   last_id | int | greatest number
+SELECT c.source_id, MIN(c.id) AS first_id, MAX(c.id) AS last_id
+FROM counter AS c
+GROUP BY c.source_id
+ORDER BY c.source_id NULLS LAST

@@ -1,0 +1,14 @@
+-- What XPlanes say of kinds of events
+--
+-- question: What does the metadata of each kind of event say?
+-- reads: instant, track
+-- columns:
+--   source_id | int | source it was read from
+--   process | text | plane
+--   name | text | name of the events
+--   args_json | text | the metadata, as a JSON object
+SELECT i.source_id, t.process, i.name, i.args_json
+FROM instant AS i
+INNER JOIN track AS t ON t.id = i.track_id
+WHERE i.category = 'event_metadata' AND i.args_json IS NOT NULL
+ORDER BY i.source_id NULLS LAST, i.id NULLS LAST

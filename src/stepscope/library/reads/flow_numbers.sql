@@ -1,0 +1,12 @@
+-- Numbers of flows
+--
+-- question: Which numbers do the flows of each source have?
+-- reads: flow
+-- columns:
+--   source_id | int | number of the source
+--   first_id | int | least number
+--   last_id | int | greatest number
+SELECT f.source_id, MIN(f.id) AS first_id, MAX(f.id) AS last_id
+FROM flow AS f
+GROUP BY f.source_id
+ORDER BY f.source_id NULLS LAST

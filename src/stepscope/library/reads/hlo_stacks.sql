@@ -1,0 +1,13 @@
+-- What instructions of XLA were made of
+--
+-- question: Which op and which calls made each instruction?
+-- reads: hlo_instruction
+-- columns:
+--   source_id | int | source it was read from
+--   program_id | text | its program
+--   name | text | its name
+--   op_name | text | the framework's name of the op it was made of
+--   stack_json | text | the calls that made it, as in hlo_instruction
+SELECT h.source_id, h.program_id, h.name, h.op_name, h.stack_json
+FROM hlo_instruction AS h
+ORDER BY h.source_id NULLS LAST, h.id NULLS LAST

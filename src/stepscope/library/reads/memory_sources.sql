@@ -1,0 +1,27 @@
+-- Sources with memory
+--
+-- question: Which sources may say something about memory?
+-- reads: allocation, edge, rollup_op, instant
+-- columns:
+--   source_id | int | number of the source
+WITH found AS (
+  SELECT a.source_id
+  FROM allocation AS a
+  UNION ALL
+  SELECT e.source_id
+  FROM edge AS e
+  WHERE e.graph LIKE '%partition/%'
+  UNION ALL
+  SELECT r.source_id
+  FROM rollup_op AS r
+  WHERE r.name IN ('MemoryAllocation', 'MemoryDeallocation')
+  UNION ALL
+  SELECT i.source_id
+  FROM instant AS i
+  WHERE i.name = '[memory]'
+)
+
+SELECT f.source_id
+FROM found AS f
+GROUP BY f.source_id
+ORDER BY f.source_id NULLS LAST

@@ -1,0 +1,25 @@
+-- Memory of sources
+--
+-- question: When does each of some sources hold memory, and in how many blocks?
+-- reads: buffer
+-- parameters:
+--   sources | ints | sources to look at
+-- columns:
+--   source_id | int | number of the source
+--   first_ps | ps | first moment
+--   last_ps | ps | last moment
+--   drawn | int | blocks with a lane
+--   undrawn | int | blocks without one
+--   undrawn_bytes | bytes | their size
+SELECT
+  b.source_id,
+  MIN(COALESCE(b.born_ps, b.freed_ps)) AS first_ps,
+  MAX(COALESCE(b.freed_ps, b.born_ps)) AS last_ps,
+  COUNT(b.lane) AS drawn,
+  CAST(SUM(CASE WHEN b.lane IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS undrawn,
+  CAST(SUM(CASE WHEN b.lane IS NULL THEN b.bytes ELSE 0 END) AS BIGINT) AS undrawn_bytes
+FROM buffer AS b
+WHERE b.source_id IN $sources
+GROUP BY b.source_id
+HAVING COUNT(COALESCE(b.born_ps, b.freed_ps)) > 0
+ORDER BY b.source_id NULLS LAST

@@ -1,0 +1,14 @@
+-- Op types of graphs
+--
+-- question: How many nodes of each type do the graphs have?
+-- reads: node
+-- parameters:
+--   most | int | types to give
+-- columns:
+--   op_type | text | type of the ops
+--   nodes | int | how many
+SELECT n.op_type, COUNT(*) AS nodes
+FROM node AS n
+GROUP BY n.op_type
+ORDER BY nodes DESC NULLS LAST, n.op_type NULLS LAST
+LIMIT $most

@@ -1,0 +1,21 @@
+-- Events of a pipeline over time
+--
+-- question: How many events of a pipeline begin in each part of its time?
+-- reads: _pipeline_slice
+-- parameters:
+--   source_id | int | source to look at
+--   first_ps | ps | begin of the first part
+--   width_ps | ps | length of a part
+-- columns:
+--   part | int | number of the part, from 0
+--   events | int | how many
+WITH placed AS (
+  SELECT CAST(FLOOR(CAST(s.ts_ps - $first_ps AS DOUBLE) / $width_ps) AS BIGINT) AS part
+  FROM _pipeline_slice AS s
+  WHERE s.source_id = $source_id
+)
+
+SELECT p.part, COUNT(*) AS events
+FROM placed AS p
+GROUP BY p.part
+ORDER BY p.part NULLS LAST

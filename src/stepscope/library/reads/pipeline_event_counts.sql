@@ -1,0 +1,21 @@
+-- Events of pipelines
+--
+-- question: How many slices of each source belong to a pipeline?
+-- reads: rollup_op
+-- notes: The names are those of the view _pipeline_slice.
+-- columns:
+--   source_id | int | number of the source
+--   events | int | how many
+SELECT r.source_id, CAST(SUM(r.slices) AS BIGINT) AS events
+FROM rollup_op AS r
+WHERE
+  (
+    r.name LIKE 'Iterator::%' OR r.name LIKE '%Produce' OR r.name LIKE 'InstantiatedCapturedFunction::%'
+    OR r.name LIKE 'MakeIterator::%' OR r.name LIKE 'IteratorGetNext%::DoCompute'
+    OR r.name LIKE '%/EagerPyFunc:EagerPyFunc' OR r.name LIKE '%/PyFunc:PyFunc'
+    OR r.name IN (
+      'ExecutorState::Process', 'EagerPyFunc:EagerPyFunc', 'PyFunc:PyFunc', 'PyFuncStateless:PyFuncStateless'
+    )
+  )
+GROUP BY r.source_id
+ORDER BY r.source_id NULLS LAST

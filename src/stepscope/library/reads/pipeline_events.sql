@@ -1,0 +1,21 @@
+-- Events of a pipeline
+--
+-- question: Which slices of a source belong to a pipeline, in the order in which they nest?
+-- reads: _pipeline_slice, track
+-- parameters:
+--   source_id | int | source to look at
+--   until_ps | ps | end of what is read
+-- columns:
+--   slice_id | int | number of the slice
+--   track_id | int | its thread
+--   track | text | name of the thread
+--   ts_ps | ps | start
+--   dur_ps | ps | duration
+--   name | text | name as found
+--   args_json | text | its values, as a JSON object
+--   self_ps | ps | duration without what lies on top of it
+SELECT s.slice_id, s.track_id, k.name AS track, s.ts_ps, s.dur_ps, s.name, s.args_json, s.self_ps
+FROM _pipeline_slice AS s
+INNER JOIN track AS k ON k.id = s.track_id
+WHERE s.source_id = $source_id AND s.ts_ps + s.dur_ps <= $until_ps
+ORDER BY s.track_id NULLS LAST, s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.slice_id NULLS LAST

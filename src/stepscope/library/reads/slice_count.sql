@@ -1,0 +1,11 @@
+-- Slices of a source
+--
+-- question: How many slices does a source have?
+-- reads: slice
+-- parameters:
+--   source_id | int | source to look at
+-- columns:
+--   slices | int | how many
+SELECT COUNT(*) AS slices
+FROM slice AS s
+WHERE s.source_id = $source_id

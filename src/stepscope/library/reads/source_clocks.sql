@@ -1,0 +1,18 @@
+-- Clocks of sources
+--
+-- question: Which sources know the time of day, and when did they begin?
+-- reads: source, capture
+-- columns:
+--   source_id | int | number of the source
+--   path | text | where it was read
+--   any_clock | text | unix or relative; NULL without a capture
+--   begin_unix_ns | unix_ns | Unix time of ts_ps = 0, where the clock is unix
+SELECT
+  s.source_id,
+  s.path,
+  MIN(c.clock) AS any_clock,
+  MIN(CASE WHEN c.clock = 'unix' THEN c.origin_unix_ns END) AS begin_unix_ns
+FROM source AS s
+LEFT JOIN capture AS c ON c.source_id = s.source_id
+GROUP BY s.source_id, s.path
+ORDER BY s.source_id NULLS LAST

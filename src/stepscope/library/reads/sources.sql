@@ -1,0 +1,18 @@
+-- Sources
+--
+-- question: What was read, and from where?
+-- reads: source
+-- columns:
+--   source_id | int | number of the source
+--   run_id | text | its run
+--   host_id | text | its host
+--   path | text | where it was read
+--   format | text | its format
+--   producer | text | what wrote it
+--   complete | bool | true when nothing was lost, cut or damaged
+--   events_lost | int | events seen but not stored
+--   events_capped | int | events that the recorder dropped or cut
+SELECT
+  s.source_id, s.run_id, s.host_id, s.path, s.format, s.producer, s.complete, s.events_lost, s.events_capped
+FROM source AS s
+ORDER BY s.source_id NULLS LAST

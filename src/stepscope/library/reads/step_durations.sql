@@ -1,0 +1,14 @@
+-- Steps that a capture timed
+--
+-- question: How long did steps take with and without a profiler?
+-- reads: counter
+-- parameters:
+--   source_id | int | source to look at
+-- columns:
+--   series | text | traced_ns or untraced_ns
+--   ts_ps | ps | when
+--   value | float | duration in nanoseconds
+SELECT c.series, c.ts_ps, c.value
+FROM counter AS c
+WHERE c.source_id = $source_id AND c.name = 'duration of a step'
+ORDER BY c.ts_ps NULLS LAST, c.id NULLS LAST

@@ -1,0 +1,30 @@
+-- Work of accelerators that names no op
+--
+-- question: What ran on accelerators without the name of an op?
+-- reads: op_slice, slice
+-- columns:
+--   source_id | int | source it was read from
+--   correlation_id | int | its launch
+--   name | text | name as found
+--   op_type | text | type, or the name
+--   device | text | device it ran on
+--   step | int | step during which it started
+--   self_ps | ps | duration without what lies on top of it
+--   ts_ps | ps | start
+--   moved_bytes | text | bytes that it moved, as found
+SELECT
+  o.source_id,
+  s.correlation_id,
+  s.name,
+  o.op_type,
+  o.device,
+  o.step,
+  s.self_ps,
+  s.ts_ps,
+  CASE
+    WHEN s.args_json LIKE '%"bytes"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes'), '')
+  END AS moved_bytes
+FROM op_slice AS o
+INNER JOIN slice AS s ON s.id = o.slice_id
+WHERE o.place = 'device' AND s.op_name IS NULL
+ORDER BY o.source_id NULLS LAST, s.ts_ps NULLS LAST, s.id NULLS LAST

@@ -1,0 +1,59 @@
+-- Ops that slices name, added up
+--
+-- question: How often did each named op run, where, and for how long?
+-- reads: op_slice, slice, track
+-- parameters:
+--   walked | ints | threads whose ops are counted elsewhere
+-- columns:
+--   source_id | int | source it was read from
+--   process | text | process of its track
+--   place | text | device, host or launch
+--   device | text | device it ran on or was launched from
+--   step | int | step during which it started
+--   op_name | text | name of the op
+--   op_type | text | type of the op
+--   hlo_module | text | module of an instruction of XLA
+--   program_id | text | program of an instruction of XLA
+--   event | text | name of the slices
+--   runs | int | how many there are
+--   own_ps | ps | their self times
+--   start_ps | ps | start of the first one
+WITH named AS (
+  SELECT
+    a.id,
+    a.op_name,
+    a.name AS event,
+    t.process,
+    CASE
+      WHEN a.args_json LIKE '%"hlo_module"%' THEN NULLIF(JSON_EXTRACT_STRING(a.args_json, '$.hlo_module'), '')
+    END AS hlo_module,
+    CASE
+      WHEN a.args_json LIKE '%"program_id"%' THEN NULLIF(JSON_EXTRACT_STRING(a.args_json, '$.program_id'), '')
+    END AS program_id
+  FROM slice AS a
+  INNER JOIN track AS t ON t.id = a.track_id
+  WHERE a.op_name IS NOT NULL
+)
+
+SELECT
+  o.source_id,
+  n.process,
+  o.place,
+  o.device,
+  o.step,
+  n.op_name,
+  o.op_type,
+  n.hlo_module,
+  n.program_id,
+  n.event,
+  COUNT(*) AS runs,
+  CAST(SUM(o.self_ps) AS BIGINT) AS own_ps,
+  MIN(o.ts_ps) AS start_ps
+FROM op_slice AS o
+INNER JOIN named AS n ON n.id = o.slice_id
+WHERE o.track_id NOT IN $walked
+GROUP BY
+  o.source_id, n.process, o.place, o.device, o.step, n.op_name, o.op_type, n.hlo_module, n.program_id, n.event
+ORDER BY
+  o.source_id NULLS LAST, n.process NULLS LAST, o.place NULLS LAST, o.device NULLS LAST, o.step NULLS LAST,
+  n.op_name NULLS LAST, o.op_type NULLS LAST, n.hlo_module NULLS LAST, n.program_id NULLS LAST, n.event NULLS LAST

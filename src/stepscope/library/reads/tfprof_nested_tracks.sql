@@ -1,0 +1,20 @@
+-- Threads on which nesting names ops
+--
+-- question: On which threads do slices not name their op, or do Python calls lie around it?
+-- reads: _nested_slice
+-- columns:
+--   track_id | int | number of the track
+WITH counted AS (
+  SELECT
+    s.track_id,
+    SUM(CASE WHEN s.is_op THEN 1 ELSE 0 END) AS ops,
+    SUM(CASE WHEN s.is_frame OR (s.is_op AND s.op_name IS NULL) THEN 1 ELSE 0 END) AS nested
+  FROM _nested_slice AS s
+  WHERE s.place IN ('host', 'launch')
+  GROUP BY s.track_id
+)
+
+SELECT c.track_id
+FROM counted AS c
+WHERE c.ops > 0 AND c.nested > 0
+ORDER BY c.track_id NULLS LAST

@@ -1,0 +1,12 @@
+-- Numbers of tracks
+--
+-- question: Which numbers do the tracks of each source have?
+-- reads: track
+-- columns:
+--   source_id | int | number of the source
+--   first_id | int | least number
+--   last_id | int | greatest number
+SELECT t.source_id, MIN(t.id) AS first_id, MAX(t.id) AS last_id
+FROM track AS t
+GROUP BY t.source_id
+ORDER BY t.source_id NULLS LAST

@@ -1,0 +1,79 @@
+"""SQL is in files of the library, where the linter sees it and other engines run it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stepscope
+
+SOURCE = Path(stepscope.__file__).parent
+SQL = re.compile(
+    r"\b(SELECT\s+\S|FROM (read_parquet|\{?[a-z_]+\}?)\b.*\b(WHERE|GROUP BY|ORDER BY)\b)", re.DOTALL
+)
+
+ALLOWED = {
+    "exporters/chrome_trace.py": "writes the text of a file with DuckDB's COPY, which has no second engine",
+    "exporters/events.py": "the same",
+    "exporters/track_ids.py": "the same: the part of these two that numbers rows",
+    "exporters/memory_rows.py": "the same: the blocks of memory",
+    "exporters/own_marks.py": "the same: the devices of these rows",
+    "exporters/crossings.py": "one pass over all slices in DuckDB's order of rows, a column for each depth",
+    "exporters/csv.py": "wraps the statement that it is given, whose columns it does not know",
+    "exporters/duckdb.py": "fills a database of DuckDB",
+    "cli/memory.py": "an example in the help",
+    "cli/query.py": "examples in the help",
+    "cli/completion.py": "key words for the shell",
+    "instruments/tfprof/__init__.py": "a command to try, in an error",
+}
+"""Files that may hold SQL, and why."""
+
+
+def statements(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each string of a module that holds a SELECT; docstrings do not count."""
+    tree = ast.parse(text)
+    said = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        whole = "".join(
+            part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "{x}"
+            for part in parts
+            if isinstance(node, (ast.JoinedStr, ast.Constant))
+        )
+        if id(node) not in said and SQL.search(whole):
+            yield getattr(node, "lineno", 0), whole.strip()
+
+
+def test_python_holds_no_sql() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix(): [f"{line}: {sql[:60]}" for line, sql in held]
+        for path in sorted(SOURCE.rglob("*.py"))
+        if "engines" not in path.relative_to(SOURCE).parts
+        and (held := list(statements(path.read_text(encoding="utf-8"))))
+    }
+    assert {name: held for name, held in found.items() if name not in ALLOWED} == {}
+    assert sorted(found) == sorted(ALLOWED), "ALLOWED names a file without SQL"
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        ('rows = query("SELECT name FROM slice")', 1),
+        ('rows = query(f"SELECT {name} FROM {table}")', 1),
+        ('rows = query(f"FROM {table} WHERE a = 1")', 1),
+        ('def f():\n    """Runs one SELECT."""\n', 0),
+        ('SQL = """\nSELECT a\nFROM b"""\n', 1),
+        ("say('select a file FROM there')", 0),
+    ],
+)
+def test_it_is_found(code: str, number: int) -> None:
+    assert len(list(statements(code))) >= number
+    assert bool(list(statements(code))) == bool(number)
