@@ -10,9 +10,15 @@ import pytest
 
 from stepscope import library, reference
 from stepscope.cli import VERBS, main
+from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.model import Prediction
+from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.verify import Edit, Verification
 from stepscope.lake.schema import schema
 from stepscope.messages import MESSAGES
+from stepscope.presenters import scroll
 from stepscope.reference import pages
+from stepscope.report import verification
 
 ROOT = Path(__file__).resolve().parents[1]
 PROSE = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -104,3 +110,24 @@ def test_every_verb_is_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for verb in VERBS:
         assert verb == "summary" or f"stepscope {verb}" in readme
+
+
+def test_the_output_of_the_pipeline_page_is_that_of_its_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / "how-to" / "input-bound.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["pipeline", "tests/samples/capture/slow_map"]) == 0
+    assert f"```text\n{capsys.readouterr().out}```\n" in text
+
+
+def test_the_verification_of_the_pipeline_page_is_in_our_words() -> None:
+    text = (ROOT / "docs" / "how-to" / "input-bound.md").read_text(encoding="utf-8")
+    ms = 10**9
+    prediction = Prediction(15 * ms, 134 * ms // 10, 301 * ms // 10, "")
+    change = Change("parallelise_map", "Iterator::Root::Map", "", prediction, True)
+    edit = Edit("parallelism", Place(0, 1, "map", None, "train.py", 17, None), None, -1)
+    result = Verification((edit,), change, 301 * ms // 10, 2025 * ms // 100)
+    shown = scroll.render(verification.build(result, "before", "after"), width=100)
+    assert f"\n{shown.rstrip()}\n```\n" in text
