@@ -26,8 +26,6 @@ ALLOWED = {
     "exporters/csv.py": "wraps the statement that it is given, whose columns it does not know",
     "exporters/duckdb.py": "fills a database of DuckDB",
     "cli/memory.py": "an example in the help",
-    "cli/query.py": "examples in the help",
-    "cli/completion.py": "key words for the shell",
     "instruments/tfprof/__init__.py": "a command to try, in an error",
 }
 """Files that may hold SQL, and why."""
