@@ -80,7 +80,9 @@ class DataFusion:
     def __init__(self) -> None:
         self.writes = False
         self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
-        self._context = datafusion.SessionContext()
+        # Filters made while a least or greatest value is computed lose rows of views over many files.
+        settings = {"datafusion.optimizer.enable_aggregate_dynamic_filter_pushdown": "false"}
+        self._context = datafusion.SessionContext(datafusion.SessionConfig(settings))
         self._context.register_udf(
             datafusion.udf(_json_text, [pa.string(), pa.string()], pa.string(), "immutable", "json_text")
         )

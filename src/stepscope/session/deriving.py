@@ -79,7 +79,7 @@ def _merge(lake: Lake, tables: Sequence[str], stage: Path) -> Iterator[tuple[str
     with OpenTrace(LakeTables(lake, None)) as trace:
         for table in tables:
             path = stage / f"{table}.merged.parquet"
-            asked = Statement(f"SELECT {', '.join(schema().table(table).names)} FROM {table}")
+            asked = rows_of(table, schema().table(table).names)
             yield table, path, trace.copy(asked, str(path), "parquet")
 
 

@@ -82,7 +82,7 @@ def read(query: Query, source_id: int) -> tuple[list[Move], bool]:
 
 def beyond(query: Query, source_id: int) -> int:
     """How many movements of a source are not read, because there are more than that."""
-    for _, count in query(statement("memory_movements", source_id=source_id)).rows():
+    for _, _, count in query(statement("memory_movements", source_id=source_id)).rows():
         if count:
             return max(int(count) - MOST_MOVES, 0)
     return 0

@@ -20,18 +20,24 @@
 --   correlation_id | int | what it launched
 --   hlo_module | text | module of an instruction of XLA
 --   stack_args | text | its values, as a JSON object, where a call stack is among them
-WITH marked AS (
+WITH steps AS (
+  SELECT n.name
+  FROM step AS n
+  GROUP BY n.name
+),
+
+marked AS (
   SELECT
     s.source_id, s.track_id, s.depth, s.id, s.ts_ps, s.dur_ps, s.name, s.op_name, s.op_type, s.device, s.step,
     s.self_ps, s.correlation_id, s.args_json,
     CASE
       WHEN s.is_op THEN 'op'
       WHEN s.is_frame THEN 'frame'
-      WHEN s.category = 'user_annotation' AND s.name NOT LIKE 'ProfilerStep#%'
-        AND s.name NOT IN (SELECT t.name FROM step AS t) THEN 'mark'
+      WHEN s.category = 'user_annotation' AND s.name NOT LIKE 'ProfilerStep#%' AND n.name IS NULL THEN 'mark'
       WHEN s.correlation_id IS NOT NULL THEN 'launch'
     END AS stands_for
   FROM _nested_slice AS s
+  LEFT JOIN steps AS n ON n.name = s.name
   WHERE s.track_id IN $tracks
 )
 
