@@ -183,7 +183,7 @@ _FRAMEWORK_FILES = frozenset(
 @lru_cache(maxsize=50_000)
 def of_frame(file: str, function: str, code: str) -> Meaning:
     """What a frame of Python stands for. file: with or without its folders, as recorders have it; code:
-    whose it is as in the table frame. NOTHING for code of others that the program uses: whoever called it
+    whose it is as in the table frame. NOTHING for code of others that the program uses: its caller
     decides."""
     if code != "program":
         place = f"{file}:{function}"

@@ -34,7 +34,7 @@ class Evidence(NamedTuple):
     stacks: Sequence[Segment] = ()
     """What samples of its stack say."""
     accelerator: bool = False
-    """Whether the device whose execution is known is no processor."""
+    """Whether the device whose execution is known is an accelerator."""
 
 
 class Piece(NamedTuple):
