@@ -25,7 +25,7 @@ ALLOWED = {
     "exporters/crossings.py": "one pass over all slices in DuckDB's order of rows, a column for each depth",
     "exporters/csv.py": "wraps the statement that it is given, whose columns it does not know",
     "exporters/duckdb.py": "fills a database of DuckDB",
-    "instruments/step_parts/reading.py": "looks for ids with regular expressions, which engines read differently",
+    "instruments/step_parts/reading.py": "looks for ids with regular expressions, which are not portable",
     "instruments/step_parts/stacks.py": "belongs to the same table",
     "cli/memory.py": "an example in the help",
     "instruments/tfprof/__init__.py": "a command to try, in an error",
