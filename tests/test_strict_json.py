@@ -268,6 +268,7 @@ PIECES = [
     "capture.json",
     "steps.ndjson",
     "machine.ndjson",
+    "stacks.ndjson",
     "pipeline/models.ndjson",
     "pipeline/datasets.json",
 ]
@@ -296,5 +297,7 @@ def test_odd_values_in_the_files_of_a_capture(
         spool.close()
 
     every = odd_json.lines if name.endswith(".ndjson") else odd_json.documents
-    asked = [["query", "--no-cache", str(folder), "SELECT * FROM counter, user_stage, source_note"]]
+    asked = [
+        ["query", "--no-cache", str(folder), "SELECT * FROM counter, user_stage, source_note, stack_sample"]
+    ]
     tried(folder / name, every((folder / name).read_bytes(), COUNT), decode, asked, capsys)

@@ -239,8 +239,8 @@ NOTES: dict[str, Message] = {
     "damaged-piece": Message(
         "A file of a capture is missing or damaged",
         "Besides the trace, `stepscope record` writes small files: models of the input pipeline, "
-        "samples of the machine, times of steps. One of them could not be read, or only in part; the "
-        "others are used.",
+        "samples of the machine and of stacks, times of steps. One of them could not be read, or only in "
+        "part; the others are used.",
         "Nothing, unless a question needs it. Copy the whole folder, or record again.",
     ),
     "damaged-structure": Message(
@@ -445,6 +445,12 @@ NOTES: dict[str, Message] = {
         "Profilers write one recording as several files (an XPlane and a Chrome trace). stepscope reads "
         "one of them, so that nothing counts twice.",
         "Nothing. Pass the other file by its own path to read it instead.",
+    ),
+    "stacks-capped": Message(
+        "Samples of stacks were not kept",
+        "`stepscope record` limits how many samples of Python stacks it writes, and how many different "
+        "stacks. The trace itself is complete; figures by line of code cover the part that was sampled.",
+        "Record fewer steps if the part that is missing matters.",
     ),
     "time-out-of-range": Message(
         "Times that do not fit",

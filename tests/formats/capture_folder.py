@@ -52,6 +52,29 @@ def model(*nodes: bytes, root: int = 1, gaps_us: tuple[int, ...] = (5000,)) -> b
     return b"".join(nodes) + number(2, root) + data(5, budget) + data(6, b"".join(map(varint, gaps_us)))
 
 
+def stacks(begin_ns: int = STARTED_NS) -> bytes:
+    """Two threads, looked at four times, every 10 ms: 30 ms in load(), called from line 9."""
+    told: list[dict[str, Any]] = [{"begin_unix_ns": begin_ns}]
+    told += [
+        {"frame": 0, "function": "<module>", "file": "train.py", "line": 9, "module": "__main__",
+         "code": "program"},
+        {"stack": 0, "frame": 0},
+        {"frame": 1, "function": "load", "file": "train.py", "line": 4, "module": "__main__",
+         "code": "program"},
+        {"stack": 1, "in": 0, "frame": 1},
+        {"frame": 2, "function": "Thread.wait", "file": "threading.py", "line": 300, "module": "threading",
+         "code": "python"},
+        {"stack": 2, "frame": 2},
+        {"thread": 0, "name": "MainThread", "main": True},
+        {"thread": 1, "name": None},
+    ]  # fmt: skip
+    for i in range(4):
+        on = [[0, 1 if i < 3 else 0, i * 10**7], [1, 2]]
+        told.append({"unix_ns": begin_ns + (i * 10 + 5) * 10**6, "late_ns": 0, "on": on})
+    told += [{"end_unix_ns": begin_ns + 40 * 10**6}, {"dropped": 2}]
+    return b"".join(line(**one) for one in told)
+
+
 SMALL = model(
     node(1, "Root", (2,)), node(2, "Prefetch", (3,), kind=4), node(3, "BatchV2", (4,), ratio=8),
     node(4, "Map", (5,), elements=80, ms=320), node(5, "Range", elements=80, ms=0.1),
@@ -92,6 +115,7 @@ def write(folder: Path, *, xplane: bool = True, ended: bool = True, **changed: A
             for i in range(3)
         ),
     }  # fmt: skip
+    files["stacks.ndjson"] = stacks()
     files.update({name.replace("__", "/").replace("_json", ".json"): one for name, one in changed.items()})
     for name, content in files.items():
         if content is not None:

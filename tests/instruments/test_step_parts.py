@@ -191,10 +191,10 @@ step       train  : [0...........................]
 cpu/python thread : [FunctionRun]
 """)
     main = ("train.py", "main", "program")
-    sample(tables, 13, 20, main, ("train.py", "count", "program"), cpu=0.9)
-    sample(tables, 20, 25, main, ("train.py", "pause", "program"), cpu=0.01)
-    sample(tables, 25, 27, main, ("jax/_src/lax/lax.py", "mul", "library"))
-    sample(tables, 27, 28, main, ("numpy/core/x.py", "sum", "library"))
+    sample(tables, 14, 21, main, ("train.py", "count", "program"), cpu=0.9)
+    sample(tables, 21, 26, main, ("train.py", "pause", "program"), cpu=0.01)
+    sample(tables, 26, 28, main, ("jax/_src/lax/lax.py", "mul", "library"))
+    sample(tables, 28, 29, main, ("numpy/core/x.py", "sum", "library"))
     assert parts(tables) == {0: {"dispatch": 13 + 2, "python": 7 + 1, "wait": 5, "unknown": 2}}
 
 

@@ -30,7 +30,7 @@ class Folder:
         """Replaces capture.json."""
         with self._lock:
             self.path.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path / "capture.json", _text(self.facts, indent=1).encode("utf-8") + b"\n")
+            write_whole(self.path / "capture.json", text(self.facts, indent=1).encode("utf-8") + b"\n")
 
     def close(self) -> None:
         """Closes the .ndjson files."""
@@ -47,10 +47,14 @@ class Folder:
 
     def add_json(self, name: str, kind: str, value: Any) -> None:
         """Writes a JSON file and lists it."""
-        self.add(name, kind, _text(value, indent=1).encode("utf-8") + b"\n")
+        self.add(name, kind, text(value, indent=1).encode("utf-8") + b"\n")
 
     def line(self, name: str, kind: str, value: dict[str, Any]) -> None:
         """Adds a line to an .ndjson file, on disk at once."""
+        self.lines(name, kind, text(value).encode("utf-8") + b"\n")
+
+    def lines(self, name: str, kind: str, data: bytes) -> None:
+        """Adds whole lines to an .ndjson file, on disk at once."""
         with self._lock:
             file = self._open.get(name)
             if file is None:
@@ -58,7 +62,7 @@ class Folder:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 file = self._open[name] = path.open("ab", buffering=0)
                 self.list(name, kind)
-            file.write(_text(value).encode("utf-8") + b"\n")
+            file.write(data)
 
     def list(self, name: str, kind: str, **more: Any) -> None:
         """Lists a file that is there; a file that is listed stays as it was listed."""
@@ -97,7 +101,8 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
-def _text(value: Any, indent: Any = None) -> str:
+def text(value: Any, indent: Any = None) -> str:
+    """A value as JSON."""
     # Text from the program, such as an argument, may hold halves of characters that UTF-8 cannot say.
-    text = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    told = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    return told.encode("utf-8", "backslashreplace").decode("utf-8")

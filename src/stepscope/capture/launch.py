@@ -123,7 +123,8 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
         )
         facts["recorded"]["steps"] = max(facts["recorded"]["steps"], _steps(outcome.out))
         listed = {file["path"] for file in facts["files"]}
-        for name, kind in (("steps.ndjson", "steps"), ("machine.ndjson", "machine")):
+        for kind in ("steps", "machine", "stacks"):
+            name = f"{kind}.ndjson"
             if name not in listed and (outcome.out / name).exists():
                 facts["files"].append({"path": name, "kind": kind})
     write_whole(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-PIECES = ("xplane", "run_metadata", "model_proto", "datasets", "graph", "op_log", "machine")
+PIECES = ("xplane", "run_metadata", "model_proto", "datasets", "graph", "op_log", "machine", "stacks")
 """What a recording is made of; each can be left out."""
 
 WARMUP = 3

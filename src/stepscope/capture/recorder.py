@@ -20,6 +20,7 @@ from .pace import FRAMEWORK, Call, Caller, Pace, Settle, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
+from .stacks import Stacks
 
 WAITING, RECORDING, METADATA, AFTER, DONE = "waiting", "recording", "metadata", "after", "done"
 
@@ -62,6 +63,7 @@ class Recorder:
         self._compiled_before: dict[tuple[Any, ...], int] = {}
         self._sampler: Sampler | None = None
         self._shares: Shares | None = None
+        self._stacks: Stacks | None = None
         self._session: dict[str, Any] = {}
         self._steps = 0
         self._metadata = 0.0
@@ -230,6 +232,11 @@ class Recorder:
             if self.wants("machine"):
                 self._sampler = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
                 self._sampler.start()
+            if self.wants("stacks"):
+                assert self.pace.anchor is not None
+                self._stacks = Stacks(
+                    lambda data: folder.lines("stacks.ndjson", "stacks", data), self.pace.anchor[-1]
+                )
         self._sample()
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
         begin = time.perf_counter_ns()
@@ -241,6 +248,8 @@ class Recorder:
                 self._next_at = caller.count + 100
                 return
         self._charge("profiler_start_ns", begin)
+        if self._stacks is not None:
+            self._stacks.resume()
         self._shares = Shares(self.own_threads) if self.wants("machine") else None
         self._session["begin_unix_ns"] = now_ns()
         caller.last_end_ns = self._session["begin_unix_ns"]
@@ -276,6 +285,8 @@ class Recorder:
         if self._shares is not None:
             self._session.update(self._shares.since())
         self.state = WAITING
+        if self._stacks is not None:
+            self._stacks.pause()
         begin = time.perf_counter_ns()
         try:
             settle_devices()
@@ -392,6 +403,12 @@ class Recorder:
             self.cost["machine_ns"] = self._sampler.cost_ns
             if self._sampler.failed:
                 self.problem("machine.ndjson ends early", self._sampler.failed, "make room on the disk")
+        if self._stacks is not None:
+            self._stacks.stop()
+            self.cost["stacks_ns"] = self._stacks.cost_ns
+            self.folder.facts["stacks"] = self._stacks.told()
+            if self._stacks.failed:
+                self.problem("stacks.ndjson ends early", self._stacks.failed, "make room on the disk")
         if caller is not None:
             for piece in self.closing:
                 begin = time.perf_counter_ns()

@@ -21,10 +21,11 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope.exporters import Written
 
-ABOUT = "merge recordings into one Chrome trace, or write NDJSON, CSV, Parquet, DuckDB or pprof"
+ABOUT = "merge recordings into one Chrome trace, or write NDJSON, CSV, Parquet, DuckDB or profiles"
 EPILOG = """The extension of FILE chooses the format: .json and .json.gz (Chrome trace; opens in Perfetto and
 chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by stack; opens in pprof and
-speedscope). A FILE that ends in / becomes a folder with one Parquet file per table.
+speedscope), .speedscope.json and .collapsed (stacks of Python, or else slices by stack; --table stack_sample
+gives pprof those of Python, too). A FILE that ends in / becomes a folder with one Parquet file per table.
 A merged trace never connects rows, arrows and objects of different sources. It shows the dataflow as arrows,
 across devices and workers too. With --show-memory, it adds a counter for each allocator, and every block or
 tensor as a slice from its allocation to its release. Rows that pack overlapping slices are called lanes.

@@ -29,7 +29,10 @@ _PIECES = (
     ("graph", "graph", "no graph"),
     ("op-log", "op_log", "no op log"),
     ("machine", "machine", "no cores, memory and I/O over time"),
+    ("stacks", "stacks", "no stacks of Python"),
 )
+_ASIDE = ("profiled_ns", "machine_ns", "stacks_ns")
+"""Costs that are not standing still."""
 
 
 def parser() -> Parser:
@@ -157,7 +160,7 @@ def _kept(files: list[dict[str, Any]]) -> str:
 
 def _cost(cost: dict[str, int]) -> str:
     # What ran beside the steps cost them no time; capture.json has it.
-    stood_still = sum(ns for name, ns in cost.items() if name not in ("profiled_ns", "machine_ns"))
+    stood_still = sum(ns for name, ns in cost.items() if name not in _ASIDE)
     profiled = cost.get("profiled_ns", 0)
     return f"{stood_still / 1e9:.2f} s standing still, {profiled / 1e9:.2f} s under the profiler"
 

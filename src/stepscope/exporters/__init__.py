@@ -93,7 +93,8 @@ def choose(name: str) -> tuple[Exporter, bool]:
         lower = ".parquet"
     elif "." not in lower:
         lower = "." + lower
-    for extension, exporter in exporters().items():
+    # The longest first: .speedscope.json is no .json of Chrome's.
+    for extension, exporter in sorted(exporters().items(), key=lambda item: -len(item[0])):
         if lower.endswith(extension) and (exporter.TEXT or not packed):
             return exporter, packed
     raise UsageError(

@@ -1,5 +1,7 @@
 """pprof: a profile of self times by stack, for `go tool pprof`, speedscope and every other reader of it.
 
+Of the table stack_sample it is a profile of Python, with files and lines.
+
 A stack is a slice with the slices that contain it; equal stacks are one sample, whose values are how often it
 was and its self time, so that a flame graph is as wide as the busy time of the tracks. Labels tell the
 track, so `pprof -tagfocus track=…` looks at one.
@@ -11,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.errors import UsageError
 from stepscope.exporters import Written
 from stepscope.exporters.profile_proto import Sample, profile
 from stepscope.library.statements import statement
@@ -27,13 +28,9 @@ _LABELS = ("process", "track", "run", "host")
 
 
 def write(trace: Trace, out: Path, table: str | None) -> Written:
-    """Writes the slices as a profile. UsageError for another table."""
+    """Writes the slices, or the samples of stacks, as a profile. UsageError for another table."""
     if table not in (None, DEFAULT):
-        raise UsageError(
-            "A profile is made of slices.",
-            seen=f"--table {table}",
-            todo="leave --table out, or write .parquet, .csv or .ndjson",
-        )
+        return _write_samples(trace, out, table)
     stacks = Stacks()
     rows = 0
     for batch in trace.query(statement("self_times")).batches():
@@ -57,6 +54,28 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
             file.write(piece)
     notes = (f"{len(stacks.values):,} different stacks of {len(stacks.names):,} names",)
     return Written(str(out), {"slice": rows}, notes)
+
+
+def _write_samples(trace: Trace, out: Path, table: str | None) -> Written:
+    # It reads slices by the class below.
+    from stepscope.exporters.stack_tree import tree
+
+    found = tree(trace, table)
+    origin = trace.query("SELECT min(c.origin_unix_ns) FROM capture AS c").rows()[0][0]
+    span = trace.query("SELECT min(m.ts_ps), max(m.ts_ps + m.weight_ps) FROM stack_sample AS m").rows()[0]
+    pieces = profile(
+        (("samples", "count"), ("time", "nanoseconds")),
+        found.frames,
+        found.nodes,
+        ((one.stack, (one.times, _nanos(one.time_ps)), [("thread", one.thread)]) for one in found.weights),
+        default="time",
+        start_unix_ns=origin or 0,
+        span_ns=_nanos((span[1] or 0) - (span[0] or 0)),
+    )
+    with out.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+    return Written(str(out), {found.table: found.rows}, (f"{len(found.nodes):,} different stacks",))
 
 
 def _samples(stacks: Stacks, tracks: dict[int, Sequence[Any]]) -> Iterator[Sample]:

@@ -17,7 +17,7 @@ Sample = tuple[int, Sequence[int], Sequence[tuple[str, str]]]
 
 def profile(
     kinds: Sequence[tuple[str, str]],
-    names: Mapping[str, int],
+    names: Mapping[str, int] | Mapping[tuple[str, str, int], int],
     stacks: Iterable[tuple[int, int]],
     samples: Iterable[Sample],
     *,
@@ -28,8 +28,8 @@ def profile(
     """The fields of a Profile, piece by piece.
 
     kinds: what the values of a sample are, with their units; `default` is the one shown first. names: those
-    of the frames, to their numbers from 0. stacks: number of the stack below it (-1 for none) and of the name
-    of its frame, in the order of their own numbers.
+    of the frames, or their functions, files and lines, to their numbers from 0. stacks: number of the stack
+    below it (-1 for none) and of the name of its frame, in the order of their own numbers.
     """
     texts: dict[str, int] = {"": 0}
 
@@ -52,9 +52,16 @@ def profile(
             if value:
                 body += _message(3, _number(1, text(key)) + _number(2, text(value)))
         yield _message(2, body)
-    for name, number in names.items():
-        yield _message(4, _number(1, number + 1) + _message(4, _number(1, number + 1)))
-        yield _message(5, _number(1, number + 1) + _number(2, text(name)) + _number(3, text(name)))
+    functions: dict[tuple[str, str], int] = {}
+    for named, number in names.items():
+        name, file, line = (named, "", 0) if isinstance(named, str) else named
+        is_new = (name, file) not in functions
+        function = functions.setdefault((name, file), len(functions) + 1)
+        told = _number(1, function) + (_number(2, line) if line else b"")
+        yield _message(4, _number(1, number + 1) + _message(4, told))
+        if is_new:
+            told = _number(1, function) + _number(2, text(name)) + _number(3, text(name))
+            yield _message(5, told + (_number(4, text(file)) if file else b""))
     first = text(default)
     for value in texts:
         yield _message(6, value.encode("utf-8", "replace"))

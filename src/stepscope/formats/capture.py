@@ -2,8 +2,8 @@
 
 Recordings in the folder (XPlane, run metadata, graphs) are sources of their own. What is left is read here
 as one source: the models of the input pipeline, the chain of datasets that the user wrote, samples of the
-machine, and the times of steps where no XPlane could take them up. A file that is missing or damaged costs
-its own rows and is noted.
+machine and of stacks, and the times of steps where no XPlane could take them up. A file that is missing or
+damaged costs its own rows and is noted.
 
 Past 400 lines because each piece of the folder has its own few rows, and all share clock and counts.
 """
@@ -136,6 +136,7 @@ class _Capture:
         self._models()
         self._datasets()
         self._machine()
+        self._stacks()
         self._steps()
         if _whole(self.told, "ended_unix_ns") is None:
             self._note(
@@ -287,6 +288,24 @@ class _Capture:
             track = {"device_id": None, "kind": "counter", "records": "unknown", "process": "machine"}
             track |= {"name": "machine", "origin": "machine.ndjson", "sort_index": None}
             self._add("track", [track])
+
+    def _stacks(self) -> None:
+        from stepscope.formats import _stacks
+
+        if _stacks.NAME not in self._data:
+            return
+        read = _stacks.Stacks().read(self._told_lines(_stacks.NAME), self._time)
+        self._stored -= read.odd
+        if read.odd:
+            self._note(
+                "damaged-piece", "lost", f"{_stacks.NAME}: {read.odd:,} of its lines could not be used"
+            )
+        if read.dropped:
+            self._note("stacks-capped", "info", f"{read.dropped:,} samples of stacks were not kept")
+            self._notes["stacks-capped"]["events"] = read.dropped
+        self._add("frame", read.frames)
+        self._add("stack", read.stacks)
+        self._add("stack_sample", read.samples)
 
     def _steps(self) -> None:
         if self._traced:

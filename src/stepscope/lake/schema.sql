@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 10
+-- SCHEMA_VERSION 11
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -13,6 +13,7 @@
 --   8  address is a BIGINT; source_id of a lake has 63 bits and is the first id of its rows
 --   9  rollup_op, rollup_device and rollup_step
 --  10  step_part
+--  11  frame, stack and stack_sample
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -429,6 +430,46 @@ CREATE TABLE user_stage (
   text VARCHAR,                     -- the line itself
   inputs_json VARCHAR NOT NULL,     -- positions of what it takes from, as a JSON array
   args_json VARCHAR NOT NULL        -- its small arguments, as a JSON object; cardinality: elements of the dataset, -1 when it never ends
+);
+
+-- A line of a function that was seen on a stack.
+CREATE TABLE frame (
+  id BIGINT NOT NULL,               -- number of the frame
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  function VARCHAR NOT NULL,        -- function, with its class where Python says so
+  file VARCHAR,                     -- file: the program's as seen from its working directory, a library's without the folder it is installed in
+  line INTEGER,                     -- line that ran
+  module VARCHAR,                   -- module that contains the function
+  code VARCHAR NOT NULL             -- whose code it is: program, library, python (the standard library), native or unknown
+);
+
+-- A stack: a frame and the stack that called it. The id of a stack stands for all its frames.
+CREATE TABLE stack (
+  id BIGINT NOT NULL,               -- number of the stack
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  parent_id BIGINT,                 -- the stack without its innermost frame; NULL when that is its only one
+  frame_id BIGINT NOT NULL,         -- its innermost frame
+  depth INTEGER NOT NULL,           -- how many frames are around that one
+  place_id BIGINT                   -- its innermost frame of the program's own code; NULL without one
+);
+
+-- What a thread was doing: one look at its stack, and the time that it stands for.
+CREATE TABLE stack_sample (
+  id BIGINT NOT NULL,               -- number of the sample
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  track_id BIGINT,                  -- track of the thread, where the source has one
+  thread_name VARCHAR,              -- name of the thread, where Python has one
+  is_main BOOLEAN NOT NULL,         -- true for the thread that runs the steps; without steps the program's main thread
+  ts_ps BIGINT NOT NULL,            -- begin of the time that it stands for, from the capture's origin
+  weight_ps BIGINT NOT NULL,        -- that time; the samples of a thread leave no gaps while it lives and is looked at
+  cpu_ps BIGINT,                    -- processor time of the thread meanwhile, NULL where it is not known
+  stack_id BIGINT NOT NULL          -- its stack
 );
 
 -- A part of a step: the time that counts to one label. Each instant of a step counts to exactly one, so that the

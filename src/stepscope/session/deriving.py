@@ -104,5 +104,5 @@ def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
         return found
 
 
-_MADE_FROM = frozenset({"slice", "instant", "allocation", "tensor", "op_run"})
+_MADE_FROM = frozenset({"slice", "instant", "allocation", "tensor", "op_run", "stack_sample"})
 """A run without any of these has nothing to derive."""

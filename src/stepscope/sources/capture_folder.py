@@ -1,8 +1,9 @@
 """A folder that `stepscope record` wrote: its files are one capture of one run on one host.
 
 The folder is known by its `capture.json`. What is in it and not a recording of its own (models of the
-input pipeline, the chain of datasets, samples of the machine, times of steps) is handed to the decoder
-together with `capture.json`; recordings in it (XPlane, run metadata, graphs) stay sources, of that run.
+input pipeline, the chain of datasets, samples of the machine and of stacks, times of steps) is handed to the
+decoder together with `capture.json`; recordings in it (XPlane, run metadata, graphs) stay sources, of that
+run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ STEPS = "steps.ndjson"
 _MOST_BYTES = 16 << 20
 """Of a capture.json; they have a few KB."""
 
-_PIECE = r"(?:op_log\.pb|machine\.ndjson|steps\.ndjson|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
+_PIECE = (
+    r"(?:op_log\.pb|machine\.ndjson|steps\.ndjson|stacks\.ndjson"
+    r"|pipeline/(?:models\.ndjson|datasets\.json|[^/]*\.pb))"
+)
 _PIECES = re.compile(_PIECE)
 _ENDS = re.compile(rf"(?:^|/){_PIECE}$")
 

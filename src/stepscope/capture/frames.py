@@ -1,0 +1,171 @@
+"""Numbers for stacks: each frame and each stack is told once, when it is first seen.
+
+Walking a stack costs a third of a microsecond a frame. What is remembered for that is keyed by code objects,
+which are kept alive so that none takes the place of another; all of it is bounded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import CodeType, FrameType
+from typing import Any, Callable
+
+from .environment import relative
+from .places import is_ours
+
+MOST_FRAMES = 20_000
+MOST_STACKS = 100_000
+MOST_REMEMBERED = 200_000
+MOST_DEPTH = 256
+"""Of a deeper stack the outermost and the innermost half are kept."""
+_LEFT_OUT = "(frames left out)"
+
+
+class Frames:
+    """Numbers of stacks. tell: takes a line of stacks.ndjson for whatever is new."""
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        self._tell = tell
+        self._whose = Whose()
+        self._seen: dict[tuple[int, int, int], int] = {}
+        """A caller's stack, code and instruction: the stack with this frame on top."""
+        self._codes: dict[int, CodeType] = {}
+        self._frames: dict[tuple[str, str, int], int] = {}
+        self._stacks: dict[tuple[int, int], int] = {}
+
+    def number(self, frame: FrameType | None) -> int | None:
+        """The number of the stack that ends with a frame; -1 for one without frames but the recorder's own.
+        None when there are too many different ones to tell of another."""
+        walked = []
+        while frame is not None:
+            walked.append(frame)
+            frame = frame.f_back
+        half = MOST_DEPTH // 2
+        middle = range(half, len(walked) - half) if len(walked) > MOST_DEPTH else range(0)
+        stack, seen = -1, self._seen
+        for place in range(len(walked) - 1, -1, -1):
+            if place in middle:
+                if place == middle[0]:
+                    found = self._on_top(stack, ("", _LEFT_OUT, 0), None)
+                    if found is None:
+                        return None
+                    stack = found
+                continue
+            frame = walked[place]
+            code = frame.f_code
+            key = (stack, id(code), frame.f_lasti)
+            known = seen.get(key)
+            if known is None:
+                known = self._new(stack, frame)
+                if known is None:
+                    return None
+                if len(seen) >= MOST_REMEMBERED or len(self._codes) >= MOST_FRAMES:
+                    seen.clear()
+                    self._codes.clear()
+                self._codes[id(code)] = code
+                seen[key] = known
+            stack = known
+        return stack
+
+    def _new(self, stack: int, frame: FrameType) -> int | None:
+        code = frame.f_code
+        if is_ours(code.co_filename):
+            return stack
+        name: str = getattr(code, "co_qualname", code.co_name)
+        return self._on_top(stack, (code.co_filename, name, _line(frame)), frame)
+
+    def _on_top(self, stack: int, place: tuple[str, str, int], frame: FrameType | None) -> int | None:
+        number = self._frames.get(place)
+        if number is None:
+            if len(self._frames) >= MOST_FRAMES:
+                return None
+            number = self._frames[place] = len(self._frames)
+            self._tell({"frame": number, **self._told(place, frame)})
+        found = self._stacks.get((stack, number))
+        if found is None:
+            if len(self._stacks) >= MOST_STACKS:
+                return None
+            found = self._stacks[(stack, number)] = len(self._stacks)
+            self._tell({"stack": found, "in": None if stack < 0 else stack, "frame": number})
+        return found
+
+    def _told(self, place: tuple[str, str, int], frame: FrameType | None) -> dict[str, Any]:
+        path, function, line = place
+        if frame is None:
+            return {"function": function, "code": "unknown"}
+        module = frame.f_globals.get("__name__")
+        module = module if isinstance(module, str) else None
+        code, file = self._whose.of(path, module or "")
+        return {
+            "function": function.replace(".<locals>.", "."),
+            "file": file,
+            "line": line or None,
+            "module": module,
+            "code": code,
+        }
+
+
+def _line(frame: FrameType) -> int:
+    """The line that runs. A jump back in a loop may have none of its own: then that of the code before."""
+    if frame.f_lineno is not None:
+        return frame.f_lineno
+    code = frame.f_code
+    found: int = code.co_firstlineno
+    for begin, _, line in code.co_lines():
+        if begin > frame.f_lasti:
+            break
+        if line is not None:
+            found = line
+    return found
+
+
+class Whose:
+    """Whose code a file is: the program's, an installed library's, or Python's own."""
+
+    def __init__(self) -> None:
+        paths = sysconfig.get_paths()
+        self._libraries = _folders(
+            [paths.get("purelib"), paths.get("platlib"), *(p for p in sys.path if p.endswith("-packages"))]
+        )
+        self._python = _folders([paths.get("stdlib"), paths.get("platstdlib")])
+        main = sys.modules.get("__main__")
+        file = getattr(main, "__file__", None)
+        self._program = ""
+        """The package that `python -m package` runs, installed or not."""
+        package = getattr(main, "__package__", None)
+        if isinstance(file, str) and isinstance(package, str) and package:
+            self._program = package.partition(".")[0]
+
+    def of(self, path: str, module: str) -> tuple[str, str]:
+        """program, library or python; and the path without the folder where such code is installed."""
+        if path.startswith("<"):
+            # No file: made from text, as by exec or a dataclass, or typed in.
+            root = sys.modules.get(module.partition(".")[0])
+            made_in = getattr(root, "__file__", None)
+            if path.startswith("<frozen"):
+                return "python", path
+            if module != "__main__" and isinstance(made_in, str):
+                return self.of(made_in, module)[0], path
+            return "program", path
+        if "__autograph_generated_file" in path:
+            return "library", path.rpartition(os.sep)[2]
+        for folder in self._libraries:
+            if path.startswith(folder):
+                own = self._program and module.partition(".")[0] == self._program
+                return "program" if own else "library", path[len(folder) :]
+        for folder in self._python:
+            if path.startswith(folder):
+                return "python", path[len(folder) :]
+        for name in ("site-packages", "dist-packages"):
+            before, there, after = path.rpartition(os.sep + name + os.sep)
+            if there and before:
+                return "library", after
+        return "program", relative(path)
+
+
+def _folders(paths: Any) -> list[str]:
+    """Folders as prefixes, the longest first: site-packages lies within the standard library's."""
+    found = {os.path.realpath(path) for path in paths if path} | {path for path in paths if path}
+    return sorted((path.rstrip(os.sep) + os.sep for path in found), key=lambda path: (-len(path), path))

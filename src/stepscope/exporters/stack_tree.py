@@ -1,0 +1,127 @@
+"""What profiles are made of: the samples of stacks of a trace or, where it has none, its slices as stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stepscope.errors import UsageError
+from stepscope.exporters.pprof import Stacks
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
+SAMPLES, SLICES = "stack_sample", "slice"
+
+Frame = tuple[str, str, int]
+"""Function, file ("": not told) and line (0: not told)."""
+
+
+class Weight(NamedTuple):
+    """Time of one stack on one thread."""
+
+    stack: int
+    thread: str
+    """Name of the thread or track, for people; with host and run where there are several."""
+    times: int
+    """How often it was seen."""
+    time_ps: int
+
+
+class Tree(NamedTuple):
+    """Stacks, the outer ones first, and the time of each by thread."""
+
+    table: str
+    rows: int
+    frames: dict[Frame, int]
+    nodes: list[tuple[int, int]]
+    """Of each stack: the stack around it (-1: none), and the number of its innermost frame."""
+    weights: list[Weight]
+
+    def path(self, stack: int) -> list[int]:
+        """Numbers of its frames, the outermost first."""
+        found = []
+        while stack >= 0:
+            stack, frame = self.nodes[stack]
+            found.append(frame)
+        return found[::-1]
+
+
+def tree(trace: Trace, table: str | None) -> Tree:
+    """The stacks of a table; without one those of samples if there are any. UsageError for other tables."""
+    if table not in (None, SAMPLES, SLICES):
+        raise UsageError(
+            "A profile is made of slices or of samples of stacks.",
+            seen=f"--table {table}",
+            todo=f"use --table {SAMPLES} or {SLICES}, or write .parquet, .csv or .ndjson",
+        )
+    if table is None:
+        table = SAMPLES if trace.query("SELECT count(*) FROM stack_sample").rows()[0][0] else SLICES
+    return _of_samples(trace) if table == SAMPLES else _of_slices(trace)
+
+
+def label(frame: Frame) -> str:
+    """A frame in one line of text: `token_f1 (program.py:31)`."""
+    function, file, line = frame
+    place = f"{file}:{line}" if line else file
+    return f"{function} ({place})" if place else function
+
+
+_FRAMES = """
+SELECT k.id, k.parent_id, f.function, f.file, f.line
+FROM stack k INNER JOIN frame f ON f.id = k.frame_id
+ORDER BY k.id"""
+_WEIGHTS = """
+SELECT m.stack_id, m.run_id, m.host_id, m.thread_name, count(*), CAST(sum(m.weight_ps) AS BIGINT)
+FROM stack_sample m
+GROUP BY m.stack_id, m.run_id, m.host_id, m.thread_name
+ORDER BY m.run_id, m.host_id, m.thread_name NULLS LAST, m.stack_id"""
+_SLICES = "SELECT s.track_id, s.depth, s.name, s.self_ps FROM slice s ORDER BY s.id"
+_TRACKS = "SELECT t.id, t.run_id, t.host_id, t.process, t.name FROM track t"
+
+
+def _of_samples(trace: Trace) -> Tree:
+    frames: dict[Frame, int] = {}
+    nodes: list[tuple[int, int]] = []
+    numbers: dict[int, int] = {}
+    for batch in trace.query(_FRAMES).batches():
+        for stack, parent, function, file, line in batch:
+            number = frames.setdefault((function, file or "", line or 0), len(frames))
+            # A stack comes after the one around it: what does not is not believed.
+            numbers[stack] = len(nodes)
+            nodes.append((numbers.get(parent, -1) if parent != stack else -1, number))
+    told = [row for batch in trace.query(_WEIGHTS).batches() for row in batch]
+    several = len({row[1:3] for row in map(tuple, told)}) > 1
+    weights = [
+        Weight(numbers[stack], _thread((run, host), name or "(no name)", several), times, time_ps)
+        for stack, run, host, name, times, time_ps in told
+        if stack in numbers
+    ]
+    return Tree(SAMPLES, sum(one.times for one in weights), frames, nodes, weights)
+
+
+def _of_slices(trace: Trace) -> Tree:
+    stacks = Stacks()
+    for batch in trace.query(_SLICES).batches():
+        stacks.add(batch)
+    tracks: dict[int, Any] = {row[0]: row[1:] for row in trace.query(_TRACKS).rows()}
+    several = len({tuple(row[:2]) for row in tracks.values()}) > 1
+    weights = []
+    for (stack, track), (times, self_ps) in stacks.values.items():
+        run, host, process, name = tracks.get(track, ("", "", "", f"track {track}"))
+        title = f"{process} {name}".strip() or "(no name)"
+        weights.append(Weight(stack, _thread((run, host), title, several), times, self_ps))
+    frames = {(name, "", 0): number for name, number in stacks.names.items()}
+    return Tree(SLICES, sum(one.times for one in weights), frames, list(stacks.nodes), weights)
+
+
+def _thread(place: tuple[str, str], name: str, several: bool) -> str:
+    return f"{' '.join(dict.fromkeys(place))} {name}" if several else name
+
+
+def by_thread(weights: list[Weight]) -> Iterator[tuple[str, list[Weight]]]:
+    """The weights of each thread, the one with most time first."""
+    found: dict[str, list[Weight]] = {}
+    for one in weights:
+        found.setdefault(one.thread, []).append(one)
+    yield from sorted(found.items(), key=lambda item: (-sum(one.time_ps for one in item[1]), item[0]))

@@ -1,0 +1,175 @@
+"""stacks.ndjson of a capture folder: looks at stacks of threads, as rows of frame, stack and stack_sample.
+
+A look is one moment. The time that it stands for reaches half way to the looks beside it; but what kept the
+recorder from looking when it wanted to (the interpreter lock, held by a long call) is time of the later look,
+which then shows that call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+Row = dict[str, Any]
+
+NAME = "stacks.ndjson"
+MOST_DEPTH = 1000
+"""A stack with more frames is not one that the recorder wrote."""
+_PS = 1000
+"""Picoseconds in a nanosecond."""
+_CODE = ("program", "library", "python", "native")
+_FITS = 2**63 - 1
+_MOST_NS = 1 << 56
+"""Two years. Longer than any look stands for; sums of such times still fit into 63 bits as picoseconds."""
+
+
+class _Look(NamedTuple):
+    at_ns: int
+    late_ns: int
+    threads: list[Any]
+
+
+class Stacks:
+    """The rows of the three tables, without ids of their own; `odd` lines could not be used."""
+
+    def __init__(self) -> None:
+        self.frames: list[Row] = []
+        self.stacks: list[Row] = []
+        self.samples: list[Row] = []
+        self.odd = 0
+        self.dropped = 0
+        """Looks at a thread that the recorder did not keep."""
+        self._frame: dict[int, int] = {}
+        self._stack: dict[int, int] = {}
+        self._threads: dict[int, tuple[str | None, bool]] = {}
+        self._spent: dict[int, tuple[int, int | None]] = {}
+        """Of each thread: the last look at it, and its processor time then."""
+        self._looks = 0
+        self._begin_ns: int | None = None
+        """Where the time of the look begins that was read last, as far as lines before told."""
+        self._last: _Look | None = None
+
+    def read(self, lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> Stacks:
+        """Reads the lines in order. time: picoseconds from the capture's origin, of Unix nanoseconds."""
+        for line in lines:
+            if not self._line(line, time):
+                self.odd += 1
+        self._close(None, time)
+        return self
+
+    def _line(self, line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> bool:
+        if "function" in line:
+            return self._add_frame(line)
+        if "stack" in line:
+            return self._add_stack(line)
+        if "thread" in line:
+            number, name = _whole(line.get("thread")), line.get("name")
+            if number is None:
+                return False
+            self._threads[number] = (name if isinstance(name, str) else None, line.get("main") is True)
+            self._spent.pop(number, None)
+            return True
+        if "on" in line:
+            at, on = _whole(line.get("unix_ns")), line["on"]
+            if at is None or not isinstance(on, list):
+                return False
+            look = _Look(at, max(_whole(line.get("late_ns")) or 0, 0), on)
+            if self._last is not None:
+                wanted = max(at - look.late_ns, self._last.at_ns)
+                between = (self._last.at_ns + wanted) // 2
+                self._close(between, time)
+                self._begin_ns = between
+            self._last = look
+            return True
+        if "begin_unix_ns" in line or "end_unix_ns" in line:
+            self._close(_whole(line.get("end_unix_ns")), time)
+            self._begin_ns = _whole(line.get("begin_unix_ns"))
+            self._spent.clear()
+            return True
+        if (dropped := _whole(line.get("dropped"))) is not None and dropped >= 0:
+            self.dropped = min(self.dropped + dropped, _FITS)
+            return True
+        return False
+
+    def _add_frame(self, line: Mapping[str, Any]) -> bool:
+        number, function = _whole(line.get("frame")), line["function"]
+        if number is None or number in self._frame or not isinstance(function, str):
+            return False
+        code, told = line.get("code"), _whole(line.get("line"))
+        self._frame[number] = len(self.frames)
+        self.frames.append(
+            {
+                "function": function,
+                "file": _text(line.get("file")),
+                "line": told if told is not None and 0 < told < 2**31 else None,
+                "module": _text(line.get("module")),
+                "code": code if code in _CODE else "unknown",
+            }
+        )
+        return True
+
+    def _add_stack(self, line: Mapping[str, Any]) -> bool:
+        number, frame = _whole(line.get("stack")), self._frame.get(_whole(line.get("frame")))
+        if number is None or number in self._stack or frame is None:
+            return False
+        parent, above = None, line.get("in")
+        if above is not None:
+            parent = self._stack.get(above) if isinstance(above, int) else None
+            if parent is None or self.stacks[parent]["depth"] >= MOST_DEPTH:
+                return False
+        place = None if parent is None else self.stacks[parent]["place_id"]
+        if self.frames[frame]["code"] == "program":
+            place = frame
+        self._stack[number] = len(self.stacks)
+        depth = 0 if parent is None else self.stacks[parent]["depth"] + 1
+        self.stacks.append({"parent_id": parent, "frame_id": frame, "depth": depth, "place_id": place})
+        return True
+
+    def _close(self, end_ns: int | None, time: Callable[[int | None], int | None]) -> None:
+        """Makes rows of the look read last, whose time ends there, or with the look itself."""
+        look, self._last = self._last, None
+        if look is None:
+            return
+        end_ns = look.at_ns if end_ns is None else max(end_ns, look.at_ns)
+        begin_ns = look.at_ns if self._begin_ns is None else min(self._begin_ns, look.at_ns)
+        ts_ps, end_ps = time(begin_ns), time(end_ns)
+        self._looks += 1
+        if ts_ps is None or end_ps is None or end_ns - begin_ns > _MOST_NS:
+            self.odd += 1
+            return
+        good = True
+        for one in look.threads:
+            told = one if isinstance(one, list) and len(one) in (2, 3) else (None, None)
+            thread, stack = _whole(told[0]), self._stack.get(_whole(told[1], -1))
+            if thread not in self._threads or stack is None:
+                good = False
+                continue
+            name, main = self._threads[thread]
+            spent = _whole(told[2]) if len(told) == 3 else None
+            looks, before = self._spent.get(thread, (-1, None))
+            self._spent[thread] = (self._looks, spent)
+            cpu = None
+            if spent is not None and before is not None and looks == self._looks - 1:
+                # It was spent between two moments, which are not quite where the time begins and ends.
+                cpu = min(max(spent - before, 0) * _PS, end_ps - ts_ps)
+            self.samples.append(
+                {
+                    "track_id": None,
+                    "thread_name": name,
+                    "is_main": main,
+                    "ts_ps": ts_ps,
+                    "weight_ps": end_ps - ts_ps,
+                    "cpu_ps": cpu,
+                    "stack_id": stack,
+                }
+            )
+        self.odd += not good
+
+
+def _whole(value: Any, default: Any = None) -> Any:
+    good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _FITS
+    return value if good else default
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,61 @@
+-- Time by module
+--
+-- question: In which modules of Python does the main thread spend the steps?
+-- reads: _step_python
+-- notes: The thread that runs the steps, in the steps that averages include. A module has the time in which its code
+--   is the innermost of the stack. The module of a traced call is not known.
+-- weakened_by: lost, capped, truncated, stacks-capped
+-- chart: bar x=module y=time_ps
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   told_by | text | From | samples of stacks, or slices of traced calls
+--   module | text | Module | module
+--   code | text | Code | whose code it is: program, library, python (the standard library), native or unknown
+--   time_ps | ps | Time | time of the thread there; of slices, their own time
+--   per_step_ps | ps | Per step | the same for a step in which samples lie; NULL without steps
+--   share | ratio | Share | part of the time that was looked at
+--   cpu_share | ratio | On a processor | processor time as part of it; the rest was waiting. NULL where not known
+--   looks | int | Samples | samples, or slices
+WITH sums AS (
+  SELECT
+    p.run_id,
+    p.host_id,
+    p.told_by,
+    COUNT(DISTINCT p.step_id) AS number,
+    SUM(p.time_ps) AS all_ps
+  FROM _step_python AS p
+  GROUP BY p.run_id, p.host_id, p.told_by
+),
+
+lines AS (
+  SELECT
+    p.run_id AS of_run,
+    p.host_id AS of_host,
+    p.told_by AS of_kind,
+    p.module,
+    p.code,
+    SUM(p.time_ps) AS sum_ps,
+    SUM(p.cpu_ps) AS sum_cpu_ps,
+    SUM(p.known_ps) AS sum_known_ps,
+    SUM(p.looks) AS sum_looks
+  FROM _step_python AS p
+  GROUP BY p.run_id, p.host_id, p.told_by, p.module, p.code
+)
+
+SELECT
+  s.run_id,
+  s.host_id,
+  s.told_by,
+  l.module,
+  l.code,
+  CAST(l.sum_ps AS BIGINT) AS time_ps,
+  CAST(FLOOR(CAST(l.sum_ps AS DOUBLE) / NULLIF(s.number, 0)) AS BIGINT) AS per_step_ps,
+  CAST(l.sum_ps AS DOUBLE) / NULLIF(s.all_ps, 0) AS share,
+  CAST(l.sum_cpu_ps AS DOUBLE) / NULLIF(l.sum_known_ps, 0) AS cpu_share,
+  CAST(l.sum_looks AS BIGINT) AS looks
+FROM lines AS l
+INNER JOIN sums AS s ON s.run_id = l.of_run AND s.host_id = l.of_host AND s.told_by = l.of_kind
+ORDER BY
+  l.sum_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST, s.told_by NULLS LAST,
+  l.module NULLS LAST, l.code NULLS LAST

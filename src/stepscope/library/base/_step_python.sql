@@ -1,0 +1,73 @@
+-- Python of the thread that runs the steps, within the steps that averages include
+--
+-- question: What did Python do during the steps?
+-- reads: python_time, step
+-- notes: Where no sample lies in a step that averages include, all samples of that thread are here; and where
+--   calls were traced instead, all of them.
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   told_by | text | From | samples or slices
+--   step_id | int | Step row | row of the view step, where known
+--   looks | int | Samples | samples, or slices
+--   time_ps | ps | Time | time that it stands for
+--   cpu_ps | ps | Processor time | processor time of the thread meanwhile, NULL where it is not known
+--   known_ps | ps | Time with processor time | time of which the processor time is known
+--   function | text | Function | innermost function
+--   file | text | File | its file
+--   line | int | Line | line that ran
+--   module | text | Module | its module
+--   code | text | Code | whose code it is
+--   place_function | text | Called by | function of the program's innermost frame
+--   place_file | text | File of the program | its file
+--   place_line | int | Line of the program | line that ran
+WITH judged AS (
+  SELECT
+    t.run_id,
+    t.host_id,
+    t.told_by,
+    t.step_id,
+    t.looks,
+    t.time_ps,
+    t.cpu_ps,
+    CASE WHEN t.cpu_ps IS NULL THEN 0 ELSE t.time_ps END AS known_ps,
+    t.function,
+    t.file,
+    t.line,
+    t.module,
+    t.code,
+    t.place_function,
+    t.place_file,
+    t.place_line,
+    CASE WHEN s.averaged THEN 1 ELSE 0 END AS counts
+  FROM python_time AS t
+  LEFT JOIN step AS s ON s.id = t.step_id
+  WHERE t.told_by = 'slices' OR t.is_main
+),
+
+hosts AS (
+  SELECT j.run_id AS of_run, j.host_id AS of_host, j.told_by AS of_kind, MAX(j.counts) AS any_counts
+  FROM judged AS j
+  GROUP BY j.run_id, j.host_id, j.told_by
+)
+
+SELECT
+  j.run_id,
+  j.host_id,
+  j.told_by,
+  j.step_id,
+  j.looks,
+  j.time_ps,
+  j.cpu_ps,
+  j.known_ps,
+  j.function,
+  j.file,
+  j.line,
+  j.module,
+  j.code,
+  j.place_function,
+  j.place_file,
+  j.place_line
+FROM judged AS j
+INNER JOIN hosts AS h ON h.of_run = j.run_id AND h.of_host = j.host_id AND h.of_kind = j.told_by
+WHERE j.counts = h.any_counts

@@ -1,0 +1,117 @@
+-- Time of Python, by samples of stacks or by slices
+--
+-- question: What does the Python of each thread spend time on?
+-- reads: stack_sample, stack, frame, step, capture, rollup_op, source
+-- notes: One row per sample, with the time that it stands for. Where a recorder traced Python calls instead
+--   (TensorFlow's and JAX's Python tracers, PyTorch with_stack, VizTracer), one row per call of that name, added
+--   up over a track: its function is the name as the recorder wrote it, which has file and line in it, and nothing
+--   tells the program's code from a library's. A sample belongs to the step in which its middle lies, if clocks can
+--   be compared. place is the innermost frame of the program's own code, which a library's frame was called from.
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   source_id | int | Source | source it was read from
+--   told_by | text | From | samples or slices
+--   step_id | int | Step row | row of the view step; NULL outside of steps, and for slices
+--   thread | text | Thread | name of the thread, where it has one
+--   is_main | bool | Main | true for the thread that runs the steps; NULL for slices
+--   looks | int | Samples | samples, or slices
+--   time_ps | ps | Time | time that it stands for: of slices, without what lies on top of them
+--   cpu_ps | ps | Processor time | processor time of the thread meanwhile, NULL where it is not known
+--   function | text | Function | innermost function
+--   file | text | File | its file
+--   line | int | Line | line that ran
+--   module | text | Module | its module
+--   code | text | Code | whose code it is: program, library, python, native or unknown
+--   place_function | text | Called by | function of the program's innermost frame
+--   place_file | text | File of the program | its file
+--   place_line | int | Line of the program | line that ran
+WITH spans AS (
+  SELECT
+    s.id AS span_id,
+    s.run_id AS span_run,
+    s.host_id AS span_host,
+    s.source_id AS span_source,
+    CAST(c.origin_unix_ns AS DOUBLE) * 1000.0 AS span_origin,
+    CAST(s.ts_ps AS DOUBLE) AS begin_at,
+    CAST(s.ts_ps AS DOUBLE) + CAST(s.dur_ps AS DOUBLE) AS end_at
+  FROM step AS s
+  INNER JOIN capture AS c ON c.source_id = s.source_id
+  WHERE s.recovered_from <> 'whole_capture' AND s.dur_ps > 0
+),
+
+looked AS (
+  SELECT
+    m.id AS look_id,
+    m.run_id,
+    m.host_id,
+    m.source_id,
+    CAST(c.origin_unix_ns AS DOUBLE) * 1000.0 AS look_origin,
+    CAST(m.ts_ps AS DOUBLE) + CAST(m.weight_ps AS DOUBLE) * 0.5 AS middle
+  FROM stack_sample AS m
+  INNER JOIN capture AS c ON c.source_id = m.source_id
+),
+
+placed AS (
+  SELECT l.look_id, MIN(p.span_id) AS within_id
+  FROM looked AS l
+  INNER JOIN spans AS p
+    ON p.span_run = l.run_id
+    AND p.span_host = l.host_id
+    AND CASE WHEN p.span_source = l.source_id THEN l.middle ELSE l.middle + (l.look_origin - p.span_origin) END
+    >= p.begin_at
+    AND CASE WHEN p.span_source = l.source_id THEN l.middle ELSE l.middle + (l.look_origin - p.span_origin) END
+    < p.end_at
+  GROUP BY l.look_id
+)
+
+SELECT
+  m.run_id,
+  m.host_id,
+  m.source_id,
+  'samples' AS told_by,
+  w.within_id AS step_id,
+  m.thread_name AS thread,
+  m.is_main,
+  1 AS looks,
+  m.weight_ps AS time_ps,
+  m.cpu_ps,
+  f.function,
+  f.file,
+  f.line,
+  f.module,
+  f.code,
+  g.function AS place_function,
+  g.file AS place_file,
+  g.line AS place_line
+FROM stack_sample AS m
+INNER JOIN stack AS k ON k.id = m.stack_id
+INNER JOIN frame AS f ON f.id = k.frame_id
+LEFT JOIN frame AS g ON g.id = k.place_id
+LEFT JOIN placed AS w ON w.look_id = m.id
+UNION ALL
+SELECT
+  r.run_id,
+  r.host_id,
+  r.source_id,
+  'slices' AS told_by,
+  CAST(NULL AS BIGINT) AS step_id,
+  CAST(NULL AS VARCHAR) AS thread,
+  CAST(NULL AS BOOLEAN) AS is_main,
+  r.slices AS looks,
+  r.self_ps AS time_ps,
+  CAST(NULL AS BIGINT) AS cpu_ps,
+  r.name AS function,
+  CAST(NULL AS VARCHAR) AS file,
+  CAST(NULL AS INTEGER) AS line,
+  CAST(NULL AS VARCHAR) AS module,
+  'unknown' AS code,
+  r.name AS place_function,
+  CAST(NULL AS VARCHAR) AS place_file,
+  CAST(NULL AS INTEGER) AS place_line
+FROM rollup_op AS r
+INNER JOIN source AS o ON o.source_id = r.source_id
+WHERE
+  r.category = 'python_function'
+  OR (o.producer = 'viztracer' AND r.name LIKE '%(%:%)')
+  OR (o.producer IN ('tf_profiler', 'jax') AND r.name LIKE '$%')

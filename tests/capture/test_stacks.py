@@ -1,0 +1,277 @@
+"""Looks at the stacks of the program's threads: what is seen, what is left alone, what it costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.capture import frames, stacks
+from stepscope.capture.frames import Frames, Whose
+from stepscope.capture.stacks import Stacks
+from stepscope.formats._stacks import Stacks as Read
+from tests.capture.launching import PROGRAMS, facts, lines, record
+
+HERE = Path(__file__).name
+
+
+def spin(seconds: float) -> None:
+    """Python that lets go of the interpreter lock only when it has to."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        sum(range(200))
+
+
+def sampled(work: Any, driver: int | None = None) -> tuple[Stacks, Read]:
+    """What is seen while work() runs."""
+    written: list[bytes] = []
+    looking = Stacks(written.append, threading.get_ident() if driver is None else driver)
+    looking.resume()
+    try:
+        work()
+    finally:
+        looking.stop()
+    assert looking.failed is None
+    told = [json.loads(line) for line in b"".join(written).splitlines()]
+    found = Read().read(told, lambda ns: None if ns is None else ns * 1000)
+    assert found.odd == 0
+    return looking, found
+
+
+def seconds(found: Read, main: bool = True) -> Counter[str]:
+    """Seconds by the function that was innermost."""
+    spent: Counter[str] = Counter()
+    for sample in found.samples:
+        if sample["is_main"] == main:
+            frame = found.frames[found.stacks[sample["stack_id"]]["frame_id"]]
+            spent[frame["function"]] += sample["weight_ps"] / 1e12
+    return spent
+
+
+def test_time_is_told_by_function_as_a_clock_tells_it() -> None:
+    """Half a millisecond of Python between waits: without shorter turns the waits would get all looks."""
+    taken = Counter[str]()
+
+    def work() -> None:
+        for _ in range(150):
+            begin = time.perf_counter()
+            spin(0.004)
+            middle = time.perf_counter()
+            time.sleep(0.002)
+            taken["spin"] += middle - begin  # type: ignore[assignment]
+            taken["rest"] += time.perf_counter() - middle  # type: ignore[assignment]
+
+    looking, found = sampled(work)
+    spent = seconds(found)
+    whole = sum(taken.values())
+    assert sum(spent.values()) == pytest.approx(whole, rel=0.1)
+    assert spent["spin"] / whole == pytest.approx(taken["spin"] / whole, abs=0.15)
+    assert looking.told()["looks"] == len({sample["ts_ps"] for sample in found.samples})
+
+
+def test_processor_time_tells_running_from_waiting() -> None:
+    def work() -> None:
+        spin(0.4)
+        time.sleep(0.4)
+
+    _, found = sampled(work)
+    by_line: dict[str, list[int]] = {}
+    for sample in found.samples:
+        name = found.frames[found.stacks[sample["stack_id"]]["frame_id"]]["function"]
+        if sample["is_main"] and sample["cpu_ps"] is not None:
+            times = by_line.setdefault(name, [0, 0])
+            times[0] += sample["cpu_ps"]
+            times[1] += sample["weight_ps"]
+    waited = next(times for name, times in by_line.items() if name.endswith("work"))
+    assert waited[0] < 0.3 * waited[1]
+    assert by_line["spin"][0] > waited[0]
+
+
+def test_threads_come_and_go() -> None:
+    release = threading.Event()
+
+    def work() -> None:
+        kept = threading.Thread(target=release.wait, name="feeder", daemon=True)
+        kept.start()
+        for i in range(20):
+            short = threading.Thread(target=spin, args=(0.01,), name=f"short-{i}")
+            short.start()
+            short.join()
+        release.set()
+
+    _, found = sampled(work)
+    names = {sample["thread_name"] for sample in found.samples}
+    assert {"MainThread", "feeder"} <= names
+    assert len([name for name in names if name and name.startswith("short-")]) > 5
+    assert not any(name and name.startswith("stepscope") for name in names)
+    assert {s["is_main"] for s in found.samples if s["thread_name"] == "MainThread"} == {True}
+    assert seconds(found, main=False)["Condition.wait" if sys.version_info >= (3, 11) else "wait"] > 0.1
+
+
+def test_whose_code_it_is(tmp_path: Path) -> None:
+    whose = Whose()
+    for path in (json.__file__, threading.__file__):
+        assert whose.of(path, "json") == ("python", os.path.relpath(path, Path(os.__file__).parent))
+    assert whose.of(pytest.__file__, "pytest") == ("library", "pytest/__init__.py")
+    assert whose.of("/x/lib/python3.9/site-packages/a/b.py", "a.b") == ("library", "a/b.py")
+    assert whose.of(str(tmp_path / "train.py"), "__main__") == ("program", str(tmp_path / "train.py"))
+    assert whose.of(__file__, __name__)[0] == "program"
+    assert whose.of(str(Path.cwd() / "x.py"), "x") == ("program", "x.py")
+    assert whose.of("<frozen importlib._bootstrap>", "importlib._bootstrap")[0] == "python"
+    assert whose.of("<string>", "__main__") == ("program", "<string>")
+    assert whose.of("<string>", "pytest") == ("library", "<string>")
+    assert whose.of("/tmp/__autograph_generated_filex.py", "y") == (
+        "library",
+        "__autograph_generated_filex.py",
+    )
+
+
+def test_a_package_that_is_run_is_the_program_even_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "__file__", "/x/site-packages/trainer/__main__.py", raising=False)
+    monkeypatch.setattr(main, "__package__", "trainer", raising=False)
+    whose = Whose()
+    folder = whose._libraries[0]
+    assert whose.of(folder + "trainer/loop.py", "trainer.loop") == ("program", "trainer/loop.py")
+    assert whose.of(folder + "numpy/x.py", "numpy.x")[0] == "library"
+
+
+def told_by(work: Any) -> list[dict[str, Any]]:
+    """The lines for the stack that calls, seen from within work(numbers)."""
+    told: list[dict[str, Any]] = []
+    work(Frames(told.append))
+    return told
+
+
+def test_every_instruction_has_a_line() -> None:
+    """Threads hand over the interpreter lock mostly where a loop jumps back."""
+
+    def work() -> None:
+        count = 0
+        for i in range(1_500_000):
+            if i & 1 and i & 2:
+                count += 1
+
+    _, found = sampled(work)
+    lines = {frame["line"] for frame in found.frames if frame["function"].endswith("work")}
+    first = work.__code__.co_firstlineno
+    assert lines
+    assert lines <= set(range(first + 1, first + 6))
+
+
+def test_a_deep_stack_keeps_both_ends() -> None:
+    def deep(left: int, numbers: Frames) -> int | None:
+        return deep(left - 1, numbers) if left else numbers.number(sys._getframe())
+
+    told = told_by(lambda numbers: deep(600, numbers))
+    assert sum("stack" in line for line in told) == frames.MOST_DEPTH + 1
+    assert sum(line.get("function") == "(frames left out)" for line in told) == 1
+    assert Read().read(told, lambda ns: ns).odd == 0
+
+
+def test_what_is_too_much_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MOST_STACKS", 40)
+    monkeypatch.setattr(frames, "MOST_REMEMBERED", 10)
+    told: list[dict[str, Any]] = []
+    numbers = Frames(told.append)
+    for i in range(200):
+        name = f"made_{i}"
+        space: dict[str, Any] = {"sys": sys, "numbers": numbers}
+        exec(f"def {name}(): return numbers.number(sys._getframe())", space)
+        last = space[name]()
+    assert last is None
+    assert sum("stack" in line for line in told) == 40
+    assert len(numbers._codes) <= 11
+
+
+def test_what_is_not_kept_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "MOST_BYTES", 2000)
+    monkeypatch.setattr(stacks, "_FLUSH_BYTES", 100)
+    looking, found = sampled(lambda: spin(0.5))
+    assert looking.dropped == found.dropped > 0
+
+
+def test_a_full_disk_ends_the_sampling_only() -> None:
+    def full(data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = sys.getswitchinterval()
+    looking = Stacks(full, threading.get_ident())
+    looking.resume()
+    spin(0.8)
+    looking.stop()
+    assert looking.failed is not None
+    assert "No space left" in looking.failed
+    assert sys.getswitchinterval() == before
+    looking.resume()
+
+
+def test_turns_are_put_back_and_those_of_the_program_are_its_own() -> None:
+    before = sys.getswitchinterval()
+    try:
+        sampled(lambda: spin(0.1))
+        assert sys.getswitchinterval() == before
+        sampled(lambda: (spin(0.05), sys.setswitchinterval(0.02), spin(0.05)))
+        assert sys.getswitchinterval() == pytest.approx(0.02)
+    finally:
+        sys.setswitchinterval(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_has_the_turns_that_the_program_had() -> None:
+    code = """
+import os, sys, threading, time
+from stepscope.capture.stacks import Stacks
+looking = Stacks(lambda data: None, threading.get_ident())
+looking.resume()
+while sys.getswitchinterval() > 0.001: time.sleep(0.001)
+if not os.fork():
+    looking.resume(), looking.pause(), looking.stop()
+    os._exit(sys.getswitchinterval() < 0.004)
+code = os.waitstatus_to_exitcode(os.wait()[1])
+looking.stop()
+sys.exit(code)
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+def test_it_costs_a_hundredth_of_the_time() -> None:
+    looking, _ = sampled(lambda: spin(2.0))
+    assert looking.cost_ns < 0.02 * looking.lasted_ns
+
+
+def test_a_recording_has_stacks_and_says_what_they_cost(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    program = PROGRAMS / "jax_python.py"
+    done = record("--steps", "30", "--out", "out", "--", sys.executable, program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = facts(tmp_path / "out")
+    assert told["stacks"]["looks"] > 20
+    assert told["cost"]["stacks_ns"] == told["stacks"]["cpu_ns"] < 0.03 * told["stacks"]["sampled_ns"]
+    found = Read().read(
+        lines(tmp_path / "out" / "stacks.ndjson"), lambda ns: None if ns is None else ns * 1000
+    )
+    assert found.odd == 0
+    spent: Counter[tuple[str, str]] = Counter()
+    for sample in found.samples:
+        if sample["is_main"]:
+            place = found.frames[found.stacks[sample["stack_id"]]["place_id"]]
+            spent[(Path(place["file"]).name, place["function"])] += sample["weight_ps"]
+    assert spent.most_common(1)[0][0] == ("jax_python.py", "count_pairs")
+    # The program's own threads only, and none of the recorder's frames.
+    assert not any(
+        "stepscope/capture" in (frame["file"] or "") for frame in found.frames if frame["code"] == "program"
+    )
+
+    without = ("--steps", "5", "--no-stacks", "--out", "none", "--", sys.executable, program)
+    assert record(*without, cwd=tmp_path).returncode == 0
+    assert not (tmp_path / "none" / "stacks.ndjson").exists()
+    assert "stacks" not in facts(tmp_path / "none")

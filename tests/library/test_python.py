@@ -1,0 +1,171 @@
+"""Time of Python by line, function and module: drawn samples, traced calls, and a twin by brute force."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from stepscope import library
+from tests.draw import Tables
+
+MS = 10**9
+CONNECTION = Tables().connect()
+
+
+def rows(tables: Tables, name: str) -> list[dict[str, Any]]:
+    """An entry's rows by column."""
+    tables.fill(CONNECTION)
+    found = CONNECTION.execute(library.sql(name))
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def recorded(origin_ns: int | None = 2_000_000) -> Tables:
+    """A trace with two steps of 10 ms, and beside it a capture that began 2 ms later, in whose clock the
+    steps are from -2 to 18 ms. Line 9 calls load(), which calls a library; line 12 calls the framework."""
+    tables = Tables()
+    tables.source(0)
+    tables.source(1, producer="stepscope", format="capture")
+    tables.rows["capture"][0]["origin_unix_ns"] = 0
+    tables.rows["capture"][1]["origin_unix_ns"] = origin_ns
+    for i in range(2):
+        facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
+        tables.add("step_stored", step=i, ts_ps=i * 10 * MS, dur_ps=10 * MS, **facts)
+    own = {"source_id": 1}
+    for function, file, line, module, code in (
+        ("<module>", "train.py", 9, "__main__", "program"),
+        ("load", "train.py", 4, "__main__", "program"),
+        ("loads", "json/__init__.py", 300, "json", "python"),
+        ("<module>", "train.py", 12, "__main__", "program"),
+        ("call", "tf/x.py", 7, "tf.x", "library"),
+    ):
+        tables.add("frame", function=function, file=file, line=line, module=module, code=code, **own)
+    for parent, frame, place in (
+        (None, 0, 0),
+        (0, 1, 1),
+        (1, 2, 1),
+        (None, 3, 3),
+        (3, 4, 3),
+        (None, 4, None),
+    ):
+        tables.add("stack", parent_id=parent, frame_id=frame, place_id=place, **own)
+    return tables
+
+
+def sample(tables: Tables, at_ms: float, stack: int, cpu: int | None = None, main: bool = True) -> None:
+    """A look that stands for a millisecond."""
+    facts = {"ts_ps": int(at_ms * MS), "weight_ps": MS, "stack_id": stack, "cpu_ps": cpu}
+    tables.add("stack_sample", source_id=1, is_main=main, thread_name="t", **facts)
+
+
+def test_a_line_has_what_its_libraries_take_and_only_within_steps() -> None:
+    tables = recorded()
+    sample(tables, -3, 1)  # before the first step
+    for at, stack, cpu in ((-2, 1, MS), (0, 2, MS), (1, 2, 0), (7, 4, None), (17.4, 1, 0)):
+        sample(tables, at, stack, cpu)
+    sample(tables, 17.6, 1)  # its middle is behind the last step
+    sample(tables, 0, 1, main=False)
+    first, second = rows(tables, "python_lines")
+    assert (first["file"], first["line"], first["function"]) == ("train.py", 4, "load")
+    assert (first["time_ps"], first["per_step_ps"], first["looks"]) == (4 * MS, 2 * MS, 4)
+    assert (first["share"], first["cpu_share"]) == (0.8, 0.5)
+    assert (second["line"], second["time_ps"], second["cpu_share"]) == (12, MS, None)
+    functions = [(row["function"], row["code"], row["looks"]) for row in rows(tables, "python_functions")]
+    assert functions == [("load", "program", 2), ("loads", "python", 2), ("call", "library", 1)]
+    assert [(row["module"], row["looks"]) for row in rows(tables, "python_modules")] == [
+        ("__main__", 2), ("json", 2), ("tf.x", 1),
+    ]  # fmt: skip
+    steps = {
+        row["step_id"]: row["looks"] for row in rows(tables, "python_time") if row["step_id"] is not None
+    }
+    assert steps.keys() == {0, 1}
+
+
+def test_without_steps_all_samples_count() -> None:
+    tables = recorded(origin_ns=None)  # no clock to compare with
+    sample(tables, 0, 0)
+    sample(tables, 500, 0)
+    (row,) = rows(tables, "python_lines")
+    assert (row["line"], row["time_ps"], row["per_step_ps"]) == (9, 2 * MS, None)
+
+
+def test_a_sample_without_code_of_the_program_has_no_line() -> None:
+    tables = recorded()
+    sample(tables, 0, 5)
+    sample(tables, 1, 0)
+    (row,) = rows(tables, "python_lines")
+    assert (row["line"], row["share"]) == (9, 0.5)
+    assert len(rows(tables, "python_functions")) == 2
+
+
+@pytest.mark.parametrize(
+    ("producer", "name", "category", "is_python"),
+    [
+        ("tf_profiler", "$train.py:4 load", None, True),
+        ("jax", "$train.py:4 load", None, True),
+        ("kineto", "train.py(4): load", "python_function", True),
+        ("viztracer", "load (train.py:4)", None, True),
+        ("tf_profiler", "MatMul", None, False),
+        ("unknown", "$train.py:4 load", None, False),
+    ],
+)
+def test_traced_calls_are_used_alike(producer: str, name: str, category: str | None, is_python: bool) -> None:
+    tables = Tables()
+    tables.source(0, producer=producer)
+    tables.add("track", kind="thread", records="execution", name="main")
+    facts = {"category": category, "track_id": 0, "depth": 0}
+    tables.slices(0, [{"name": name, "ts_ps": i * MS, "dur_ps": MS, **facts} for i in range(3)])
+    found = rows(tables, "python_lines")
+    assert [(r["function"], r["time_ps"], r["share"], r["looks"], r["told_by"]) for r in found] == (
+        [(name, 3 * MS, 1.0, 3, "slices")] if is_python else []
+    )
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(
+        st.tuples(st.integers(-6, 50), st.integers(0, 5), st.none() | st.integers(0, 4), st.booleans()),
+        max_size=25,
+    ),
+    st.integers(-3, 3),
+    st.booleans(),
+)
+def test_lines_agree_with_their_twin(
+    looks: list[tuple[int, int, int | None, bool]], origin_ms: int, averaged: bool
+) -> None:
+    tables = recorded(origin_ms * 1_000_000)
+    tables.rows["step_stored"][0]["averaged"] = averaged
+    for at, stack, cpu, main in looks:
+        sample(tables, at / 2, stack, None if cpu is None else cpu * MS // 4, main)
+    steps = [(i * 10 * MS, averaged or i == 1) for i in range(2)]
+    counted: dict[bool, list[tuple[dict[str, Any], int | None]]] = {True: [], False: []}
+    for one in tables.rows["stack_sample"]:
+        middle = one["ts_ps"] + MS // 2 + origin_ms * MS
+        within = next((i for i, (begin, _) in enumerate(steps) if begin <= middle < begin + 10 * MS), None)
+        if one["is_main"]:
+            counted[within is not None and steps[within][1]].append((one, within))
+    chosen = counted[True] or counted[False]
+    expected: dict[tuple[str, int], list[int | None]] = defaultdict(list)
+    for one, _ in chosen:
+        place = tables.rows["stack"][one["stack_id"]]["place_id"]
+        if place is not None:
+            frame = tables.rows["frame"][place]
+            expected[frame["function"], frame["line"]].append(one["cpu_ps"])
+    number = len({within for _, within in chosen if within is not None})
+    found = rows(tables, "python_lines")
+    assert len(found) == len(expected)
+    for row in found:
+        times = expected[row["function"], row["line"]]
+        known = [cpu for cpu in times if cpu is not None]
+        assert row["time_ps"] == len(times) * MS
+        assert row["looks"] == len(times)
+        assert row["per_step_ps"] == (len(times) * MS // number if number else None)
+        assert row["share"] == pytest.approx(float(Fraction(len(times), len(chosen))))
+        share = sum(known) / (len(known) * MS) if known else None
+        assert row["cpu_share"] == (None if share is None else pytest.approx(share))
+    assert [row["time_ps"] for row in found] == sorted((row["time_ps"] for row in found), reverse=True)
