@@ -25,12 +25,11 @@ ALLOWED = {
     "exporters/crossings.py": "one pass over all slices in DuckDB's order of rows, a column for each depth",
     "exporters/csv.py": "wraps the statement that it is given, whose columns it does not know",
     "exporters/duckdb.py": "fills a database of DuckDB",
-    "instruments/step_parts/reading.py": "looks for ids with regular expressions, which are not portable",
-    "instruments/step_parts/stacks.py": "belongs to the same table",
+    "instruments/step_parts/": "its statements still change, and look for ids with regular expressions",
     "cli/memory.py": "an example in the help",
     "instruments/tfprof/__init__.py": "a command to try, in an error",
 }
-"""Files that may hold SQL, and why."""
+"""Files, or folders, that may hold SQL, and why."""
 
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
@@ -59,8 +58,9 @@ def test_python_holds_no_sql() -> None:
         if "engines" not in path.relative_to(SOURCE).parts
         and (held := list(statements(path.read_text(encoding="utf-8"))))
     }
-    assert {name: held for name, held in found.items() if name not in ALLOWED} == {}
-    assert sorted(found) == sorted(ALLOWED), "ALLOWED names a file without SQL"
+    assert {name: held for name, held in found.items() if not name.startswith(tuple(ALLOWED))} == {}
+    unused = [place for place in ALLOWED if not any(name.startswith(place) for name in found)]
+    assert not unused, "ALLOWED names places without SQL"
 
 
 @pytest.mark.parametrize(

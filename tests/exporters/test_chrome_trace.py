@@ -106,7 +106,7 @@ def test_clocks_that_are_not_known_follow_and_that_is_said(tmp_path: Path) -> No
     trace = drawn_trace(two_steps((None, UNIX_NS)))
     written = exporters.write(trace, tmp_path / "out.json")
     assert len(written.notes) == 1
-    assert "1 of 2 recordings do not tell the time of day" in written.notes[0]
+    assert "1 of 2 recordings do not contain the time of day" in written.notes[0]
     assert "timeline-0" in written.notes[0]
     head, events = chrome(two_steps((None, UNIX_NS)), tmp_path)
     assert head["stepscope"]["notes"] == list(written.notes)

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import stepscope
+from stepscope.engines import Statement
 from stepscope.instruments.tfprof import evidence
 from tests import draw as drawing
 from tests.draw import Tables
@@ -56,8 +57,8 @@ class Asked:
     def __init__(self, tables: Tables) -> None:
         self._connection = tables.connect()
 
-    def query(self, sql: str) -> Any:
-        answer = self._connection.execute(sql)
+    def query(self, asked: Statement) -> Any:
+        answer = self._connection.execute(asked.sql)
         rows = answer.fetchall()
 
         class Rows:
@@ -83,7 +84,7 @@ def test_where_an_op_lies_is_its_name_and_a_kernel_is_its_launchers() -> None:
     assert addmm.steps == {0: [16_000_000, 1, 1, 9_000_000, 12_000_000, 0]}
     assert (addmm.device, addmm.accelerator, addmm.op) == ("cpu", "gpu", "aten::addmm")
     assert addmm.stack == (("train.py", 3, "step"), ("nn.Module", 0, "Net_0"))
-    assert told.notes == ["1 slices of accelerators tell no launch that was recorded; each has its own name"]
+    assert told.notes == ["1 slice of accelerators names no launch that was recorded; each has its own name"]
 
 
 def test_code_has_a_node_for_each_call() -> None:

@@ -26,7 +26,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for line in out.splitlines() if line.lstrip().startswith(("_TFProf", "aten", "Memcpy"))]
     times = "172.13us/172.13us, 120.12us/120.12us, 52.00us/52.00us"
     assert lines[-1] == f"  aten::mm (0/0 params, {times}, cpu, 1/1|1/1)"
-    assert "params counts nothing here: a trace tells no variables" in err
+    assert "params counts nothing here: a trace contains no variables" in err
     code, out, err = run(capsys, "code", path)
     assert "No code trace information" in err
     assert "with_stack=True" in err

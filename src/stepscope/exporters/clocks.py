@@ -103,7 +103,7 @@ def _notes(places: tuple[Place, ...]) -> list[str]:
         )
         more = f" and {len(loose) - 5} more" if len(loose) > 5 else ""
         notes.append(
-            f"{len(loose)} of {len(places)} recordings do not tell the time of day, so they could not be"
+            f"{len(loose)} of {len(places)} recordings do not contain the time of day, so they could not be"
             f" aligned: they follow one another ({where}{more}). Compare times within each, not between them."
         )
     if places:

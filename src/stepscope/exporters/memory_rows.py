@@ -124,7 +124,7 @@ def slices(us: str, duration_us: str) -> str:
 SELECT concat(',{{"ph":"X","pid":', block.pid, ',"tid":', held_lane.tid, ',"ts":', {us},
   ',"dur":', {duration_us}, ',"name":', to_json(concat(
     CASE WHEN block.born_ps IS NULL THEN '(held before the recording began)'
-      ELSE coalesce(block.op_name, '(no op told)') END, ':' || nullif(block.slot, 0))),
+      ELSE coalesce(block.op_name, '(unknown op)') END, ':' || nullif(block.slot, 0))),
   ',"cat":"Memory","args":{{"bytes":', block.bytes, ',"kind":', to_json(block.kind),
   ',"op_type":' || to_json(block.op_type), ',"dtype":' || to_json(block.dtype), ',"shape":' || block.shape,
   ',"readers":', block.readers, ',"at_peak":', block.at_peak,

@@ -81,7 +81,7 @@ def _steps(trace: Trace, layout: Layout) -> tuple[list[tuple[Any, ...]], list[st
         if before[5] + before[6] > after[5]:
             return [], [
                 "Steps of different recordings overlap in time, so they are not written into the file:"
-                " reading it finds what its rows tell."
+                " reading it finds what its rows say."
             ]
     return steps, []
 

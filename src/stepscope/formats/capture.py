@@ -144,7 +144,7 @@ class _Capture:
             )
         for problem in self._listed("problems"):
             detail = ". ".join(str(problem[key]) for key in ("what", "seen", "todo") if problem.get(key))
-            self._note("recorder-error", "recorder", detail or "not told")
+            self._note("recorder-error", "recorder", detail or "no details")
 
     def facts(self) -> dict[str, Any]:
         """What the store says of its source."""

@@ -101,7 +101,7 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     if not steps and start is not None and end is not None:
         steps = [_one_step(source, facts["producer"], start, end, marks)]
         if steps[0].recovered_from == "whole_capture":
-            _note(store, "no-steps", "nothing in the recording tells where a step begins")
+            _note(store, "no-steps", "nothing in the recording shows where a step begins")
     store.replace(
         "step_stored",
         {
@@ -339,7 +339,7 @@ def _named_kind(step: Step) -> Step:
         return step._replace(kind="train", reason=why)
     if _TRAIN.search(step.name):
         return step._replace(kind="train", reason=f"its mark is called {step.name}")
-    return step._replace(reason="nothing tells training from evaluation")
+    return step._replace(reason="nothing distinguishes training from evaluation")
 
 
 def _covered(steps: Sequence[Step], marks: Sequence[Mark]) -> list[int]:
@@ -378,7 +378,7 @@ def _one_step(source: Hints, producer: str, start: int, end: int, marks: Sequenc
         step = _classify([Step(name, number, start, end, "file")], compiles)[0]
         told = "its number is in the file's name" if source.step is not None else "a file of one step"
         return step if step.kind == "compile" else step._replace(reason=told)
-    why = "nothing in the recording tells where a step begins"
+    why = "nothing in the recording shows where a step begins"
     return Step("whole capture", 0, start, end, "whole_capture", "unknown", False, why)
 
 

@@ -89,7 +89,7 @@ def unreadable(decoded: Decoded) -> StepscopeError:
     return UnreadableSource(
         "The file cannot be read.",
         seen=decoded.error or "",
-        todo="copy or record it anew; `stepscope docs unreadable-source` tells more",
+        todo="copy or record it anew; `stepscope docs unreadable-source` explains it",
         path=decoded.source.path,
     )
 

@@ -92,7 +92,7 @@ def op_of(block: Block) -> str:
     """The op that asked for a block."""
     if block.born_ps is None:
         return "(held before the recording began)"
-    return block.op_name or "(no op told)"
+    return block.op_name or "(unknown op)"
 
 
 def scope_of(depth: int) -> Callable[[Block], str]:

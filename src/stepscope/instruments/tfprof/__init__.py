@@ -243,11 +243,11 @@ class Model:
         for word in asked:
             self._lacks.pop(word, None)
         if view == "graph" and self._rootless:
-            told.append("the trace does not tell what ops take from each other: every node stands alone")
+            told.append("the trace does not contain what ops take from each other: no node has inputs")
             self._rootless = False
         if view == "code" and self._codeless:
             told.append(
-                "no slice lies within a Python call and none tells its line: record with stacks (PyTorch:"
+                "no slice lies within a Python call or has its line: record with stacks (PyTorch:"
                 " with_stack=True; TensorFlow and JAX: python_tracer_level=1)"
             )
             self._codeless = False

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stepscope import units
 from stepscope.instruments.python_frame import Frame
 from stepscope.instruments.tfprof.nesting import Query, Sample, device_name, walk, whole
 from stepscope.library.statements import statement
@@ -104,17 +105,17 @@ class Evidence:
         """Columns that count nothing here, and why."""
         nodes = self.nodes.values()
         lacking = {
-            "peak_bytes": "no slice tells how much an op held at most",
-            "residual_bytes": "no slice tells what an op left behind",
-            "output_bytes": "no slice tells the size of outputs",
-            "params": "a trace tells no variables; --graph_path adds a graph",
-            "input_shapes": "a trace tells no shapes of a graph; --graph_path adds one",
+            "peak_bytes": "no slice contains how much an op held at most",
+            "residual_bytes": "no slice contains what an op left behind",
+            "output_bytes": "no slice contains the size of outputs",
+            "params": "a trace contains no variables; --graph_path adds a graph",
+            "input_shapes": "a trace contains no shapes of a graph; --graph_path adds one",
             "tensor_value": "a trace holds no values; --checkpoint_path adds them",
         }
         if not any(figures[5] for node in nodes for figures in node.steps.values()):
-            lacking["bytes"] = "no slice tells bytes"
+            lacking["bytes"] = "no slice contains bytes"
         if not any(node.work for node in nodes):
-            lacking["float_ops"] = "no slice tells its operations"
+            lacking["float_ops"] = "no slice contains its operations"
         if not any(node.accelerator for node in nodes):
             lacking["accelerator_micros"] = "no track is an accelerator's"
         if not any(node.device for node in nodes):
@@ -211,9 +212,10 @@ def _named(query: Query, walked: Sequence[int], notes: list[str]) -> list[Sample
             )
         )
     if untold:
+        runs = units.count(untold, "execution")
         notes.append(
-            f"{untold} executions of XLA lie in the scope of their module: the recording does not tell what"
-            " their instructions were made of"
+            f"{runs} of XLA lie in the scope of the module: the recording does not contain what the"
+            " instructions were made of"
         )
     return samples
 

@@ -97,7 +97,7 @@ def under(paths: Sequence[str]) -> Found:
         if found.files.keys() & {"graph_path", "run_meta_path"}:
             found.drop("profile_path", "profile passed over, graph and steps were taken")
         else:
-            found.drop("op_log_path", "op log passed over, the profile holds what it tells")
+            found.drop("op_log_path", "op log skipped, the profile contains what it says")
     return found
 
 

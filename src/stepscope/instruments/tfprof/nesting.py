@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from stepscope import units
 from stepscope.engines import Statement
 from stepscope.errors import LimitReached
 from stepscope.instruments import python_frame
@@ -163,8 +164,10 @@ def walk(query: Query) -> Nested:
     unknown = _accelerators(query(statement("tfprof_kernels")), state)
     notes = []
     if unknown and state.launches:
+        names = units.agree(unknown, "names", "name")
         notes.append(
-            f"{unknown} slices of accelerators tell no launch that was recorded; each has its own name"
+            f"{units.count(unknown, 'slice')} of accelerators {names} no launch that was recorded; each has"
+            " its own name"
         )
     if state.paths.cut:
         notes.append(f"{state.paths.cut} slices lie below {MOST_LEVELS} levels; their names leave levels out")
