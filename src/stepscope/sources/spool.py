@@ -230,7 +230,8 @@ class _Closing:
 
 def standard_input() -> BinaryIO:
     """Standard input. UsageError when it is a device other than a terminal."""
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # one that a program made itself has no descriptor
+    # One that a program made itself has no descriptor.
+    with contextlib.suppress(AttributeError, OSError, ValueError):
         _refuse_device(sys.stdin.fileno(), "-")
     return sys.stdin.buffer
 
