@@ -1,7 +1,7 @@
 """The native core: bytes in, Arrow columns out. See crates/core."""
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, BinaryIO, Literal, final
 
 DECODER_VERSION: int
@@ -37,7 +37,7 @@ class Stream:
 
 @final
 class Store:
-    """The tables decoded from one source, in memory or in a folder of Arrow IPC files.
+    """The tables decoded from one source, in memory or in a folder.
 
     Ids count from 0 within the store. Columns run_id, host_id and source_id are not in it.
     """
@@ -78,7 +78,7 @@ def decode(
 ) -> Store:
     """Decodes `input` as `format` (chrome_trace, xplane, run_metadata, event_file, graph).
 
-    folder: where the tables go as Arrow IPC files; None keeps them in memory.
+    folder: where the tables go; None keeps them in memory.
     needs: what the caller will look at, of {"args", "nesting", "ops", "tables"}; None is everything. Columns
     that are not needed may hold NULL (or 0 where NULL is not allowed), which makes one question cheap.
     "ops" are op_name, op_type and correlation_id. Without "tables" the file is not hashed.
@@ -165,6 +165,25 @@ class Checkpoint:
         """Values in row-major order: elements little-endian, or texts. KeyError for an unknown name."""
     def text(self, name: str) -> str:
         """The values as tfprof prints them."""
+
+def pprof(
+    kinds: Sequence[tuple[str, str]],
+    frames: Iterable[str] | Iterable[tuple[str, str, int]],
+    stacks: Iterable[tuple[int, int]],
+    samples: Iterable[tuple[int, Sequence[int], Sequence[tuple[str, str]]]],
+    *,
+    default: str,
+    start_unix_ns: int = 0,
+    span_ns: int = 0,
+) -> builtins.bytes:
+    """A Profile of the pprof project, not compressed.
+
+    kinds: what the values of a sample are, with their units; `default` is the one shown first. frames: functions,
+    or functions with file and line, numbered from 0. stacks: number of the stack below (-1 for none) and of the
+    frame on top; a stack comes after the one below it. samples: number of a stack, a value of each kind, labels
+    (key and text).
+    ValueError for a number that is not there.
+    """
 
 def is_checkpoint_index(head: builtins.bytes) -> bool:
     """True for the beginning of a V2 index, whose values are in other files; False for a V1 checkpoint."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.ipc
 import pytest
 
 from stepscope import _core
@@ -58,15 +57,6 @@ def test_memory_folder_and_reopened_folder_hold_the_same(tmp_path: Path) -> None
         assert everything(store, mapped=False) == expected
         assert {name: store.rows(name) for name in store.tables()} == expected
         assert store.facts == written.facts
-
-
-def test_plain_tables_open_with_any_arrow_reader(tmp_path: Path) -> None:
-    expected = everything(decode(tmp_path))
-    for name in ("counter", "track"):
-        table = pa.ipc.open_file(tmp_path / f"{name}.arrow").read_all()
-        table.validate(full=True)
-        rows = [{"id": i, **row} for i, row in enumerate(table.to_pylist())]
-        assert rows == expected[name]
 
 
 def test_a_stream_can_be_exported_again_and_again(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stepscope
+from stepscope import _core
 from stepscope.cli import main
 from stepscope.exporters.pprof import Stacks
 from tests import corpus
@@ -158,6 +159,21 @@ def test_batches_do_not_matter(rows: list[tuple[int, int, str, int]], size: int)
     assert (whole.nodes, whole.values) == (pieces.nodes, pieces.values)
     assert sum(value[1] for value in whole.values.values()) == sum(row[3] for row in rows)
     assert sum(value[0] for value in whole.values.values()) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("names", "stacks", "samples"),
+    [
+        (["a"], [(0, 0)], []),
+        (["a"], [(-1, 0), (2, 0), (-1, 0)], []),
+        (["a"], [(-1, 0)], [(1, [1], [])]),
+        (["a"], [(-1, 1)], []),
+        (["a"], [(-1, -1)], []),
+    ],
+)
+def test_numbers_that_are_not_there_are_refused(names: Any, stacks: Any, samples: Any) -> None:
+    with pytest.raises((ValueError, OverflowError)):
+        _core.pprof([("self", "count")], names, stacks, samples, default="self")
 
 
 def test_an_empty_trace(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def trees(draw: st.DrawFn, level: int = 0) -> Node:
 @settings(max_examples=100)
 @given(trees())
 def test_drawn_trees_add_up(root: Node) -> None:
-    _, found = read(b"".join(view_pprof.write("graph", root)))
+    _, found = read(view_pprof.write("graph", root))
     wanted: Counter[tuple[tuple[str, ...], str]] = Counter()
     stack: list[str] = []
     for node in root.walk():

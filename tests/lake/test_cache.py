@@ -198,7 +198,7 @@ def test_leftovers_of_dead_processes_are_swept(tmp_path: Path, folder: Path) -> 
     ask(chrome(tmp_path / "a.json"))
     dead = "0123456789abcdef" * 2
     (folder / "stage" / dead).mkdir()
-    (folder / "stage" / dead / "slice.arrow").write_bytes(b"x")
+    (folder / "stage" / dead / "slice.columns").write_bytes(b"x")
     (folder / "stage" / f"{dead}.lock").touch()
     ask(chrome(tmp_path / "b.json", "b"))
     assert list((folder / "stage").iterdir()) == []

@@ -1,4 +1,4 @@
-//! What lies in event files, for Python. Signature and its meaning: `_core.pyi`.
+//! The messages of event files, for Python. Signature and its meaning: `_core.pyi`.
 
 use crate::free;
 use crate::input::Input;

@@ -5,6 +5,7 @@ mod event_file;
 mod hlo;
 mod input;
 mod parquet;
+mod pprof;
 mod store;
 mod tfprof;
 mod timeline;
@@ -101,10 +102,10 @@ fn decode(
     // Without a callback the signals are still looked at, so that Ctrl-C stops a long decode.
     let ask = move |read: u64| {
         Python::attach(|py| {
-            let told = progress
+            let called = progress
                 .as_ref()
                 .map_or(Ok(()), |call| call.call1(py, (read,)).map(drop));
-            match told.and_then(|()| py.check_signals()) {
+            match called.and_then(|()| py.check_signals()) {
                 Ok(()) => true,
                 Err(error) => {
                     *lock(&slot) = Some(error);
@@ -187,6 +188,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hlo::hlo_instructions, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(pprof::pprof, module)?)?;
     module.add_function(wrap_pyfunction!(hash_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)
 }

@@ -169,7 +169,7 @@ impl Tfprof {
         })
     }
 
-    /// Adds what ran, as a trace tells it.
+    /// Adds what ran, according to a trace.
     fn add_ran(&self, py: Python<'_>, steps: Vec<i64>, rows: Vec<Ran>) -> PyResult<()> {
         let row = |(name, op, (device, accelerator), types, flops, stack, inputs, steps): Ran| {
             read::Ran {
@@ -209,7 +209,7 @@ impl Tfprof {
         lock(&self.0).model.picoseconds
     }
 
-    /// From now on steps tell the shapes of outputs.
+    /// From now on the shapes of outputs come from steps.
     fn keep_shapes(&self) {
         lock(&self.0).model.keeps_shapes = true;
     }
@@ -255,7 +255,7 @@ impl Tfprof {
         free(py, || Ok(write_profile::write(&lock(&self.0).model)))
     }
 
-    /// What was odd about the files so far; told once.
+    /// What was odd about the files so far; reported once.
     fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.0).model.warnings)
     }

@@ -5,11 +5,11 @@ use super::metrics::Metric;
 use super::model::Model;
 use super::options::Options;
 use flate2::{Compression, write::GzEncoder};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::Write as _;
-use stepscope_core::proto::wire_writer::MessageWriter;
+use stepscope_core::proto::pprof::{About, Function, Profile};
 
-/// The figure, its unit and what is said of it, when a profile can have it.
+/// The figure, its unit and its description, if a profile can have it.
 fn sample(column: &str) -> Option<(Metric, &'static str, &'static str)> {
     Some(match column {
         "micros" => (
@@ -45,7 +45,7 @@ fn sample(column: &str) -> Option<(Metric, &'static str, &'static str)> {
     })
 }
 
-/// Why a profile of these options cannot be had.
+/// Fails with the reason why these options cannot give a profile.
 pub fn check(options: &Options) -> Result<(), String> {
     let mut columns = options.select.iter();
     match (columns.next(), columns.next()) {
@@ -55,28 +55,10 @@ pub fn check(options: &Options) -> Result<(), String> {
     }
 }
 
-#[derive(Default)]
-struct Texts {
-    ids: HashMap<String, u64>,
-    all: Vec<String>,
-}
-
-impl Texts {
-    fn id(&mut self, text: &str) -> u64 {
-        if let Some(id) = self.ids.get(text) {
-            return *id;
-        }
-        let id = self.all.len() as u64;
-        self.all.push(text.to_owned());
-        self.ids.insert(text.to_owned(), id);
-        id
-    }
-}
-
 /// Functions by file, name and first line; locations by the caller's file, the function and the line.
 #[derive(Default)]
 struct Tables {
-    texts: Texts,
+    profile: Profile,
     functions: BTreeMap<(String, String, i64), (u64, u64, u64)>,
     locations: BTreeMap<(String, String, i64), (u64, u64)>,
 }
@@ -90,8 +72,8 @@ impl Tables {
         let id = self.functions.len() as u64 + 1;
         let base = file.rsplit('/').next().unwrap_or_default();
         let base = base.rfind('.').map_or(base, |dot| &base[..dot]);
-        let label = self.texts.id(&format!("{base}:{name}"));
-        let file = self.texts.id(file);
+        let label = self.profile.text(&format!("{base}:{name}"));
+        let file = self.profile.text(file);
         self.functions.insert(key, (id, label, file));
         id
     }
@@ -118,7 +100,6 @@ pub fn write(model: &Model, code: &Code, view: &CodeView<'_>, options: &Options)
         unit => (unit, 1),
     };
     let mut tables = Tables::default();
-    tables.texts.id("");
     let text = |id: &i64| model.texts.get(id).map_or("", String::as_str);
     let function = |place: u32| {
         let suffix = if code.gradient[place as usize] {
@@ -143,8 +124,8 @@ pub fn write(model: &Model, code: &Code, view: &CodeView<'_>, options: &Options)
                     while samples.contains_key(&key) {
                         key.push('@');
                     }
-                    tables.texts.id("graph node:");
-                    let label = tables.texts.id(name);
+                    tables.profile.text("graph node:");
+                    let label = tables.profile.text(name);
                     let stack = calls.iter().rev().copied().collect();
                     let value = view.metrics[*node as usize].get(metric) / ticks;
                     samples.insert(key, (stack, label, value));
@@ -169,8 +150,8 @@ pub fn write(model: &Model, code: &Code, view: &CodeView<'_>, options: &Options)
         }
         open.push((child, 0));
     }
-    let key = tables.texts.id("graph node:");
-    encode(&mut tables, &samples, key, (column, unit, comment))
+    let key = tables.profile.text("graph node:");
+    encode(tables, &samples, key, (column, unit, comment))
 }
 
 /// Places without children below a place, itself if it has none.
@@ -187,53 +168,37 @@ fn leaves(code: &Code, place: u32) -> Vec<u32> {
 }
 
 fn encode(
-    tables: &mut Tables,
+    tables: Tables,
     samples: &BTreeMap<String, (Vec<u64>, u64, i64)>,
     label: u64,
     (column, unit, comment): (&str, &str, &str),
 ) -> Vec<u8> {
-    let mut profile = MessageWriter::default();
-    for (kind, unit) in [("count", "count"), (column, unit)] {
-        let mut message = MessageWriter::default();
-        message.number(1, tables.texts.id(kind));
-        message.number(2, tables.texts.id(unit));
-        profile.message(1, message);
-    }
-    let comment = tables.texts.id(comment);
+    let mut profile = tables.profile;
+    profile.kind("count", "count");
+    profile.kind(column, unit);
+    let comment = profile.text(comment);
     for (stack, name, value) in samples.values() {
-        let mut named = MessageWriter::default();
-        named.number(1, label);
-        named.number(2, *name);
-        let mut message = MessageWriter::default();
-        message.packed(1, stack.iter().copied());
-        message.packed(2, [1, *value as u64]);
-        message.message(3, named);
-        profile.message(2, message);
+        profile.sample(stack.iter().copied(), [1, *value], [(label, *name)]);
     }
-    for ((_, _, line), (id, function)) in &tables.locations {
-        let mut at = MessageWriter::default();
-        at.number(1, *function);
-        at.number(2, *line as u64);
-        let mut message = MessageWriter::default();
-        message.number(1, *id);
-        message.message(4, at);
-        profile.message(4, message);
+    for ((_, _, line), (id, function)) in tables.locations {
+        profile.location(id, function, line);
     }
-    for ((_, _, line), (id, name, file)) in &tables.functions {
-        let mut message = MessageWriter::default();
-        message.number(1, *id);
-        message.number(2, *name);
-        message.number(4, *file);
-        message.number(5, *line as u64);
-        profile.message(5, message);
+    for ((_, _, first_line), (id, name, file)) in tables.functions {
+        profile.function(Function {
+            id,
+            name,
+            file,
+            first_line,
+            ..Function::default()
+        });
     }
-    for text in &tables.texts.all {
-        profile.bytes(6, text.as_bytes());
-    }
-    profile.packed(13, [comment]);
+    let profile = profile.finish(About {
+        comment,
+        ..About::default()
+    });
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     // Writing into memory cannot fail.
-    gzip.write_all(&profile.into_bytes())
+    gzip.write_all(&profile)
         .and_then(|()| gzip.finish())
         .unwrap_or_default()
 }

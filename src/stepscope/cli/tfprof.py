@@ -373,7 +373,7 @@ def _write_stacks(options: argparse.Namespace, model: Model, chosen: TfprofOptio
     view_pprof.check(options.view, chosen.select)
     rows, _ = model.outline(options.view, chosen)
     root = tree(rows, tuple(chosen.select), _ticks(model))
-    data = b"".join(view_pprof.write(options.view, root))
+    data = view_pprof.write(options.view, root)
     _write(name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data, force=options.force)
     console.say(f"the stacks of {len(rows):,} lines are in {name}")
 

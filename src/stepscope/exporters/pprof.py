@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import _core
 from stepscope.exporters import Written
-from stepscope.exporters.profile_proto import Sample, profile
 from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 EXTENSIONS = (".pb", ".pprof")
 TEXT = True
 DEFAULT = "slice"
+
+Sample = tuple[int, Sequence[int], Sequence[tuple[str, str]]]
+"""Number of a stack, a value of each kind, and labels: key and text."""
 
 _LABELS = ("process", "track", "run", "host")
 
@@ -40,7 +43,7 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
     origin = trace.query(statement("origin_span")).rows()[0]
     named = trace.query(statement("track_names")).rows()
     tracks: dict[int, Sequence[Any]] = {row[0]: row[1:] for row in named}
-    pieces = profile(
+    profile = _core.pprof(
         (("slices", "count"), ("self", "nanoseconds")),
         stacks.names,
         stacks.nodes,
@@ -49,9 +52,7 @@ def write(trace: Trace, out: Path, table: str | None) -> Written:
         start_unix_ns=_start(origin, span),
         span_ns=_nanos((span[1] or 0) - (span[0] or 0)),
     )
-    with out.open("wb") as file:
-        for piece in pieces:
-            file.write(piece)
+    out.write_bytes(profile)
     notes = (f"{len(stacks.values):,} different stacks of {len(stacks.names):,} names",)
     return Written(str(out), {"slice": rows}, notes)
 
@@ -63,7 +64,7 @@ def _write_samples(trace: Trace, out: Path, table: str | None) -> Written:
     found = tree(trace, table)
     origin = trace.query("SELECT min(c.origin_unix_ns) FROM capture AS c").rows()[0][0]
     span = trace.query("SELECT min(m.ts_ps), max(m.ts_ps + m.weight_ps) FROM stack_sample AS m").rows()[0]
-    pieces = profile(
+    profile = _core.pprof(
         (("samples", "count"), ("time", "nanoseconds")),
         found.frames,
         found.nodes,
@@ -72,9 +73,7 @@ def _write_samples(trace: Trace, out: Path, table: str | None) -> Written:
         start_unix_ns=origin or 0,
         span_ns=_nanos((span[1] or 0) - (span[0] or 0)),
     )
-    with out.open("wb") as file:
-        for piece in pieces:
-            file.write(piece)
+    out.write_bytes(profile)
     return Written(str(out), {found.table: found.rows}, (f"{len(found.nodes):,} different stacks",))
 
 

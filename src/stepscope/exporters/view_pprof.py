@@ -7,10 +7,11 @@ flame graph is as wide as the totals of the view.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from stepscope import _core
 from stepscope.errors import UsageError
-from stepscope.exporters.profile_proto import Sample, profile
+from stepscope.exporters.pprof import Sample
 from stepscope.instruments.tfprof.tree import FIGURES, Node
 
 VIEWS = ("scope", "graph", "code")
@@ -33,8 +34,8 @@ def check(view: str, select: Sequence[str]) -> None:
         )
 
 
-def write(view: str, root: Node) -> Iterator[bytes]:
-    """The fields of the profile. Errors of `check`."""
+def write(view: str, root: Node) -> bytes:
+    """The profile, not compressed. Errors of `check`."""
     check(view, root.select)
     kinds = [word for word in root.select if word in FIGURES]
     names: dict[str, int] = {}
@@ -51,8 +52,8 @@ def write(view: str, root: Node) -> Iterator[bytes]:
         values = [_own(node, word) for word in kinds]
         if any(values):
             samples.append((above[-1], values, [("op type", "|".join(node.types))]))
-    told = [(word, _unit(word)) for word in kinds]
-    return profile(told, names, stacks, samples, default=kinds[0])
+    units = [(word, _unit(word)) for word in kinds]
+    return _core.pprof(units, names, stacks, samples, default=kinds[0])
 
 
 def _own(node: Node, word: str) -> int:

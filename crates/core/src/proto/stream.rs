@@ -18,7 +18,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A window on what `read` gives, whose first byte lies at `base`.
+    /// A window on what `read` gives, whose first byte is at offset `base`.
     pub(crate) fn new(read: &'a mut dyn Read, base: u64) -> Self {
         Source {
             read,

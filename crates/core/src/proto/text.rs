@@ -90,7 +90,7 @@ struct Frame {
     number: u32,
     /// Where its length goes in `out`; for a unit, 0.
     start: usize,
-    /// Inside `[...]`: the field whose values stand there.
+    /// Inside `[...]`: the field that the values belong to.
     list: Option<Option<&'static Field>>,
     /// Place in the table of the field read last: the next one is likely behind it.
     last: usize,

@@ -11,7 +11,7 @@ pub(crate) enum Stop {
 
 pub(crate) type Piece<T> = std::result::Result<T, Stop>;
 
-/// A value in wire format; `Bytes` stand in the scratch buffer.
+/// A value in wire format; `Bytes` are in the scratch buffer.
 pub(crate) enum Wire {
     Varint(u64),
     Fixed32(u32),

@@ -4,7 +4,7 @@
 //! bytes, and is checked to the bottom before it is handed on. The text reader
 //! ([`crate::proto::text`]) calls the same visitor with the same bytes.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::proto::messages::{Kind as Type, Message};
 use crate::proto::stream::Source;
 use crate::proto::wire;
@@ -126,154 +126,190 @@ struct Walk<'a> {
     walked: Walked,
 }
 
+/// What ends a walk early: damage, or a failure of the reader or the visitor.
+enum Trouble {
+    Damage(Damage),
+    Failure(Error),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Trouble::Failure(error)
+    }
+}
+
+type Step = std::result::Result<(), Trouble>;
+
+fn damage(offset: u64, seen: &str) -> Trouble {
+    Trouble::Damage(Damage {
+        offset,
+        seen: seen.to_owned(),
+    })
+}
+
+/// A field whose tag was read.
+#[derive(Clone, Copy)]
+struct Found {
+    container: &'static Message,
+    /// What the container holds in it; None for a number that it does not know.
+    kind: Option<&'static Type>,
+    number: u32,
+    /// Offset of the tag.
+    offset: u64,
+}
+
 impl Walk<'_> {
+    /// Reads fields until the outermost container or the file ends.
     fn run(&mut self, visitor: &mut dyn Visitor) -> Result<Option<Damage>> {
         loop {
-            while let Some(&(container, end)) = self.open.last()
-                && self.source.offset() == end
-            {
-                self.open.pop();
-                visitor.leave(container)?;
-            }
+            self.close(visitor)?;
             let Some(&(container, end)) = self.open.last() else {
                 return Ok(None);
             };
             let offset = self.source.offset();
-            // A tag and a length take ten bytes, a tag and a number fifteen.
-            let ahead = self.source.peek(20)?;
-            if ahead.is_empty() {
+            if self.source.peek(1)?.is_empty() {
                 return Ok((end != u64::MAX).then(|| cut(offset, container.name)));
             }
-            let left = usize::try_from(end - offset).unwrap_or(usize::MAX);
-            let ahead = &ahead[..ahead.len().min(left)];
-            let mut at = 0;
-            let (number, wire_type) = match wire::tag(ahead, &mut at) {
-                Ok(tag) => tag,
-                Err(seen) => {
-                    return Ok(Some(Damage {
-                        offset,
-                        seen: seen.into(),
-                    }));
-                }
-            };
-            let field = container.by_number(number);
-            match (wire_type, field.map(|field| &field.kind)) {
-                (0, kind) => {
-                    let Some(value) = wire::varint(ahead, &mut at) else {
-                        return Ok(Some(Damage {
-                            offset,
-                            seen: "a number that is cut short or too long".into(),
-                        }));
-                    };
-                    self.source.consume(at);
-                    if matches!(kind, Some(Type::Int | Type::Bool | Type::Enum(_))) {
-                        visitor.field(container, number, Value::Varint(value), offset)?;
-                    } else {
-                        self.walked.unknown_fields += 1;
-                    }
-                }
-                (2, kind) => {
-                    let before = at;
-                    let length = wire::varint(ahead, &mut at);
-                    let Some(length) = length.filter(|n| wire::plausible_length(*n, at - before))
-                    else {
-                        return Ok(Some(Damage {
-                            offset,
-                            seen: "a length that is cut short or too long".into(),
-                        }));
-                    };
-                    if length > end - offset - at as u64 {
-                        let seen = "a field that reaches past the end of what holds it";
-                        if !matches!(kind, None | Some(Type::Unread)) {
-                            visitor.broken(container, number, offset, seen)?;
-                        }
-                        return Ok(Some(Damage {
-                            offset,
-                            seen: seen.into(),
-                        }));
-                    }
-                    self.source.consume(at);
-                    match kind {
-                        Some(Type::Message(inner)) if inner.container => {
-                            if self.open.len() >= DEPTH_LIMIT {
-                                return Ok(Some(Damage {
-                                    offset,
-                                    seen: "messages nested too deep".into(),
-                                }));
-                            }
-                            visitor.enter(inner, number, offset)?;
-                            self.open.push((inner, self.source.offset() + length));
-                        }
-                        Some(Type::Message(_) | Type::Text | Type::Bytes) => {
-                            if let Some(damage) =
-                                self.unit(container, number, offset, length, visitor)?
-                            {
-                                return Ok(Some(damage));
-                            }
-                        }
-                        other => {
-                            self.walked.unknown_fields +=
-                                u64::from(!matches!(other, Some(Type::Unread)));
-                            if !self.source.skip(length)? {
-                                return Ok(Some(cut(offset, container.name)));
-                            }
-                        }
-                    }
-                }
-                (1, _) | (5, _) => {
-                    let size = if wire_type == 1 { 8 } else { 4 };
-                    if ahead.len() < at + size {
-                        return Ok(Some(Damage {
-                            offset,
-                            seen: "a fixed number that is cut short".into(),
-                        }));
-                    }
-                    self.source.consume(at + size);
-                    self.walked.unknown_fields += 1;
-                }
-                // Groups are as old as protobuf and in none of these messages; a short one is skipped.
-                _ => {
-                    let ahead = self.source.peek(CHUNK_BYTES.min(left))?;
-                    let ahead = &ahead[..ahead.len().min(left)];
-                    if let Err(seen) = wire::skip(ahead, &mut at, number, wire_type) {
-                        return Ok(Some(Damage {
-                            offset,
-                            seen: seen.into(),
-                        }));
-                    }
-                    self.source.consume(at);
-                    self.walked.unknown_fields += 1;
-                }
+            match self.field(container, end, visitor) {
+                Ok(()) => {}
+                Err(Trouble::Damage(damage)) => return Ok(Some(damage)),
+                Err(Trouble::Failure(error)) => return Err(error),
             }
         }
     }
 
-    /// Reads a field whole, checks it, hands it on. Damage is returned when nothing can follow.
-    fn unit(
-        &mut self,
-        container: &'static Message,
-        number: u32,
-        offset: u64,
-        length: u64,
-        visitor: &mut dyn Visitor,
-    ) -> Result<Option<Damage>> {
+    /// Leaves the containers that end here.
+    fn close(&mut self, visitor: &mut dyn Visitor) -> Result<()> {
+        while let Some(&(container, end)) = self.open.last()
+            && self.source.offset() == end
+        {
+            self.open.pop();
+            visitor.leave(container)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a field of the innermost container, which ends at `end`.
+    fn field(&mut self, container: &'static Message, end: u64, visitor: &mut dyn Visitor) -> Step {
+        let offset = self.source.offset();
+        let left = usize::try_from(end - offset).unwrap_or(usize::MAX);
+        // A tag and a length take ten bytes, a tag and a number fifteen.
+        let ahead = self.source.peek(20)?;
+        let ahead = &ahead[..ahead.len().min(left)];
+        let mut at = 0;
+        let (number, wire_type) = wire::tag(ahead, &mut at).map_err(|seen| damage(offset, seen))?;
+        let found = Found {
+            container,
+            kind: container.by_number(number).map(|field| &field.kind),
+            number,
+            offset,
+        };
+        match wire_type {
+            0 => {
+                let value = wire::varint(ahead, &mut at);
+                let value = value
+                    .ok_or_else(|| damage(offset, "a number that is cut short or too long"))?;
+                self.source.consume(at);
+                self.number(found, value, visitor)
+            }
+            2 => {
+                let before = at;
+                let length = wire::varint(ahead, &mut at)
+                    .filter(|length| wire::plausible_length(*length, at - before))
+                    .ok_or_else(|| damage(offset, "a length that is cut short or too long"))?;
+                if length > end - offset - at as u64 {
+                    return self.too_long(found, visitor);
+                }
+                self.source.consume(at);
+                self.long(found, length, visitor)
+            }
+            1 | 5 => {
+                let size = if wire_type == 1 { 8 } else { 4 };
+                if ahead.len() < at + size {
+                    return Err(damage(offset, "a fixed number that is cut short"));
+                }
+                self.source.consume(at + size);
+                self.walked.unknown_fields += 1;
+                Ok(())
+            }
+            // None of these messages has groups, which are as old as protobuf; a short one is skipped.
+            _ => {
+                let ahead = self.source.peek(CHUNK_BYTES.min(left))?;
+                let ahead = &ahead[..ahead.len().min(left)];
+                wire::skip(ahead, &mut at, number, wire_type)
+                    .map_err(|seen| damage(offset, seen))?;
+                self.source.consume(at);
+                self.walked.unknown_fields += 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn number(&mut self, found: Found, value: u64, visitor: &mut dyn Visitor) -> Step {
+        if matches!(found.kind, Some(Type::Int | Type::Bool | Type::Enum(_))) {
+            let value = Value::Varint(value);
+            visitor.field(found.container, found.number, value, found.offset)?;
+        } else {
+            self.walked.unknown_fields += 1;
+        }
+        Ok(())
+    }
+
+    /// A field that reaches past the end of its container: nothing behind it can be trusted.
+    fn too_long(&mut self, found: Found, visitor: &mut dyn Visitor) -> Step {
+        let seen = "a field that reaches past the end of what holds it";
+        if !matches!(found.kind, None | Some(Type::Unread)) {
+            visitor.broken(found.container, found.number, found.offset, seen)?;
+        }
+        Err(damage(found.offset, seen))
+    }
+
+    /// A field of `length` bytes, which begin at the cursor: entered, read whole or skipped.
+    fn long(&mut self, found: Found, length: u64, visitor: &mut dyn Visitor) -> Step {
+        match found.kind {
+            Some(Type::Message(inner)) if inner.container => {
+                if self.open.len() >= DEPTH_LIMIT {
+                    return Err(damage(found.offset, "messages nested too deep"));
+                }
+                visitor.enter(inner, found.number, found.offset)?;
+                self.open.push((inner, self.source.offset() + length));
+                Ok(())
+            }
+            Some(Type::Message(_) | Type::Text | Type::Bytes) => self.unit(found, length, visitor),
+            other => {
+                self.walked.unknown_fields += u64::from(!matches!(other, Some(Type::Unread)));
+                self.skip(found, length)
+            }
+        }
+    }
+
+    fn skip(&mut self, found: Found, length: u64) -> Step {
+        match self.source.skip(length)? {
+            true => Ok(()),
+            false => Err(Trouble::Damage(cut(found.offset, found.container.name))),
+        }
+    }
+
+    /// Reads a field whole, checks it, hands it on.
+    fn unit(&mut self, found: Found, length: u64, visitor: &mut dyn Visitor) -> Step {
+        let Found {
+            container,
+            kind,
+            number,
+            offset,
+        } = found;
         if length > UNIT_LIMIT {
-            visitor.broken(
-                container,
-                number,
-                offset,
-                "a field too large to be read whole",
-            )?;
-            let whole = self.source.skip(length)?;
-            return Ok((!whole).then(|| cut(offset, container.name)));
+            let seen = "a field too large to be read whole";
+            visitor.broken(container, number, offset, seen)?;
+            return self.skip(found, length);
         }
         let bytes = self.source.peek(length as usize)?;
         if (bytes.len() as u64) < length {
             visitor.broken(container, number, offset, "the file ends inside it")?;
-            return Ok(Some(cut(offset, container.name)));
+            return Err(Trouble::Damage(cut(offset, container.name)));
         }
         let bytes = &bytes[..length as usize];
-        let checked = match container.by_number(number).map(|field| &field.kind) {
+        let checked = match kind {
             Some(Type::Message(message)) => check(message, bytes, self.open.len()),
             Some(Type::Text) => Ok(Checked {
                 unknown_fields: 0,
@@ -292,7 +328,7 @@ impl Walk<'_> {
             Err(seen) => visitor.broken(container, number, offset, seen)?,
         }
         self.source.consume(length as usize);
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -303,10 +339,10 @@ fn cut(offset: u64, name: &str) -> Damage {
     }
 }
 
-/// What there is to say of a message that is whole.
+/// What a check of a whole message finds.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Checked {
-    /// Fields that its table does not know.
+    /// Fields that are not in its table.
     pub unknown_fields: u64,
     /// Whether text in it is not UTF-8.
     pub flawed: bool,

@@ -54,7 +54,7 @@ pub fn mixed_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
 }
 
 /// The varint that fills all of the first `length` bytes of `bytes` (the lowest first), of which there
-/// are at most ten; of those above its lowest eight bytes nothing is told.
+/// are at most ten. The result holds only the bits of the lowest eight.
 #[inline(always)]
 pub fn short_varint(bytes: u128, length: usize) -> Option<u64> {
     const ENDS: u128 = 0x8080_8080_8080_8080_8080;
@@ -63,7 +63,7 @@ pub fn short_varint(bytes: u128, length: usize) -> Option<u64> {
         return None;
     }
     let ends = !bytes & ENDS;
-    // Of the bytes up to the last that alone has no sign that another follows.
+    // Only the last byte may lack the sign that another follows.
     if ends.trailing_zeros() as usize != (8 * length).wrapping_sub(1) {
         return None;
     }
@@ -266,7 +266,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The message in `bytes`, whose first byte stands at offset `base` of the input.
+    /// The message in `bytes`, whose first byte is at offset `base` of the input.
     pub fn new(bytes: &'a [u8], base: u64) -> Self {
         Fields { bytes, base, at: 0 }
     }

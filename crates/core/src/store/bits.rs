@@ -59,7 +59,7 @@ impl Bits {
     }
 }
 
-/// A column in which `none` stands for NULL; `bits` is room for the validity.
+/// A column in which `none` means NULL; `bits` is room for the validity.
 pub fn some<'a, T>(values: &'a [T], none: T, bits: &'a mut Vec<u8>) -> Column<'a>
 where
     T: PartialEq + Copy,
@@ -79,7 +79,7 @@ where
     }
 }
 
-/// A column of texts in which the empty text stands for NULL.
+/// A column of texts in which the empty text means NULL.
 pub fn texts<'a>(offsets: &'a [i32], data: &'a [Stretch<'a>], bits: &'a mut Vec<u8>) -> Column<'a> {
     let rows = offsets.len() - 1;
     bits.clear();

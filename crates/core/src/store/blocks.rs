@@ -58,7 +58,7 @@ pub fn encode(
             piece.correlation[row].to_le_bytes()
         });
     }
-    // The lengths of the args stand where their ends will: the reader adds them up.
+    // The lengths of the args are written in place of their ends: the reader adds them up.
     column(bytes, rows.clone(), |row| {
         piece.args_bytes(row).to_le_bytes()
     });

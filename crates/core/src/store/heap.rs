@@ -1,5 +1,5 @@
 //! A file of buffers that several threads add to: each buffer is aligned, hashed while it is hot, and
-//! found again by its place alone.
+//! found again by its place.
 
 use crate::error::Result;
 use crate::store::part::Place;
@@ -54,7 +54,7 @@ impl Heap {
         Ok(Place::file(offset, bytes, hash(stretches)))
     }
 
-    /// Adds bytes whose parts will be told apart; returns where they begin.
+    /// Adds bytes that hold several buffers; returns where they begin.
     pub fn put_all(&self, bytes: &[u8]) -> Result<u64> {
         let offset = self.room(bytes.len() as u64);
         self.file.write_all_at(bytes, offset)?;
@@ -120,7 +120,7 @@ mod tests {
                 let Place::File {
                     offset,
                     bytes,
-                    hash: told,
+                    hash: stored,
                     ..
                 } = place
                 else {
@@ -129,7 +129,7 @@ mod tests {
                 assert_eq!((*bytes, offset % ALIGN), (i as u64 + 3, 0));
                 let mut found = vec![0; i + 3];
                 heap.read(*offset, &mut found).unwrap();
-                assert_eq!((&found, *told), (&vec![byte; i + 3], hash(&[&found])));
+                assert_eq!((&found, *stored), (&vec![byte; i + 3], hash(&[&found])));
             }
         }
         let (path, bytes) = heap.finish().unwrap();

@@ -25,7 +25,7 @@ const BATCH_TEXT_BYTES: usize = 64 << 20;
 /// A text grows to about this many times the bytes that it is kept in.
 const USUAL_RATIO: usize = 4;
 
-/// A number and what it stands for.
+/// A number and its name.
 pub type Named = (u64, Box<str>);
 
 /// A format that writes the text of its args late.

@@ -26,8 +26,8 @@ pub fn map(path: &Path, bytes: u64) -> Result<Buffer> {
     }
     // SAFETY: the file is a finished file of a store. Stores live in folders of their own, their
     // files get their final names when they are complete and are replaced by renaming, never changed
-    // or cut in place; so the mapped bytes stay as they are. Whoever cuts such a file by hand while
-    // it is read gets the signal that every program that maps files would get.
+    // or cut in place; so the mapped bytes stay as they are. If somebody cuts such a file by hand
+    // while it is read, SIGBUS ends the process, as in every program that maps files.
     let map = unsafe { memmap2::Mmap::map(&file)? };
     Ok(Buffer::from(bytes::Bytes::from_owner(map)))
 }
@@ -50,7 +50,7 @@ pub fn texts(
     Ok(unsafe { StringArray::new_unchecked(offsets, data, nulls) })
 }
 
-/// The texts that codes stand for, row by row, without copying texts.
+/// The texts behind codes, row by row, without copying texts.
 pub fn pick(codes: &PrimitiveArray<Int32Type>, texts: &StringArray) -> Result<StringViewArray> {
     let (offsets, data) = (texts.value_offsets(), texts.value_data());
     let mut views = Vec::with_capacity(codes.len());

@@ -18,7 +18,7 @@ struct Open {
     self_ps: i64,
 }
 
-/// What a slice is told when it begins.
+/// What a slice learns when it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Row of the parent, or -1.

@@ -1,7 +1,7 @@
 //! Whole numbers in as few bytes as their batch allows: the difference to the smallest, for int64 in units
 //! of a thousand or a million where all differences are (times are picoseconds, clocks are not).
 //!
-//! Which bytes stand at NULLs does not matter, so they do not count.
+//! The bytes of NULLs do not matter, so they do not count.
 
 use crate::error::{Error, Kind, Result};
 use crate::store::part::Shape;
@@ -70,7 +70,7 @@ fn pack_as<const N: usize, F: Fn([u8; N]) -> i64 + Copy>(
     };
     match valid {
         None => values.iter().for_each(&mut each),
-        Some(bits) => told(values, bits).for_each(&mut each),
+        Some(bits) => not_null(values, bits).for_each(&mut each),
     }
     if low > high {
         return Packing::PLAIN;
@@ -114,12 +114,12 @@ fn are_whole<const UNIT: u64, const N: usize, F: Fn([u8; N]) -> i64>(
     let mut whole = |bytes: &[u8; N]| (value(*bytes).wrapping_sub(low) as u64).is_multiple_of(UNIT);
     match valid {
         None => values.iter().all(&mut whole),
-        Some(bits) => told(values, bits).all(&mut whole),
+        Some(bits) => not_null(values, bits).all(&mut whole),
     }
 }
 
 /// The values that are not NULL.
-fn told<'a, const N: usize>(
+fn not_null<'a, const N: usize>(
     values: &'a [[u8; N]],
     bits: &'a [u8],
 ) -> impl Iterator<Item = &'a [u8; N]> {
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(widths(&[0, 5_000, 4_000_000_000_000]), (4, 1000));
         assert_eq!(widths(&[7, 7 + 90_000_000_000_000]), (4, 1_000_000));
         assert_eq!(widths(&[0, 1, 1 << 32]), (8, 1));
-        // NULLs do not count, whatever stands there.
+        // NULLs do not count, whatever their bytes.
         let nulls = there_and_back(&[i64::MIN, 5, 6], Some(&[false, true, true]));
         assert_eq!((nulls.width, nulls.base), (1, 5));
         assert_eq!(

@@ -1,9 +1,8 @@
 //! Columns of equal length in batches, in memory or in one file.
 //!
-//! The file is a common Arrow IPC file, which any reader of that format can open, or a heap of buffers
-//! ([`crate::store::heap`]). We read both by the store's own index ([`crate::store::index`]), which knows place, length and hash of each buffer.
-//! A buffer is compared with its hash before its first use, so a damaged file ends in an error and
-//! opening a store costs nothing that grows with the rows.
+//! The file is a heap of buffers ([`crate::store::heap`]); the store's index ([`crate::store::index`]) knows
+//! place, length and hash of each. A buffer is compared with its hash before its first use, so a damaged file
+//! ends in an error and opening a store costs nothing that grows with the rows.
 
 use crate::error::{Error, Kind, Result};
 use crate::store::mapping;
@@ -51,7 +50,7 @@ impl Shape {
         Shape::Lazy,
     ];
 
-    /// The Arrow type in the file.
+    /// The Arrow type of its values.
     pub fn stored_type(self) -> DataType {
         match self {
             Shape::I32 | Shape::Code => DataType::Int32,

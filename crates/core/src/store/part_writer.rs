@@ -3,7 +3,6 @@
 use crate::error::{Error, Kind, Result};
 use crate::store::arena::Arena;
 use crate::store::heap::Heap;
-use crate::store::ipc::IpcFile;
 use crate::store::packing::{Packing, expand, pack};
 use crate::store::part::{Batch, Field, Part, Place, Shape, Stored, StoredFile};
 use arrow_buffer::ToByteSlice;
@@ -72,31 +71,20 @@ pub struct Valid<'a> {
 pub struct PartWriter {
     fields: Vec<Field>,
     batches: Vec<Batch>,
-    file: Option<PartFile>,
+    heap: Option<Arc<Heap>>,
     scratch: Vec<u8>,
 }
 
-enum PartFile {
-    Ipc(IpcFile),
-    Heap(Arc<Heap>),
-}
-
 impl PartWriter {
-    /// A part in the file `<name>.arrow` of a folder, or in memory.
+    /// A part in the file `<name>.columns` of a folder, or in memory.
     pub fn new(folder: Option<&Path>, name: &str, fields: Vec<Field>) -> Result<PartWriter> {
-        let file = match folder {
-            Some(folder) => Some(PartFile::Ipc(IpcFile::create(
-                folder.join(format!("{name}.arrow")),
-                &fields,
+        let heap = match folder {
+            Some(folder) => Some(Arc::new(Heap::create(
+                folder.join(format!("{name}.columns")),
             )?)),
             None => None,
         };
-        Ok(PartWriter {
-            fields,
-            batches: Vec::new(),
-            file,
-            scratch: Vec::new(),
-        })
+        Ok(PartWriter::in_heap(heap, fields))
     }
 
     /// A part in a heap, or in memory.
@@ -104,7 +92,7 @@ impl PartWriter {
         PartWriter {
             fields,
             batches: Vec::new(),
-            file: heap.map(PartFile::Heap),
+            heap,
             scratch: Vec::new(),
         }
     }
@@ -124,9 +112,8 @@ impl PartWriter {
                 Column::Nulls | Column::Fixed { .. } => {}
             }
         }
-        let columns = match &mut self.file {
-            Some(PartFile::Ipc(file)) => file.write(rows, &self.fields, columns)?,
-            Some(PartFile::Heap(heap)) => columns
+        let columns = match &self.heap {
+            Some(heap) => columns
                 .iter()
                 .zip(&self.fields)
                 .map(|(column, field)| store(heap, rows, field.shape, column, &mut self.scratch))
@@ -141,13 +128,8 @@ impl PartWriter {
     pub fn fill(&mut self, batch: usize, at: usize, column: &Column<'_>) -> Result<()> {
         let batch = &mut self.batches[batch];
         let field = &self.fields[at];
-        batch.columns[at] = match &self.file {
-            Some(PartFile::Heap(heap)) => {
-                store(heap, batch.rows, field.shape, column, &mut self.scratch)?
-            }
-            Some(PartFile::Ipc(_)) => {
-                return Err(Error::new(Kind::Io, "a part that cannot be filled"));
-            }
+        batch.columns[at] = match &self.heap {
+            Some(heap) => store(heap, batch.rows, field.shape, column, &mut self.scratch)?,
             None => {
                 let field = std::slice::from_ref(field);
                 let column = std::slice::from_ref(column);
@@ -157,18 +139,20 @@ impl PartWriter {
         Ok(())
     }
 
-    /// Changes values of an int64 column without NULLs: pairs of row within the batch and value.
+    /// Changes values of an int64 column without NULLs. `values`: pairs of row within the batch and value.
     pub fn patch(&mut self, number: usize, at: usize, values: &[(usize, i64)]) -> Result<()> {
         let batch = &self.batches[number];
         let stored = &batch.columns[at];
-        let written = match (&stored.buffers[0], &self.file) {
+        let written = match (&stored.buffers[0], &self.heap) {
             (Place::Memory(buffer), _) => buffer.to_vec(),
-            (Place::File { offset, bytes, .. }, Some(PartFile::Heap(heap))) => {
+            (Place::File { offset, bytes, .. }, Some(heap)) => {
                 let mut written = vec![0; *bytes as usize];
                 heap.read(*offset, &mut written)?;
                 written
             }
-            _ => return Err(Error::new(Kind::Io, "a part that cannot be patched")),
+            (Place::File { .. }, None) => {
+                return Err(Error::new(Kind::Io, "a part without its file"));
+            }
         };
         let mut all = expand(stored.packing, batch.rows, &written)?;
         for (row, value) in values {
@@ -184,12 +168,9 @@ impl PartWriter {
 
     /// Ends the file.
     pub fn finish(self) -> Result<Part> {
-        let file = match self.file {
-            Some(file) => {
-                let (path, bytes) = match file {
-                    PartFile::Ipc(file) => file.finish(&self.fields)?,
-                    PartFile::Heap(heap) => heap.finish()?,
-                };
+        let file = match self.heap {
+            Some(heap) => {
+                let (path, bytes) = heap.finish()?;
                 Some(StoredFile::new(path, bytes))
             }
             None => None,

@@ -25,7 +25,7 @@ pub enum Raw {
     Counted(Range<i64>),
     /// Values.
     Values(ArrayRef),
-    /// Codes, and the texts they stand for.
+    /// Codes, and the texts behind them.
     Codes(arrow_array::Int32Array, ArrayRef),
     /// Args that become text piece by piece: all of it may be more than fits in memory.
     Lazy(LazyTexts),

@@ -95,7 +95,7 @@ pub fn shape(kind: Type) -> Shape {
 }
 
 impl Rows {
-    /// A table without rows, in the file `<name>.arrow` of a folder or in memory.
+    /// A table without rows, in the file `<name>.columns` of a folder or in memory.
     pub fn new(folder: Option<&Path>, name: &str, fields: Vec<Field>) -> Result<Rows> {
         let columns = fields
             .iter()

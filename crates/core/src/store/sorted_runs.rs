@@ -4,7 +4,7 @@
 //! file. Runs stay in memory up to a limit; later ones are spilled, in blocks that are read back one
 //! at a time. The merge copies stretches, not rows: where runs do not overlap in time it costs one
 //! comparison per track and run. Args go into the file of the store as soon as their piece is sorted,
-//! unless the stretches of one track are short; the merge then tells only where they are.
+//! unless the stretches of one track are short; the merge then moves only their places.
 //!
 //! Over 400 lines because a run is one thing: the way from its piece over the disk into the merge.
 

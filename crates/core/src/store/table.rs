@@ -17,7 +17,7 @@ use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef}
 use std::fs::File;
 use std::sync::{Arc, OnceLock};
 
-/// The texts that codes stand for.
+/// The texts behind codes.
 #[derive(Debug)]
 pub struct Dictionary {
     texts: Arc<Part>,
@@ -128,7 +128,7 @@ fn join(arrays: &[ArrayRef], large: bool) -> ArrayRef {
 /// A table of a store.
 #[derive(Debug)]
 pub struct Table {
-    /// Parts side by side; a column of a later part stands in for the one of the same name before.
+    /// Parts side by side; a column of a later part replaces an earlier one of the same name.
     pub parts: Vec<Arc<Part>>,
     /// Texts by the name of the column.
     pub dictionaries: Vec<(String, Arc<Dictionary>)>,

@@ -50,7 +50,7 @@ impl Packer {
     }
 }
 
-/// What the metadata tells of a finished chunk.
+/// What the metadata says about a finished chunk.
 #[derive(Debug)]
 pub struct Chunk {
     /// Its pages.

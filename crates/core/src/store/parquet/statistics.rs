@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-/// Texts longer than this are no bounds: nobody looks for a range of them.
+/// Longer texts get no bounds: nobody looks for a range of them.
 const LONGEST: usize = 64;
 
 /// What is known of the values of a chunk.
@@ -47,7 +47,7 @@ pub fn numbers(kind: Kind, values: &[u64], nulls: usize) -> Statistics {
     }
 }
 
-/// A chunk with a NaN has no bounds: engines do not agree on where it stands. The sign of zero is
+/// A chunk with a NaN has no bounds: engines do not agree on its order. The sign of zero is
 /// such that both zeros lie within.
 fn floats(values: &[u64], nulls: usize) -> Statistics {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
