@@ -111,7 +111,7 @@ impl Args {
         self.members.push((name.same_as, self.text.len()));
     }
 
-    /// Writes the name that a reference stands for.
+    /// Writes the name that a reference points to.
     #[inline(always)]
     pub fn reference(&mut self, names: &StatNames, id: u64) {
         match names.get(id) {

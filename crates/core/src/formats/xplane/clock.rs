@@ -19,12 +19,12 @@ const UNIX_FROM_NS: i64 = 100_000_000_000_000_000;
 pub struct Clock {
     /// Unix time of the origin in nanoseconds, when it is known.
     origin_ns: Option<i64>,
-    /// True when the recording tells when it began: then small timestamps count from there.
-    told: bool,
+    /// True when the recording says when it began: then small timestamps count from there.
+    recorded: bool,
 }
 
 impl Clock {
-    /// The origin is the recording's start where it is told (`profile_start_time` of the Task
+    /// The origin is the recording's start if it is recorded (`profile_start_time` of the Task
     /// Environment), else the first Unix timestamp of a line, else what the lines count from.
     pub fn read(
         window: &mut Window<'_>,
@@ -38,7 +38,7 @@ impl Clock {
                 continue;
             }
             let names = parts.names(window, &mut 0)?;
-            for (name, value) in parts.told(window, &names)? {
+            for (name, value) in parts.stat_texts(window, &names)? {
                 if name == "profile_start_time" {
                     origin_ns = value
                         .parse()
@@ -49,8 +49,8 @@ impl Clock {
                 writer.facts.meta.insert(name, value);
             }
         }
-        let told = origin_ns.is_some();
-        if !told {
+        let recorded = origin_ns.is_some();
+        if !recorded {
             for plane in planes {
                 origin_ns = first_unix(window, *plane)?
                     .into_iter()
@@ -59,7 +59,10 @@ impl Clock {
             }
         }
         writer.facts.origin_unix_ns = origin_ns;
-        Ok(Clock { origin_ns, told })
+        Ok(Clock {
+            origin_ns,
+            recorded,
+        })
     }
 
     /// Start of a line from the origin; None when it is too far away.
@@ -73,7 +76,7 @@ impl Clock {
 
     /// True for a line whose clock cannot be brought together with that of the others.
     pub fn is_foreign(&self, timestamp_ns: i64) -> bool {
-        !self.told && self.origin_ns.is_some() && timestamp_ns < UNIX_FROM_NS
+        !self.recorded && self.origin_ns.is_some() && timestamp_ns < UNIX_FROM_NS
     }
 }
 

@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::lines::Line;
 use super::links::{self, Links};
 use super::metadata::{StatNames, hlo_base, op_of};
-use super::pieces::{OpTold, Piece};
+use super::pieces::{OpText, Piece};
 use super::tally::Tally;
 use super::tracks::{PlaneKind, line_kind};
 use crate::columns::{Cell, NONE, Table};
@@ -108,7 +108,7 @@ impl Commit {
                 Effect::Missing,
                 line.cuts.iter().map(|cut| cut.events).sum(),
                 None,
-                "Some lines count from the Unix epoch and others do not; how they lie to each other is not told",
+                "Some lines count from the Unix epoch and others do not; the file does not say how they relate",
             );
         }
         self.row_of_track(writer, plane, kind, records, &line.name, &origin, sort)
@@ -202,7 +202,7 @@ impl Commit {
         self.arrows(writer, &piece, &times, first)
     }
 
-    fn op(&self, writer: &mut Writer, plane: &mut PlaneCommit<'_>, piece: &mut Piece, op: OpTold) {
+    fn op(&self, writer: &mut Writer, plane: &mut PlaneCommit<'_>, piece: &mut Piece, op: OpText) {
         let names = plane.names;
         let known = names.entries.len();
         let text = |slot: u32| match slot as usize {
@@ -298,9 +298,9 @@ impl Commit {
         Ok(())
     }
 
-    /// Tells what is known only at the end.
+    /// Writes notes on what is known only at the end.
     pub fn finish(self, writer: &mut Writer) {
-        self.tally.tell(writer);
+        self.tally.write_notes(writer);
         let one_sided = self.links.one_sided();
         if self.tables && one_sided > 0 {
             writer.note(

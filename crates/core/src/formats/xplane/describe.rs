@@ -1,4 +1,4 @@
-//! What the metadata of events tell: HLO modules, categories, flops. It is the same for all events
+//! What the metadata of events say: HLO modules, categories, flops. It is the same for all events
 //! of a kind, so it is kept once.
 
 use super::args::{Args, read_stat};
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::store::Writer;
 
 impl Commit {
-    /// What the metadata of events tell: one instant each, on a track of its own.
+    /// What the metadata of events say: one instant each, on a track of its own.
     pub fn descriptions(
         &mut self,
         window: &mut Window<'_>,

@@ -1,13 +1,13 @@
 //! Second pass over a line: the events of one piece become slices. The hot path of this format.
 //!
-//! Over 400 lines because it is one path: what an event goes through stands in its order.
+//! Over 400 lines because it is one path: the steps of an event follow in their order.
 
 use super::args::{Args, Found, read_stat};
 use super::metadata::{Kinds, Role, StatNames};
-use super::pieces::{Link, Mark, OpTold, Piece, Place, in_nesting_order, reorder};
+use super::pieces::{Link, Mark, OpText, Piece, Place, in_nesting_order, reorder};
 use super::render::render;
+use super::roles::{LINKS, MARKS, OPS, Roles};
 use super::tally::{Problem, Tally};
-use super::told::{LINKS, MARKS, OPS, Told};
 use crate::columns::{MISSING, NONE, SliceColumns};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::proto::wire;
@@ -32,7 +32,7 @@ struct Event {
     offset_ps: i64,
     dur_ps: i64,
     occurrences: i64,
-    /// Where its stats lie, when they lie together at its end.
+    /// Where its stats are, if they are together at its end.
     stats_start: usize,
     stats: u32,
     odd: u8,
@@ -44,11 +44,11 @@ const NOT_UTF8: u8 = 2;
 const NAMELESS: u8 = 4;
 /// It was added up from several; [`Event::occurrences`] counts.
 const ADDED_UP: u8 = 8;
-/// An offset was told.
+/// An offset was found.
 const PLACED: u8 = 16;
-/// Another offset was told after the first.
+/// Another offset was found after the first.
 const LATE: u8 = 32;
-/// Its stats do not lie together.
+/// Its stats are not together.
 const SCATTERED: u8 = 64;
 
 const SHORT: &str = "a number that is cut short or too long";
@@ -80,7 +80,7 @@ impl Decoder<'_> {
         if self.needs.args {
             columns.args_json.reserve(bytes.len());
         }
-        let mut told = Told::new();
+        let mut roles = Roles::new();
         let (mut at, mut stats) = (0, 0);
         while at < bytes.len() {
             let start = at;
@@ -92,10 +92,10 @@ impl Decoder<'_> {
                     break;
                 }
             };
-            told.bits = 0;
-            let event = match self.usual(bytes, from, end, &mut told) {
+            roles.bits = 0;
+            let event = match self.usual(bytes, from, end, &mut roles) {
                 Some(event) => event,
-                None => match self.any_event(&bytes[..end], from, &mut told) {
+                None => match self.any_event(&bytes[..end], from, &mut roles) {
                     Ok(event) => event,
                     Err(_) => {
                         piece.tally.add(Problem::Event, 1, base + start as u64);
@@ -115,7 +115,7 @@ impl Decoder<'_> {
                 &bytes[..end],
                 from,
                 event,
-                &told,
+                &roles,
             );
         }
         if self.needs.args {
@@ -178,7 +178,7 @@ impl Decoder<'_> {
         bytes: &'a [u8],
         mut at: usize,
         end: usize,
-        told: &mut Told<'a>,
+        roles: &mut Roles<'a>,
     ) -> Option<Event> {
         let mut event = Event::default();
         if at < end && bytes[at] == 0x08 {
@@ -196,7 +196,7 @@ impl Decoder<'_> {
         event.stats_start = at;
         while at < end {
             event.stats += 1;
-            if let Some(length) = self.usual_stat(bytes, at, told) {
+            if let Some(length) = self.usual_stat(bytes, at, roles) {
                 at += length;
                 continue;
             }
@@ -205,16 +205,16 @@ impl Decoder<'_> {
             }
             at += 1;
             let length = wire::length(&bytes[..end], &mut at).ok()?;
-            event.odd |= self.stat(&bytes[at..at + length], told);
+            event.odd |= self.stat(&bytes[at..at + length], roles);
             at += length;
         }
         (at == end).then_some(event)
     }
 
     /// Looks at a stat as every writer writes integers and references: `22`, a length, `08`, a small
-    /// id, tag and number; tells how long all that is. Knows no stat whose names are missing.
+    /// id, tag and number. Returns how long all that is; None for a stat whose name is missing.
     #[inline(always)]
-    fn usual_stat<'a>(&self, bytes: &'a [u8], at: usize, told: &mut Told<'a>) -> Option<usize> {
+    fn usual_stat<'a>(&self, bytes: &'a [u8], at: usize, roles: &mut Roles<'a>) -> Option<usize> {
         let sixteen = bytes.get(at..)?.first_chunk::<16>()?;
         let all = u128::from_le_bytes(*sixteen);
         let word = all as u64;
@@ -235,7 +235,7 @@ impl Decoder<'_> {
             if length > 11 {
                 return None;
             }
-            told.take_number(role, number, reference);
+            roles.take_number(role, number, reference);
         }
         Some(length as usize + 2)
     }
@@ -247,9 +247,9 @@ impl Decoder<'_> {
         &self,
         bytes: &'a [u8],
         mut at: usize,
-        told: &mut Told<'a>,
+        roles: &mut Roles<'a>,
     ) -> std::result::Result<Event, &'static str> {
-        told.bits = 0;
+        roles.bits = 0;
         let mut event = Event {
             stats_start: at,
             odd: SCATTERED,
@@ -266,7 +266,7 @@ impl Decoder<'_> {
                 (3, 0) => event.dur_ps = wire::varint(bytes, &mut at).ok_or(SHORT)? as i64,
                 (4, 2) => {
                     let length = wire::length(bytes, &mut at)?;
-                    event.odd |= self.stat(&bytes[at..at + length], told);
+                    event.odd |= self.stat(&bytes[at..at + length], roles);
                     event.stats += 1;
                     at += length;
                 }
@@ -283,14 +283,14 @@ impl Decoder<'_> {
 
     /// Looks at a stat: what it means to us. Tells what is odd about it.
     #[inline(never)]
-    fn stat<'a>(&self, bytes: &'a [u8], told: &mut Told<'a>) -> u8 {
+    fn stat<'a>(&self, bytes: &'a [u8], roles: &mut Roles<'a>) -> u8 {
         let Ok((id, found)) = read_stat(bytes) else {
             return ARGS_DAMAGED;
         };
         let mut odd = 0;
         match self.stats.role(id) {
             Some(Role::None) => {}
-            Some(role) => told.take(role, found),
+            Some(role) => roles.take(role, found),
             None => odd |= NAMELESS,
         }
         match found {
@@ -312,7 +312,7 @@ impl Decoder<'_> {
         bytes: &'a [u8],
         from: usize,
         mut event: Event,
-        told: &Told<'a>,
+        roles: &Roles<'a>,
     ) {
         if event.dur_ps < 0 {
             event.dur_ps = 0;
@@ -321,7 +321,7 @@ impl Decoder<'_> {
         let ts_ps = place
             .base_ps
             .and_then(|base| base.checked_add(event.offset_ps));
-        // The end has to fit as well, and MISSING is no time.
+        // The end has to fit as well, and MISSING is not a time.
         let Some(ts_ps) =
             ts_ps.filter(|ts| *ts != MISSING && ts.checked_add(event.dur_ps).is_some())
         else {
@@ -329,7 +329,7 @@ impl Decoder<'_> {
             return;
         };
         let row = piece.columns.ts_ps.len() as u32;
-        let mut marker = told.bits & MARKS != 0;
+        let mut marker = roles.bits & MARKS != 0;
         match self.kinds.get(event.kind) {
             Some(kind) => {
                 piece.columns.name.push(kind.name);
@@ -340,8 +340,8 @@ impl Decoder<'_> {
                     piece.columns.category.resize(row as usize, place.category);
                     piece.columns.category.push(kind.category);
                 }
-                if told.bits & OPS != 0 && kind.op_name == NONE {
-                    self.op(piece, row, place, told);
+                if roles.bits & OPS != 0 && kind.op_name == NONE {
+                    self.op(piece, row, place, roles);
                 }
             }
             None => {
@@ -350,27 +350,27 @@ impl Decoder<'_> {
                 piece.columns.op_type.push(NONE);
                 piece.unnamed.push((row, event.kind));
                 event.odd |= NAMELESS;
-                if told.bits & OPS != 0 {
-                    self.op(piece, row, place, told);
+                if roles.bits & OPS != 0 {
+                    self.op(piece, row, place, roles);
                 }
             }
         }
         piece.columns.ts_ps.push(ts_ps);
         piece.columns.dur_ps.push(event.dur_ps);
-        if let Some(id) = told.number(Role::Correlation)
+        if let Some(id) = roles.number(Role::Correlation)
             && let Ok(id) = i64::try_from(id)
         {
             piece.columns.correlation.resize(row as usize, MISSING);
             piece.columns.correlation.push(id);
         }
-        if told.bits & LINKS != 0 && self.needs.tables {
-            self.links(piece, row, told);
+        if roles.bits & LINKS != 0 && self.needs.tables {
+            self.links(piece, row, roles);
         }
         if marker {
-            self.mark(piece, row, bytes, from, &event, told);
+            self.mark(piece, row, bytes, from, &event, roles);
         }
         if event.odd & (ARGS_DAMAGED | NOT_UTF8 | NAMELESS | ADDED_UP) != 0 {
-            tell(&mut piece.tally, &event, offset);
+            count(&mut piece.tally, &event, offset);
         }
         if self.needs.args {
             keep(&mut piece.columns.args_json, bytes, from, &event);
@@ -381,13 +381,13 @@ impl Decoder<'_> {
             .push(piece.columns.args_json.len() as u32);
     }
 
-    fn links(&self, piece: &mut Piece, row: u32, told: &Told<'_>) {
+    fn links(&self, piece: &mut Piece, row: u32, roles: &Roles<'_>) {
         let ends = [
             (true, Role::ProducerType, Role::ProducerId),
             (false, Role::ConsumerType, Role::ConsumerId),
         ];
         for (produces, kind, id) in ends {
-            if let (Some(kind), Some(id)) = (told.number(kind), told.number(id)) {
+            if let (Some(kind), Some(id)) = (roles.number(kind), roles.number(id)) {
                 piece.links.push(Link {
                     row,
                     produces,
@@ -398,7 +398,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Args of marks are told even when nobody needs args: the steps are worked out from them.
+    /// Args of marks are kept even when nobody needs args: the steps are worked out from them.
     #[cold]
     fn mark(
         &self,
@@ -407,12 +407,12 @@ impl Decoder<'_> {
         bytes: &[u8],
         from: usize,
         event: &Event,
-        told: &Told<'_>,
+        roles: &Roles<'_>,
     ) {
         let (mut kept, mut args) = (Vec::new(), Args::default());
         keep(&mut kept, bytes, from, event);
         render(&mut args, self.stats, &kept, 0, kept.len());
-        let step = told.number(Role::StepNumber).map(|step| step as i64);
+        let step = roles.number(Role::StepNumber).map(|step| step as i64);
         piece.marks.push(Mark {
             row,
             step,
@@ -420,17 +420,17 @@ impl Decoder<'_> {
         });
     }
 
-    fn op(&self, piece: &mut Piece, row: u32, place: &Place, told: &Told<'_>) {
-        let tf = !told.has_text(Role::HloOp);
+    fn op(&self, piece: &mut Piece, row: u32, place: &Place, roles: &Roles<'_>) {
+        let tf = !roles.has_text(Role::HloOp);
         let role = if tf { Role::TfOp } else { Role::HloOp };
         let text = if tf && !place.device {
             NONE
         } else {
-            self.text(piece, role, told)
+            self.text(piece, role, roles)
         };
-        let category = self.text(piece, Role::HloCategory, told);
+        let category = self.text(piece, Role::HloCategory, roles);
         if text != NONE || category != NONE {
-            piece.ops.push(OpTold {
+            piece.ops.push(OpText {
                 row,
                 text,
                 category,
@@ -439,11 +439,11 @@ impl Decoder<'_> {
         }
     }
 
-    fn text(&self, piece: &mut Piece, role: Role, told: &Told<'_>) -> u32 {
-        if !told.has_text(role) {
+    fn text(&self, piece: &mut Piece, role: Role, roles: &Roles<'_>) -> u32 {
+        if !roles.has_text(role) {
             return NONE;
         }
-        match told.texts[role as usize] {
+        match roles.texts[role as usize] {
             Found::Ref(id) => self.stats.ids.get(id).map_or(NONE, |slot| slot as u32),
             Found::Str(bytes) => {
                 let text = String::from_utf8_lossy(bytes).into_owned();
@@ -475,7 +475,7 @@ fn keep(out: &mut Vec<u8>, bytes: &[u8], from: usize, event: &Event) {
     out.extend_from_slice(&bytes[event.stats_start..]);
 }
 
-/// [`keep`] where fields lie in an order that no writer uses.
+/// [`keep`] where fields are in an order that no writer uses.
 #[cold]
 fn gather(out: &mut Vec<u8>, body: &[u8], event: &Event) {
     // The event was read without an error just now.
@@ -493,7 +493,7 @@ fn gather(out: &mut Vec<u8>, body: &[u8], event: &Event) {
 }
 
 #[cold]
-fn tell(tally: &mut Tally, event: &Event, offset: u64) {
+fn count(tally: &mut Tally, event: &Event, offset: u64) {
     for (bit, problem) in [
         (ADDED_UP, Problem::Aggregated),
         (ARGS_DAMAGED, Problem::Args),
@@ -506,7 +506,7 @@ fn tell(tally: &mut Tally, event: &Event, offset: u64) {
     }
 }
 
-/// The bits of an event of which another offset is told.
+/// The bits of an event that has another offset.
 fn placed(odd: u8) -> u8 {
     if odd & PLACED != 0 {
         odd | LATE

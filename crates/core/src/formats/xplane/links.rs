@@ -16,7 +16,7 @@ struct Ends {
 }
 
 impl Links {
-    /// Number of the arrow of this end: dense, in the order in which arrows are first met.
+    /// Number of the arrow of this end: dense, in the order in which arrows first occur.
     pub fn flow(&mut self, link: &Link) -> i64 {
         let next = self.flows.len() as u32;
         let (flow, ends) = self

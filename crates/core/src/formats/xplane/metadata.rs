@@ -1,6 +1,6 @@
 //! The dictionaries of a plane: names of stats, and what kinds of events there are.
 //!
-//! Over 400 lines with its tests: a kind of event is told in the names of stats, so both are read together.
+//! Over 400 lines with its tests: the names of stats describe kinds of events, so both are read together.
 
 use super::ids::Ids;
 use super::text::Text;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// Longer names are cut, and that is noted.
 pub const NAME_LIMIT_BYTES: usize = 1 << 20;
 
-/// What a stat means to us beside being an arg.
+/// What a stat means to us besides being an arg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     None,
@@ -52,7 +52,7 @@ impl Role {
 /// A name of stats.
 #[derive(Debug, Clone, Copy)]
 pub struct StatName {
-    /// Where `,"name":` stands in the pool.
+    /// Where `,"name":` is in the pool.
     pub start: usize,
     /// Its length.
     pub length: u32,
@@ -107,7 +107,7 @@ impl StatNames {
         }
     }
 
-    /// Like [`StatNames::role`], for small ids alone.
+    /// Like [`StatNames::role`], only for small ids.
     #[inline(always)]
     pub fn quick_role(&self, id: u64) -> Option<Role> {
         self.roles.get(id as usize).copied().flatten()
@@ -201,7 +201,7 @@ pub struct Kinds {
     pub entries: Vec<Kind>,
     /// The entries of small ids once more, by id; without a name where there is none.
     direct: Vec<Kind>,
-    /// Entries that have more to tell than names.
+    /// Entries that hold more than names.
     pub described: Vec<Extent>,
 }
 

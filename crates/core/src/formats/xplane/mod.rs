@@ -8,14 +8,14 @@
 //! * [`plane`]: one plane: names, then lines in batches; [`lines`] cuts a line into pieces,
 //!   [`events`] turns a piece into slices (on all threads: [`work`]), [`commit`] hands them on in order
 //! * [`metadata`], [`ids`], [`args`], [`text`]: names and stats, and how they become JSON; [`render`]:
-//!   the same when somebody asks for them; [`describe`]: what is told of kinds of events; [`shorten`]: events too long to be read at once
-//! * [`pieces`], [`told`]: what comes out of a piece, and of an event's stats
+//!   the same when somebody asks for them; [`describe`]: facts about kinds of events; [`shorten`]: events too long to be read at once
+//! * [`pieces`], [`roles`]: what comes out of a piece, and of an event's stats
 //! * [`tracks`], [`links`], [`clock`], [`tally`]: what rows are, arrows, time zero, what went wrong
 //!
 //! How the parts of an XSpace become rows:
 //!
 //! * Every XEvent is one slice, whatever its duration; one that the recorder added up
-//!   (`num_occurrences`) stands at the start of its line with `$occurrences` among its args.
+//!   (`num_occurrences`) is put at the start of its line, with `$occurrences` among its args.
 //! * `args_json` holds the stats of the event. Stats of the event's *metadata* (HLO modules, flops
 //!   of an instruction) are the same for all its events and kept once: as an instant of kind
 //!   `context` on the track "event metadata" of the plane.
@@ -35,11 +35,11 @@ mod pieces;
 mod plane;
 mod render;
 mod resync;
+mod roles;
 mod shorten;
 mod sniff;
 mod tally;
 mod text;
-mod told;
 mod tracks;
 mod walk;
 mod window;
@@ -166,7 +166,7 @@ fn decode_from(
 /// The error for a damaged file of which no event could be read.
 fn nothing_whole(source: &dyn ReadAt, offset: u64) -> Result<Error> {
     let mut window = Window::new(source, HOP_BYTES);
-    // U+FFFD in UTF-8 stands where a program that took the file for text found no text.
+    // A program that took the file for text put U+FFFD where it found invalid UTF-8.
     let head = window.at(0, HOP_BYTES)?;
     let replaced = head
         .windows(3)
@@ -196,7 +196,7 @@ fn complaint(
     } else {
         "recorder-warning"
     };
-    // Notes of one slug keep the first detail only: all of them stand in the facts.
+    // Notes of one slug keep only the first detail; the facts keep all of them.
     let number = writer
         .facts
         .meta

@@ -33,10 +33,10 @@ pub struct Mark {
     pub args_json: Vec<u8>,
 }
 
-/// A slice whose op is told by its stats. Texts are slots of [`StatNames`], and from their number on
+/// A slice whose op is known from its stats. Texts are slots of [`StatNames`], and from their number on
 /// texts of the piece; [`NONE`] for no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpTold {
+pub struct OpText {
     pub row: u32,
     /// `hlo_op`, or `tf_op` when `tf` is set.
     pub text: u32,
@@ -50,12 +50,12 @@ pub struct Piece {
     pub columns: SliceColumns,
     pub links: Vec<Link>,
     pub marks: Vec<Mark>,
-    pub ops: Vec<OpTold>,
+    pub ops: Vec<OpText>,
     pub texts: Vec<String>,
     /// Rows of a kind that has no name, with its id.
     pub unnamed: Vec<(u32, u64)>,
     pub tally: Tally,
-    /// Slices of an ordered line that do not lie where the first pass saw them: their events tell
+    /// Slices of an ordered line that do not lie where the first pass saw them: their events have
     /// more than one offset, of which the last counts. They go on a track of their own.
     pub aside: Vec<Piece>,
 }

@@ -1,4 +1,4 @@
-//! One plane: its names, its device, its lines in batches, and what is left to tell.
+//! One plane: its names, its device, its lines in batches, and notes on what was lost.
 
 use super::args::{Args, Found, read_stat};
 use super::commit::{Commit, PlaneCommit};
@@ -15,6 +15,7 @@ use super::{PlaneExtent, work};
 use crate::columns::{NONE, SliceColumns};
 use crate::error::Result;
 use crate::input::lock;
+use crate::store::heap::Heap;
 use crate::store::placed::place_in_order;
 use crate::store::{Options, Writer};
 use std::sync::Mutex;
@@ -24,7 +25,7 @@ const BATCH_LINES: usize = 1 << 16;
 const BATCH_BYTES: u64 = 1 << 30;
 const SCAN_BYTES: usize = 256 << 10;
 
-/// What a plane holds beside its lines.
+/// What a plane holds besides its lines.
 #[derive(Debug, Default)]
 pub struct Parts {
     pub id: i64,
@@ -70,12 +71,12 @@ impl Parts {
     }
 
     /// The plane's own stats as texts.
-    pub fn told(
+    pub fn stat_texts(
         &self,
         window: &mut Window<'_>,
         names: &StatNames,
     ) -> Result<Vec<(String, String)>> {
-        let mut told = Vec::new();
+        let mut texts = Vec::new();
         for &stat in &self.stats {
             let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
             let Ok((id, found)) = read_stat(&bytes) else {
@@ -99,9 +100,9 @@ impl Parts {
                         .to_owned()
                 }
             };
-            told.push((names.name(slot).to_owned(), text));
+            texts.push((names.name(slot).to_owned(), text));
         }
-        Ok(told)
+        Ok(texts)
     }
 }
 
@@ -128,7 +129,7 @@ struct Memory {
     args: Vec<u8>,
 }
 
-/// What a batch of lines gives to do.
+/// The work in a batch of lines.
 #[derive(Default)]
 struct Todo {
     jobs: Vec<Job>,
@@ -170,79 +171,37 @@ pub fn decode(
     if options.needs.args && parts.lines > 0 {
         writer.keep_args(super::LAZY, commit.tracks(), names.all())?;
     }
-    let mut plane_commit = PlaneCommit::new(&names, device, parts.id, kind, &parts.name);
-    let decoder = Decoder {
-        stats: &names,
-        kinds: &kinds,
-        needs: options.needs,
+    let mut lines = Lines {
+        source,
+        options,
+        decoder: Decoder {
+            stats: &names,
+            kinds: &kinds,
+            needs: options.needs,
+        },
+        plane: PlaneCommit::new(&names, device, parts.id, kind, &parts.name),
+        writer,
+        commit,
+        first_ps: None,
+        repaired: 0,
     };
     let mut walk = Walk::plane(plane.extent, plane.cut);
-    let mut first_ps: Option<i64> = None;
     loop {
         let batch = next_batch(&mut walk, &mut hop)?;
         if batch.is_empty() {
             break;
         }
-        let mut todo = Todo::default();
-        let scan = |window: &mut Window<'_>, line: &LineExtent| {
-            options.check()?;
-            Ok(lines::scan(window, line.extent, line.cut)?)
-        };
-        work::in_order(
-            options.threads,
-            &batch,
-            || Window::new(source, SCAN_BYTES),
-            scan,
-            |index, line| {
-                repaired += line.repaired_names;
-                let place = begin_line(
-                    line,
-                    &batch[index],
-                    writer,
-                    commit,
-                    &plane_commit,
-                    &mut todo,
-                )?;
-                first_ps = first_ps
-                    .into_iter()
-                    .chain(place.and_then(|place| place.base_ps))
-                    .min();
-                Ok(())
-            },
-        )?;
-        // Columns that the writer is done with are filled again: their memory is warm.
-        let spares = Mutex::new(Vec::new());
-        let heap = match options.keep {
-            true => writer.heap()?,
-            false => None,
-        };
-        let decode = |memory: &mut Memory, job: &Job| {
-            options.check()?;
-            let mut columns = lock(&spares).pop().unwrap_or_default();
-            let Some(heap) = heap.as_deref().filter(|_| job.ordered) else {
-                return piece(source, &mut memory.bytes, &decoder, job, columns);
-            };
-            std::mem::swap(&mut columns.args_json, &mut memory.args);
-            let mut piece = piece(source, &mut memory.bytes, &decoder, job, columns)?;
-            place_in_order(heap, &mut piece.columns)?;
-            if piece.columns.args_json.is_empty() {
-                memory.args = std::mem::take(&mut piece.columns.args_json);
-            }
-            Ok(piece)
-        };
-        work::in_order(
-            options.threads,
-            &todo.jobs,
-            Memory::default,
-            decode,
-            |index, piece| {
-                let job = &todo.jobs[index];
-                commit.piece(writer, &mut plane_commit, piece, &todo.lines[job.line])?;
-                lock(&spares).push(writer.spare());
-                Ok(())
-            },
-        )?;
+        let todo = lines.begin(&batch)?;
+        lines.decode(&todo)?;
     }
+    repaired += lines.repaired;
+    let Lines {
+        plane: mut plane_commit,
+        writer,
+        commit,
+        first_ps,
+        ..
+    } = lines;
     if options.needs.tables {
         let at = first_ps.unwrap_or(0);
         commit.descriptions(
@@ -263,6 +222,120 @@ pub fn decode(
     Ok(())
 }
 
+/// Turns the lines of a plane into tracks and slices, batch by batch.
+struct Lines<'a> {
+    source: &'a dyn ReadAt,
+    options: &'a Options,
+    decoder: Decoder<'a>,
+    plane: PlaneCommit<'a>,
+    writer: &'a mut Writer,
+    commit: &'a mut Commit,
+    /// The first begin of a line.
+    first_ps: Option<i64>,
+    /// Names that were not UTF-8.
+    repaired: u64,
+}
+
+impl Lines<'_> {
+    /// Looks through a batch of lines and makes their tracks. Returns what is to be decoded.
+    fn begin(&mut self, batch: &[LineExtent]) -> Result<Todo> {
+        let (source, options) = (self.source, self.options);
+        let scan = |window: &mut Window<'_>, line: &LineExtent| {
+            options.check()?;
+            Ok(lines::scan(window, line.extent, line.cut)?)
+        };
+        let mut todo = Todo::default();
+        work::in_order(
+            options.threads,
+            batch,
+            || Window::new(source, SCAN_BYTES),
+            scan,
+            |index, line| {
+                self.repaired += line.repaired_names;
+                let place = self.begin_line(line, &batch[index], &mut todo)?;
+                let base_ps = place.and_then(|place| place.base_ps);
+                self.first_ps = self.first_ps.into_iter().chain(base_ps).min();
+                Ok(())
+            },
+        )?;
+        Ok(todo)
+    }
+
+    /// Makes the track of a line and the jobs for its pieces. A line without events and without a name gets
+    /// no track.
+    fn begin_line(
+        &mut self,
+        mut line: Line,
+        found: &LineExtent,
+        todo: &mut Todo,
+    ) -> Result<Option<Place>> {
+        if line.lost > 0 {
+            let problem = match found.cut {
+                true => Problem::Truncated,
+                false => Problem::Structure,
+            };
+            let offset = line.lost_offset.unwrap_or(found.extent.start);
+            self.commit.tally.add(problem, line.lost, offset);
+        }
+        if line.cuts.is_empty() && line.name.is_empty() {
+            return Ok(None);
+        }
+        let category = line_category(&line.name);
+        let place = Place {
+            track: self.commit.track(self.writer, &self.plane, &line)?,
+            base_ps: self.commit.clock.base_ps(line.timestamp_ns),
+            category: match category {
+                "" => NONE,
+                category => self.writer.categories.intern(category),
+            },
+            device: self.plane.kind.accelerator(),
+            background: is_background(&line.name),
+        };
+        let (ordered, number) = (line.ordered, todo.lines.len());
+        let jobs = std::mem::take(&mut line.cuts).into_iter().map(|cut| Job {
+            cut,
+            place,
+            ordered,
+            line: number,
+        });
+        todo.jobs.extend(jobs);
+        todo.lines.push(line);
+        Ok(Some(place))
+    }
+
+    /// Decodes pieces on all threads and hands their slices to the writer in the order of the file.
+    fn decode(&mut self, todo: &Todo) -> Result<()> {
+        let (source, options, decoder) = (self.source, self.options, &self.decoder);
+        let heap = match options.keep {
+            true => self.writer.heap()?,
+            false => None,
+        };
+        // Columns that the writer is done with are filled again: their memory is warm.
+        let spares = Mutex::new(Vec::new());
+        let decode = |memory: &mut Memory, job: &Job| {
+            options.check()?;
+            let columns = lock(&spares).pop().unwrap_or_default();
+            match heap.as_deref().filter(|_| job.ordered) {
+                Some(heap) => placed_piece(source, memory, decoder, job, columns, heap),
+                None => piece(source, &mut memory.bytes, decoder, job, columns),
+            }
+        };
+        work::in_order(
+            options.threads,
+            &todo.jobs,
+            Memory::default,
+            decode,
+            |index, piece| {
+                let line = &todo.lines[todo.jobs[index].line];
+                self.commit
+                    .piece(self.writer, &mut self.plane, piece, line)?;
+                lock(&spares).push(self.writer.spare());
+                Ok(())
+            },
+        )
+    }
+}
+
 fn next_batch(walk: &mut Walk, hop: &mut Window<'_>) -> Result<Vec<LineExtent>> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     // Damage of the plane was counted on the first walk.
@@ -281,53 +354,22 @@ fn next_batch(walk: &mut Walk, hop: &mut Window<'_>) -> Result<Vec<LineExtent>> 
     Ok(batch)
 }
 
-/// Makes the track of a line and the jobs for its pieces. Lines without events and without a name
-/// make no track.
-fn begin_line(
-    mut line: Line,
-    found: &LineExtent,
-    writer: &mut Writer,
-    commit: &mut Commit,
-    plane: &PlaneCommit<'_>,
-    todo: &mut Todo,
-) -> Result<Option<Place>> {
-    if line.lost > 0 {
-        let problem = if found.cut {
-            Problem::Truncated
-        } else {
-            Problem::Structure
-        };
-        commit.tally.add(
-            problem,
-            line.lost,
-            line.lost_offset.unwrap_or(found.extent.start),
-        );
+/// Reads and decodes a piece whose slices are in order: its args go straight into the heap.
+fn placed_piece(
+    source: &dyn ReadAt,
+    memory: &mut Memory,
+    decoder: &Decoder<'_>,
+    job: &Job,
+    mut columns: SliceColumns,
+    heap: &Heap,
+) -> Result<Piece> {
+    std::mem::swap(&mut columns.args_json, &mut memory.args);
+    let mut piece = piece(source, &mut memory.bytes, decoder, job, columns)?;
+    place_in_order(heap, &mut piece.columns)?;
+    if piece.columns.args_json.is_empty() {
+        memory.args = std::mem::take(&mut piece.columns.args_json);
     }
-    if line.cuts.is_empty() && line.name.is_empty() {
-        return Ok(None);
-    }
-    let category = line_category(&line.name);
-    let place = Place {
-        track: commit.track(writer, plane, &line)?,
-        base_ps: commit.clock.base_ps(line.timestamp_ns),
-        category: if category.is_empty() {
-            NONE
-        } else {
-            writer.categories.intern(category)
-        },
-        device: plane.kind.accelerator(),
-        background: is_background(&line.name),
-    };
-    let (ordered, number) = (line.ordered, todo.lines.len());
-    let jobs = std::mem::take(&mut line.cuts).into_iter().map(|cut| Job {
-        cut,
-        place,
-        ordered,
-        line: number,
-    });
-    todo.jobs.extend(jobs);
-    todo.lines.push(line);
-    Ok(Some(place))
+    Ok(piece)
 }
 
 /// Reads and decodes a piece.
@@ -387,7 +429,7 @@ fn plane_args(
     Ok(String::from_utf8_lossy(args.last()).into_owned())
 }
 
-/// What a plane tells about the recording as a whole, and about events its recorder dropped.
+/// Keeps what a plane says about the recording as a whole, and about events that its recorder dropped.
 fn plane_facts(
     window: &mut Window<'_>,
     parts: &Parts,
@@ -398,7 +440,7 @@ fn plane_facts(
     if parts.stats.is_empty() {
         return Ok(());
     }
-    for (name, value) in parts.told(window, names)? {
+    for (name, value) in parts.stat_texts(window, names)? {
         if name == "jax_version" {
             writer.facts.producer = "jax".to_owned();
         }

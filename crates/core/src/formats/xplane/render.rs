@@ -2,7 +2,7 @@
 //!
 //! Most questions never look at args, and their text is three times as long as the stats. So decoding
 //! keeps the fields of an event that hold its args as the file has them: its stats (field 4) and the
-//! number of its occurrences (field 5). What an event is told twice or out of order is put in order
+//! number of its occurrences (field 5). Stats that occur twice or out of order are put in order
 //! before it is kept, so that the same bytes always give the same text.
 
 use super::args::{Args, read_stat};

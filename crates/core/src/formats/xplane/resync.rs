@@ -20,7 +20,7 @@ pub type Looks = fn(&Head, &[u8]) -> Likeness;
 pub enum Likeness {
     /// Not at all.
     Alien,
-    /// It may stand there, but proves little.
+    /// It may occur there, but proves little.
     Fits,
     /// It has the inside that such a field has.
     Typical,

@@ -79,7 +79,7 @@ fn is_plane(plane: &[u8]) -> bool {
     named || inside
 }
 
-/// True for printable text; its last character may be cut, and bytes that are no UTF-8 count as printable.
+/// True for printable text; its last character may be cut, and bytes that are not UTF-8 count as printable.
 fn is_text(bytes: &[u8], also: &str) -> bool {
     String::from_utf8_lossy(bytes)
         .chars()

@@ -134,8 +134,8 @@ impl Tally {
             .min()
     }
 
-    /// Notes everything and adds up the counters of the facts.
-    pub fn tell(&self, writer: &mut Writer) {
+    /// Writes all notes and adds up the counters of the facts.
+    pub fn write_notes(&self, writer: &mut Writer) {
         for (problem, slug, effect, detail) in ALL {
             for &(_, events, offset) in self.counts.iter().filter(|count| count.0 == problem) {
                 writer.note(slug, effect, events, Some(offset), detail);

@@ -204,7 +204,7 @@ impl Text {
         self.byte(b'"');
     }
 
-    /// What stands for a value too long to be kept.
+    /// What replaces a value too long to be kept.
     pub fn size_of(&mut self, bytes: u64) {
         self.push(b"{\"bytes\":");
         self.unsigned(bytes);

@@ -1,6 +1,6 @@
 //! What planes and lines really are.
 
-/// What a plane stands for.
+/// What a plane represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneKind {
     /// Threads of the host.
@@ -35,7 +35,7 @@ impl PlaneKind {
         }
     }
 
-    /// Value of device.kind; None for planes that are no device.
+    /// Value of device.kind; None for planes that are not a device.
     pub fn device(self) -> Option<&'static str> {
         match self {
             PlaneKind::Host | PlaneKind::Driver => Some("cpu"),
@@ -109,7 +109,7 @@ pub fn line_category(name: &str) -> &str {
     name.trim()
 }
 
-/// True for threads on which tf.data calls the user's functions: those calls are no steps.
+/// True for threads on which tf.data calls the user's functions: those calls are not steps.
 pub fn is_background(name: &str) -> bool {
     name.starts_with("tf_data_")
 }

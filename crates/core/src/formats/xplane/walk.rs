@@ -11,7 +11,7 @@ pub struct Walk {
     looks: Looks,
     /// Number of the field whose payload is worth reading although it is cut.
     long: u32,
-    /// True when what holds this message is cut itself, so that its end is no real end.
+    /// True when what holds this message is cut itself, so that its end is not a real one.
     cut: bool,
 }
 

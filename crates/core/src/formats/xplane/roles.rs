@@ -1,24 +1,24 @@
-//! The stats of an event that mean something to us beside being args.
+//! The stats of an event that have a role, besides being args.
 
 use super::args::Found;
 use super::metadata::Role;
 
-/// Values of the stats that mean something to us; those whose bit is set belong to this event.
-pub struct Told<'a> {
+/// Values of the stats with a role; those whose bit is set belong to this event.
+pub struct Roles<'a> {
     pub bits: u32,
-    numbers: [u64; ROLES],
-    pub texts: [Found<'a>; ROLES],
+    numbers: [u64; COUNT],
+    pub texts: [Found<'a>; COUNT],
 }
 
-/// Bits of texts stand this far above those of numbers.
+/// Bits of texts are this far above those of numbers.
 const TEXTS: u32 = 16;
 
-impl<'a> Told<'a> {
+impl<'a> Roles<'a> {
     pub fn new() -> Self {
-        Told {
+        Roles {
             bits: 0,
-            numbers: [0; ROLES],
-            texts: [Found::Nothing; ROLES],
+            numbers: [0; COUNT],
+            texts: [Found::Nothing; COUNT],
         }
     }
 
@@ -63,7 +63,7 @@ const fn text_bit(role: Role) -> u32 {
     1 << (role as u32 + TEXTS)
 }
 
-const ROLES: usize = Role::FunctionCall as usize + 1;
+const COUNT: usize = Role::FunctionCall as usize + 1;
 pub const LINKS: u32 = number_bit(Role::ProducerType)
     | number_bit(Role::ProducerId)
     | number_bit(Role::ConsumerType)
