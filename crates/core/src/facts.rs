@@ -1,4 +1,4 @@
-//! What is known of a source beside its tables: how complete it is, where its clock starts.
+//! What is known about a source besides its tables: how complete it is, where its clock starts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -39,7 +39,7 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// What the caller will look at.
     pub needs: Needs,
-    /// False lets slices go as soon as they are decoded, and nests none: that is how long decoding alone takes.
+    /// False lets slices go as soon as they are decoded, without nesting them: this measures pure decoding.
     pub keep: bool,
     /// Threads to use, at least 1.
     pub threads: usize,

@@ -8,7 +8,7 @@ use stepscope_core::proto::text::walk_text;
 use stepscope_core::proto::walk::{Value, Visitor, Walked, walk};
 use stepscope_core::proto::wire;
 
-/// Writes down what it is told, with nested messages unfolded so that padded lengths do not show.
+/// Writes down its visits, with nested messages unfolded so that padded lengths do not show.
 #[derive(Default)]
 struct Diary(Vec<String>);
 
@@ -103,12 +103,12 @@ fn text_and_binary_tell_the_same() {
         ),
         ("graph/small.pbtxt", "graph/small.pb", &GRAPH_DEF),
     ] {
-        let (told, walked) = read_text(&sample(text), root);
+        let (visits, walked) = read_text(&sample(text), root);
         assert_eq!((walked.damage, walked.unknown_fields), (None, 0));
         let mut diary = Diary::default();
         let walked = walk(&mut &sample(binary)[..], root, 0, &mut diary).unwrap();
         assert_eq!((walked.damage, walked.unknown_fields), (None, 0));
-        assert_eq!(told, diary.0);
+        assert_eq!(visits, diary.0);
     }
 }
 
@@ -127,7 +127,7 @@ fn any_piecing_gives_the_same() {
 fn every_way_of_writing_is_one_message() {
     let plain = r#"node { name: "a" op: "Const" input: "x" input: "y" attr { key: "T" value { type: DT_FLOAT } } }
         versions { producer: 27 }"#;
-    let (told, walked) = read_text(plain.as_bytes(), &GRAPH_DEF);
+    let (visits, walked) = read_text(plain.as_bytes(), &GRAPH_DEF);
     assert_eq!(walked.damage, None);
     for other in [
         "node<name:'a' op:\"Con\" 'st' input:['x',\"y\"] attr<key:'T',value<type:1>>>;versions:{producer:0x1B}",
@@ -138,7 +138,7 @@ fn every_way_of_writing_is_one_message() {
     ] {
         let (also, walked) = read_text(other.as_bytes(), &GRAPH_DEF);
         assert_eq!(walked.damage, None, "{other}");
-        assert_eq!(also, told, "{other}");
+        assert_eq!(also, visits, "{other}");
     }
 }
 
@@ -146,8 +146,8 @@ fn every_way_of_writing_is_one_message() {
 fn scalars() {
     let value = |text: &str| {
         let text = format!("node {{ attr {{ value {{ {text} }} }} }}");
-        let (told, walked) = read_text(text.as_bytes(), &GRAPH_DEF);
-        walked.damage.is_none().then(|| told[1].clone())
+        let (visits, walked) = read_text(text.as_bytes(), &GRAPH_DEF);
+        walked.damage.is_none().then(|| visits[1].clone())
     };
     for (text, same) in [
         ("i: -1", "i: -0x1"),
@@ -195,17 +195,17 @@ fn scalars() {
 #[test]
 fn unknown_fields_are_skipped_and_counted() {
     let text = "later { a: 1 b { c: [1, 2] } } [some.extension] { x: \"}\" } node { name: \"a\" newer: <z: 1> } other: 5";
-    let (told, walked) = read_text(text.as_bytes(), &GRAPH_DEF);
+    let (visits, walked) = read_text(text.as_bytes(), &GRAPH_DEF);
     assert_eq!((walked.damage, walked.unknown_fields), (None, 4));
-    assert_eq!(told.len(), 3);
+    assert_eq!(visits.len(), 3);
 }
 
 #[test]
 fn damage_keeps_what_stood_before() {
     let text = b"node { name: \"a\" } node { name: \"b\" ! } node { name: \"c\" }";
-    let (told, walked) = read_text(text, &GRAPH_DEF);
+    let (visits, walked) = read_text(text, &GRAPH_DEF);
     assert_eq!(walked.damage.map(|damage| damage.offset), Some(36));
-    assert_eq!(told[2..], ["broken GraphDef 1", "leave GraphDef"]);
+    assert_eq!(visits[2..], ["broken GraphDef 1", "leave GraphDef"]);
     let (_, walked) = read_text(&"node{".repeat(1_000_000).into_bytes(), &GRAPH_DEF);
     assert!(walked.damage.is_some());
     let (_, walked) = read_text(&"x{".repeat(1_000_000).into_bytes(), &GRAPH_DEF);
@@ -220,12 +220,12 @@ fn text_survives_every_cut() {
     let text = sample("run_metadata/xla_cluster.pbtxt");
     let whole = read_text(&text, &RUN_METADATA).0;
     for end in 0..text.len() {
-        let (told, walked) = read_text(&text[..end], &RUN_METADATA);
-        let kept = told
+        let (visits, walked) = read_text(&text[..end], &RUN_METADATA);
+        let kept = visits
             .iter()
             .take_while(|line| !line.starts_with("leave") && !line.starts_with("broken"))
             .count();
-        assert_eq!(told[..kept], whole[..kept], "{end}");
+        assert_eq!(visits[..kept], whole[..kept], "{end}");
         // Whole again only between two fields of the outermost message.
         let opened = text[..end].iter().filter(|byte| **byte == b'{').count();
         let closed = text[..end].iter().filter(|byte| **byte == b'}').count();

@@ -3,7 +3,7 @@
 use stepscope_core::proto::wire::{Field, Fields};
 use stepscope_core::proto::wire_writer::MessageWriter;
 
-/// Field of a `ProfileNode` in which its attributes stand.
+/// Field of a `ProfileNode` that holds its attributes.
 const ATTRS: u32 = 11;
 
 /// Attributes of a node, in the wire format of a `ProfileNode`.

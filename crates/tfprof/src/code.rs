@@ -17,11 +17,11 @@ pub const GRADIENT: &str = " (gradient)";
 
 /// The tree of calls.
 pub struct Code {
-    /// Names by place; callers stand before what they call.
+    /// Names by place; callers come before what they call.
     pub names: Vec<String>,
     /// The call of each place.
     pub frames: Vec<Frame>,
-    /// Whether a place stands for gradients.
+    /// Whether a place represents gradients.
     pub gradient: Vec<bool>,
     /// The place above; the number of places for the outermost.
     parent: Vec<u32>,
@@ -92,7 +92,7 @@ fn call(model: &Model, frame: &Frame) -> String {
     format!("{file}:{}:{cut}...", frame.line)
 }
 
-/// The forward node that a gradient's name tells of.
+/// The forward node that a gradient is named after.
 fn forward_name(name: &str) -> Option<&str> {
     let start = name.find("gradients/")? + "gradients/".len();
     let end = name.find("_grad/")?;

@@ -26,7 +26,7 @@ struct Open<'a> {
 }
 
 /// Goes through `roots` and what is below them. `enter` is asked for every node with its depth
-/// (`depth` for the roots); `leave` is told of each kept node, its level among kept nodes, and its
+/// (`depth` for the roots); `leave` is called with each kept node, its level among kept nodes, and its
 /// children: the nearest kept ones, which it may put into another order. Returns the kept nodes that
 /// have no kept node above them.
 pub fn gather<'a>(

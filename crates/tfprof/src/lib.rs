@@ -148,7 +148,7 @@ impl Session {
             text
         });
         match (text, options.output.as_str()) {
-            // Nothing is told beside a view: what writes files instead gives no text.
+            // Nothing is printed besides a view; a view written to a file prints nothing.
             (Some(text), "stdout") => answer.text = text,
             (Some(text), "file") => {
                 let name = options

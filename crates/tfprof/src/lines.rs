@@ -53,7 +53,7 @@ impl Columns {
     }
 }
 
-/// What stands between the brackets of a line, with commas in between.
+/// The figures between the brackets of a line, separated by commas.
 pub struct Parts<'a> {
     out: &'a mut String,
     is_first: bool,
@@ -77,7 +77,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What a line tells.
+/// What a line shows.
 pub struct Line<'a> {
     /// The columns.
     pub columns: &'a Columns,

@@ -56,7 +56,7 @@ pub struct Memory {
     pub persistent: i64,
     /// Whether the last two are the host's; else they are the accelerator's.
     pub is_host: bool,
-    /// Outputs by slot; of a slot that stands twice the last one counts.
+    /// Outputs by slot; if a slot occurs twice, the last one counts.
     pub outputs: Vec<(i32, Held)>,
 }
 
@@ -91,7 +91,7 @@ pub struct Execution {
     pub memory: Vec<Memory>,
     /// Allocations and frees on accelerators: when, bytes.
     pub allocations: Vec<(i64, i64)>,
-    /// Devices that told of it, in the order in which they first did.
+    /// Devices that reported it, in the order of their first reports.
     pub devices: Vec<u32>,
 }
 
@@ -133,7 +133,7 @@ pub struct Node {
     pub device: Option<u32>,
     /// Floating point operations of one run.
     pub flops: i64,
-    /// The Python stack that made it, outermost first; None when no op log tells.
+    /// The Python stack that made it, outermost first; None without an op log.
     pub stack: Option<Box<[Frame]>>,
     /// Whether a step ran it and the graph has it.
     pub covered: bool,

@@ -337,7 +337,7 @@ impl Layout {
     }
 }
 
-/// Type of a scope that is no node.
+/// Type of a scope that is not a node.
 const SCOPE_TYPE: &str = "_kTFScopeParent";
 /// Type of the root of the graph view.
 const GRAPH_TYPE: &str = "_TFGraphParent";

@@ -91,7 +91,7 @@ pub struct Options {
     pub ticks: i64,
 }
 
-/// Which least figure stands where in [`Options::min`].
+/// The order of the figures in [`Options::min`].
 pub mod least {
     /// Bytes asked for.
     pub const BYTES: usize = 0;
@@ -115,7 +115,7 @@ pub mod least {
     pub const OCCURRENCE: usize = 9;
 }
 
-/// Which expressions stand where in [`Options::regexes`].
+/// The order of the expressions in [`Options::regexes`].
 pub mod which {
     /// Types that are counted.
     pub const ACCOUNT: usize = 0;

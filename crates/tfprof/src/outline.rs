@@ -30,7 +30,7 @@ pub struct Row {
     pub devices: Vec<String>,
     /// Shape of a variable.
     pub shape: Vec<i64>,
-    /// Names of the nodes that it stands for: itself, or what a call or a type has.
+    /// Names of the nodes that it represents: itself, or those of a call or a type.
     pub nodes: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Regular expressions as tfprof means them: RE2's syntax, and only a match of the whole text counts.
 //!
 //! The `regex` crate comes from RE2 and shares its guarantees; what they spell differently is
-//! translated: `\d`, `\s`, `\w`, `\b` mean ASCII in RE2, braces that are no repetition are themselves,
+//! translated: `\d`, `\s`, `\w`, `\b` mean ASCII in RE2, braces without a repetition are literal,
 //! a class knows neither nesting nor `&&`, and `\Q…\E` quotes.
 
 use regex::bytes::{Regex, RegexBuilder};
@@ -12,7 +12,7 @@ pub struct Regexes {
     /// Only `.*` is asked for: everything matches, even what holds a line break.
     all: bool,
     compiled: Vec<Regex>,
-    /// Those that are no regular expressions, with the reason; they match nothing.
+    /// Invalid expressions, with the reason; they match nothing.
     pub wrong: Vec<(String, String)>,
 }
 

@@ -26,7 +26,7 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// Compiles; what is no regular expression is said in `warnings`.
+    /// Compiles; an invalid expression goes into `warnings`.
     pub fn new(options: &Options, warnings: &mut Vec<String>) -> Self {
         let any_case = options
             .device_regexes
@@ -78,7 +78,7 @@ impl Filters {
 /// Figures of the nodes of a tree, by their place in it.
 #[derive(Debug, Default)]
 pub struct Figures {
-    /// Of the node alone.
+    /// The node's own.
     pub own: Vec<Metrics>,
     /// With what is below it.
     pub total: Vec<Metrics>,
@@ -89,7 +89,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Adds up a tree in which every parent stands before its children; `parent` of a root is the last place.
+    /// Adds up a tree in which every parent comes before its children; `parent` of a root is the last place.
     pub fn add_up(&mut self, parent: &[u32]) {
         let root = parent.len();
         self.alive = self.account.clone();
@@ -106,7 +106,7 @@ impl Figures {
     }
 }
 
-/// The shape of what is shown: which children each shown node has, and how far in it stands.
+/// The shape of what is shown: which children each shown node has, and how far it is indented.
 pub struct Shown {
     /// Children in the order in which they are shown.
     pub children: Lists,
@@ -119,7 +119,7 @@ pub struct Shown {
 pub enum Manner {
     /// Every node has one parent; least parameters and operations are compared with its own.
     Scope,
-    /// A node is shown where it is met first.
+    /// A node is shown where it first occurs.
     Graph,
     /// Least figures are compared with totals; a trimmed node goes itself.
     Code,
@@ -127,7 +127,7 @@ pub enum Manner {
 
 /// The tree of a view, ready to be narrowed down.
 pub struct Stage<'a> {
-    /// The kind of view. Places of all but code stand in the order of their names.
+    /// The kind of view. Except for code, places are in the order of their names.
     pub manner: Manner,
     /// Names by place; the last one is the root's.
     pub names: &'a dyn Fn(u32) -> &'a str,
@@ -135,7 +135,7 @@ pub struct Stage<'a> {
     pub children: &'a Lists,
     /// Places that are on other devices than those that are looked at; none when all are.
     pub elsewhere: &'a [bool],
-    /// Nodes that each place stands for, when it may stand for several.
+    /// The nodes of each place, when it may have several.
     pub sizes: &'a [usize],
     /// The options.
     pub options: &'a Options,

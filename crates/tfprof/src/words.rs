@@ -1,6 +1,6 @@
-//! What stands around the nodes: explanations and headings.
+//! The text around the nodes: explanations and headings.
 //!
-//! The sentences are TensorFlow's output, spelling included: whoever compares files or parses them
+//! The sentences are TensorFlow's output, spelling included: those who compare or parse the files
 //! must find them unchanged.
 
 use super::options::Options;

@@ -1,4 +1,4 @@
-//! What an `HloProto` tells of the instructions of a compiled program: what the framework called the op that each
+//! What an `HloProto` says about the instructions of a compiled program: what the framework called the op that each
 //! was made of, and the Python calls that made it.
 //!
 //! Fields (`hlo.proto`, `xla_data.proto`): `HloProto.hlo_module` 1; `HloModuleProto.name` 1, `computations` 3,
@@ -39,7 +39,7 @@ pub struct Instruction {
 pub struct Frame {
     /// File.
     pub file: String,
-    /// Line in it; 0 when it is not told.
+    /// Line in it; 0 if unknown.
     pub line: i32,
     /// Function; may be empty.
     pub function: String,
@@ -80,7 +80,7 @@ pub fn program(bytes: &[u8]) -> Result<Program> {
 }
 
 fn module(field: &Field<'_>, found: &mut Program) -> Result<()> {
-    // Files and lines that instructions tell themselves, as older versions write them.
+    // Files and lines in the instructions themselves, as older versions write them.
     let mut own: Vec<(usize, Frame)> = Vec::new();
     each(field, |part| {
         match part.number {
@@ -138,17 +138,17 @@ fn frames(field: &Field<'_>) -> Result<Vec<Frame>> {
             1 => files.push(text(&part)),
             2 => functions.push(text(&part)),
             3 | 4 => {
-                let mut told = [0_u32; 3];
+                let mut numbers = [0_u32; 3];
                 each(&part, |inner| {
                     if let 1..=3 = inner.number {
-                        told[inner.number as usize - 1] = number(&inner);
+                        numbers[inner.number as usize - 1] = number(&inner);
                     }
                     Ok(())
                 })?;
                 if part.number == 3 {
-                    locations.push(told);
+                    locations.push(numbers);
                 } else {
-                    calls.push((told[0], told[1]));
+                    calls.push((numbers[0], numbers[1]));
                 }
             }
             _ => {}
@@ -232,12 +232,12 @@ mod tests {
             ]
         );
         assert_eq!(found.module, "jit_f");
-        let told: Vec<_> = found
+        let names: Vec<_> = found
             .instructions
             .iter()
             .map(|one| (one.name.as_str(), one.op_name.as_str(), one.frame))
             .collect();
-        assert_eq!(told, [("add.1", "jit(f)/add", 2), ("mul.2", "", 3)]);
+        assert_eq!(names, [("add.1", "jit(f)/add", 2), ("mul.2", "", 3)]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub fn marks_step(name: &str) -> bool {
         || compiles(name)
 }
 
-/// True for a slice that compiles: a step that holds much of it is no ordinary step.
+/// True for a slice that compiles: a step that holds much of it is not an ordinary one.
 ///
 /// XLA's own marks and compilers on any device, TPU's, JAX's `backend_compile`, and the op of
 /// auto-clustering: node `…/xla_compile`, type `_XlaCompile`.

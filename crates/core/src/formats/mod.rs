@@ -18,7 +18,7 @@ use std::path::Path;
 
 type Decoder = fn(&Input, &Options, &mut Writer) -> Result<()>;
 
-/// What is special of a format; one constant beside each decoder.
+/// What is special about a format; one constant beside each decoder.
 pub struct Format {
     /// Its name.
     pub name: &'static str,

@@ -28,7 +28,7 @@ pub(crate) struct Hash {
 }
 
 impl Hash {
-    /// Takes in what lies beyond the prefix hashed so far, if `bytes` at `offset` joins it.
+    /// Hashes what lies beyond the prefix hashed so far, if `bytes` at `offset` joins it.
     pub fn take(&mut self, offset: u64, bytes: &[u8]) {
         let end = offset + bytes.len() as u64;
         if offset <= self.at && self.at < end {

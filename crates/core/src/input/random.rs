@@ -35,7 +35,7 @@ impl RandomAccess {
         }
     }
 
-    /// True when there are no bytes.
+    /// True without any bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -21,7 +21,7 @@ pub use text::{push_quoted, push_utf8, unescape, write_valid};
 pub enum Fault {
     /// The bytes end within the value.
     More,
-    /// No JSON, whatever might follow. The cursor stands near the fault.
+    /// Not JSON, whatever might follow. The cursor is near the fault.
     Bad,
 }
 
@@ -33,7 +33,7 @@ pub const ESCAPED: u16 = 1;
 pub const CONTROL: u16 = 2;
 /// A string has a backslash that escapes nothing.
 pub const BAD_ESCAPE: u16 = 4;
-/// A string has an escaped surrogate; alone it would be no character.
+/// A string has an escaped surrogate, which is a character only as one of a pair.
 pub const SURROGATE: u16 = 8;
 /// NaN, Infinity or -Infinity.
 pub const NOT_FINITE: u16 = 16;
@@ -335,7 +335,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A value that is no container, from its first byte.
+    /// A value that is not a container, from its first byte.
     #[inline]
     pub fn scalar(&mut self, first: u8) -> Result<Shape> {
         match first {

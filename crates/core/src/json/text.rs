@@ -13,7 +13,7 @@ pub(super) fn hex4(data: &[u8], at: usize) -> Result<u32> {
 }
 
 /// The text of a string as read by [`Cursor::string`]. True when something had to be replaced: a
-/// lone surrogate or bytes that are no UTF-8 became U+FFFD.
+/// lone surrogate or bytes that are not UTF-8 became U+FFFD.
 pub fn unescape(raw: &[u8], out: &mut Vec<u8>) -> bool {
     let mut replaced = false;
     let mut at = 0;
@@ -51,7 +51,7 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>) -> bool {
     replaced
 }
 
-/// The character of the escape at `at`, and its length. A backslash when it is no valid escape.
+/// The character of the escape at `at`, and its length. A backslash when the escape is invalid.
 fn unicode(raw: &[u8], at: usize) -> (char, usize) {
     let Ok(unit) = hex4(raw, at + 2) else {
         return ('\\', 1);
@@ -72,7 +72,7 @@ fn unicode(raw: &[u8], at: usize) -> (char, usize) {
     (char::REPLACEMENT_CHARACTER, 6)
 }
 
-/// Appends bytes, what is no UTF-8 as U+FFFD; true when there was such.
+/// Appends bytes, replacing what is not UTF-8 by U+FFFD; true if anything was replaced.
 pub fn push_utf8(raw: &[u8], out: &mut Vec<u8>) -> bool {
     let mut replaced = false;
     for chunk in raw.utf8_chunks() {

@@ -8,7 +8,7 @@ pub fn has_formula(name: &str) -> bool {
     matches!(name, "Einsum" | "XlaEinsum")
 }
 
-/// The sizes of all labels. Dimensions behind dots are labels too, told by their place from the end.
+/// The sizes of all labels. Dimensions behind dots are labels too, counted from the end.
 fn sizes(terms: &str, shapes: &[Option<&[i64]>]) -> Option<BTreeMap<String, i64>> {
     let mut sizes = BTreeMap::new();
     for (place, term) in terms.split(',').enumerate() {

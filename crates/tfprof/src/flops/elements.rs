@@ -21,7 +21,7 @@ enum Rule {
 fn rule(name: &str) -> Option<Rule> {
     use Rule::*;
     Some(match name {
-        // As TensorFlow has them.
+        // As in TensorFlow.
         "Reciprocal" | "Square" | "Log" | "Neg" | "AssignSub" | "AssignAdd" | "BiasAdd" => {
             Function(1)
         }

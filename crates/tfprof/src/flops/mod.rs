@@ -2,7 +2,7 @@
 //!
 //! For the ops that TensorFlow registers statistics for, the numbers are TensorFlow's (a multiplication and
 //! an addition are two; comparisons count); docs/how-to/tfprof.md says where they are not. For the others the
-//! formulas stand beside their ops here: products of matrices and convolutions exactly, the rest by element.
+//! formulas are written beside their ops here: products of matrices and convolutions exactly, the rest by element.
 
 mod einsum;
 mod elements;
@@ -87,7 +87,7 @@ pub struct Counted {
     pub unknown: u64,
     /// Nodes of ops without a formula that are not known to do no arithmetic, by op.
     pub without_formula: BTreeMap<String, u64>,
-    /// Nodes that no graph has: only steps tell of them.
+    /// Nodes that occur only in steps, not in a graph.
     pub not_in_graph: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Names of ops that stand for others: what oneDNN's rewrites give, old batch forms, and TensorFlow's RISC set.
+//! Names of ops that replace others: those of oneDNN's rewrites, old batch forms, and TensorFlow's RISC set.
 
 /// The op whose formula counts: `_MklNativeFusedConv2D` is `_FusedConv2D`, `BatchCholesky` is `Cholesky`.
 pub fn plain_name(op: &str) -> String {

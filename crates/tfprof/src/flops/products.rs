@@ -21,7 +21,7 @@ enum Product {
     Dilation,
     /// The largest of the window is looked for again, and its place gets the gradient.
     DilationGradient,
-    /// Dimensions that a `DotDimensionNumbers` tells.
+    /// Dimensions that a `DotDimensionNumbers` lists.
     Numbered,
     /// The field of a convolution's dimension numbers that tells the kernel's outputs, and what stands for it
     /// when nothing is said.
@@ -94,7 +94,7 @@ fn window(filter: &[i64]) -> Option<i128> {
     Some(elements(filter.get(..filter.len().checked_sub(2)?)?))
 }
 
-/// Product of the strides over the dimensions of the image, wherever the channels stand.
+/// Product of the strides over the dimensions of the image, wherever the channels are.
 fn strides(op: &Op<'_>) -> i128 {
     factors(op.attributes.ints("strides"))
 }

@@ -36,7 +36,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
             };
             lstm_step(op, i128::from(*batch), op.shape(3)?)
         }
-        // Gates and cell alone; products with weights are ops of their own. Of output, cell, candidate, forget
+        // Only gates and cell; products with weights are ops of their own. Of output, cell, candidate, forget
         // and input gate 4, 5, 4, 4, 4, of the cell before 1; peepholes: two sums of products and three weights.
         "LSTMBlockCellGrad" => {
             let peepholes = if op.attributes.truth("use_peephole") {

@@ -64,7 +64,7 @@ impl Shapes {
         found
     }
 
-    /// What a node says of itself, and what a step had.
+    /// What a node says about itself, and what a step recorded.
     fn read(&mut self, number: u32, node: &Node) {
         let mut partial: HashMap<i32, Vec<i64>> = HashMap::new();
         for (output, shape) in (0..).zip(node.attributes.shapes("_output_shapes")) {

@@ -23,7 +23,7 @@ const BEGINNINGS: &[&str] = &[
     "Ragged", "BoostedTrees", "IsBoostedTrees", "Mutex", "_Nccl",
 ];
 
-/// Ops that no word tells, sorted.
+/// Ops that no word of their names gives away, sorted.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "Abort", "AccumulatorNumAccumulated", "AccumulatorSetGlobalStep", "AddManySparseToTensorsMap",

@@ -92,7 +92,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
                 + 2 * long * short * right
                 + 2 * short * short * right
         }
-        // Bands × n: the row i has as many elements beside the diagonal as stand before it, or bands - 1.
+        // Bands × n: the row i has as many elements beside the diagonal as come before it, or bands - 1.
         "BandedTriangularSolve" => {
             let beside = (m - 1).clamp(0, n);
             let all = beside * (beside - 1) / 2 + (n - beside) * beside;
@@ -104,14 +104,14 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
             let (_, rows, columns) = matrices(op.shape(3)?)?;
             (columns * (5 * rows - 4)).max(0)
         }
-        // R alone costs as much as making Q from the reflections.
+        // Computing only R costs as much as making Q from the reflections.
         "Qr" => match op.attributes.truth("full_matrices") {
             false => 2 * qr(long, short),
             // Q is m × m: 4 (m² n - m n² + n³ / 3).
             true if m >= n => qr(m, n) + 4 * (3 * m * m * n - 3 * m * n * n + n * n * n) / 3,
             true => 2 * qr(long, short),
         },
-        // Of symmetric matrices: 4 n³ / 3 for values alone, 9 n³ with vectors. The oldest form has both.
+        // Of symmetric matrices: 4 n³ / 3 for only the values, 9 n³ with vectors. The oldest form has both.
         "SelfAdjointEigV2" if !asks("compute_v") => 4 * n * n * n / 3,
         "SelfAdjointEig" | "SelfAdjointEigV2" | "XlaSelfAdjointEig" => 9 * n * n * n,
         // Of others: 10 n³, and 25 n³.

@@ -51,7 +51,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
     };
     let mut shape = output.to_vec();
     if let Real::Input = real {
-        // A real side of n points has n / 2 + 1 of the complex one, which does not tell whether n is odd.
+        // A real side of n points has n / 2 + 1 of the complex one, which does not show whether n is odd.
         let halved = *axes.last()?;
         let complex = *output.get(halved)?;
         let length = op

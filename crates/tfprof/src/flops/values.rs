@@ -44,7 +44,7 @@ pub fn tensor(bytes: &[u8]) -> (Option<Vec<i64>>, Option<Vec<i64>>) {
                 .chunks_exact(8)
                 .map(|chunk| i64::from_le_bytes(chunk.try_into().expect("eight bytes")))
                 .collect(),
-            // The last number stands for all that are not written.
+            // The last number is that of all elements left out.
             (None, _) => {
                 let last = listed.last().copied();
                 listed.resize(wanted, last.unwrap_or(0));

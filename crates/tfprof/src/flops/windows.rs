@@ -42,7 +42,7 @@ pub fn count(op: &Op<'_>) -> Option<i128> {
         "MaxPoolGradGrad" | "MaxPoolGradGradV2" | "MaxPool3DGradGrad" => {
             Some(window(3)? * op.input(1)?)
         }
-        // Where it stands is known: each gradient is added there.
+        // Its place is known: each gradient is added there.
         "MaxPoolGradWithArgmax" => op.input(1),
         _ => Some(window(1)? * op.out()?),
     }

@@ -11,7 +11,7 @@ pub fn op_log(model: &mut Model, input: &Input) -> Result<u64> {
     let bytes = whole(input)?;
     let mut entries = 0;
     let mut texts = Vec::new();
-    // Texts and entries may stand in any order; nothing of an unreadable log is used.
+    // Texts and entries may come in any order. An unreadable log is ignored as a whole.
     for field in Fields::new(&bytes, 0) {
         let field = field.map_err(|damage| damaged(&damage))?;
         if field.number == 2 {

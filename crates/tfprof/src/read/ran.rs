@@ -1,4 +1,4 @@
-//! What ran, as a trace tells it: nodes and executions that somebody has added up from its tables.
+//! What ran, according to a trace: nodes and executions, added up from its tables by the caller.
 
 use crate::model::{Execution, Frame, Memory, Model, Source};
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ pub struct Ran {
     pub name: String,
     /// Its op.
     pub op: String,
-    /// The device that scheduled it; empty when only an accelerator tells of it.
+    /// The device that scheduled it; empty when only an accelerator reports it.
     pub device: String,
     /// The accelerator that ran its kernels; empty for none.
     pub accelerator: String,
-    /// More of its types: devices beside the first.
+    /// More of its types: devices besides the first.
     pub types: Vec<String>,
     /// Floating point operations of one run.
     pub flops: i64,

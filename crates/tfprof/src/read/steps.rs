@@ -14,7 +14,7 @@ pub fn run_metadata(model: &mut Model, step: i64, input: &Input) -> Result<bool>
         model: &'a mut Model,
         step: i64,
         device: Option<String>,
-        /// Rows whose device is told after them.
+        /// Rows that come before the name of their device.
         waiting: Vec<Vec<u8>>,
         found: bool,
         schedules: bool,

@@ -7,7 +7,7 @@
 //! * [`tensors`] follows tensors by name, as inexactly as Timeline does.
 //! * [`text`] writes JSON as Python's `json` does, and descriptions as protobuf's text format.
 //!
-//! What is odd about it (lanes that stand for no thread, ids that begin at 0 in each file, tensors that
+//! What is odd about it (lanes that are not threads, ids that begin at 0 in each file, tensors that
 //! overwrite each other) is kept: who asks for this style wants those very events. The exporter of Chrome
 //! traces is the one that gets them right.
 
@@ -23,7 +23,7 @@ use stepscope_core::input::Input;
 use tensors::Tensors;
 use text::Events;
 
-/// Which times stand for an op.
+/// Which times count as those of an op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpTime {
     /// From being scheduled to the end of scheduling.
@@ -53,7 +53,7 @@ pub struct Style {
     pub dataflow: bool,
     /// Tensors as objects, and a counter for each allocator.
     pub memory: bool,
-    /// Which times stand for an op.
+    /// Which times count as those of an op.
     pub op_time: OpTime,
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use stepscope_core::formats::graph::attr::fields;
 use stepscope_core::proto::messages::DATA_TYPES;
 
-/// Events that are being written. Names of processes stand before everything else.
+/// Events that are being written. Names of processes come first.
 #[derive(Debug, Default)]
 pub struct Events {
     processes: String,
@@ -112,7 +112,7 @@ impl Events {
         out.push_str("{\n    \"traceEvents\": [");
         out.push_str(&self.processes);
         out.push_str(&self.rest);
-        // There is always one event: the commas stand behind all of them.
+        // There is always an event, so the last byte is its comma, which JSON does not allow here.
         out.pop();
         out.push_str("\n    ]\n}");
         out
@@ -221,7 +221,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Reads it; messages that stand several times are one.
+    /// Reads it; messages that occur several times are merged.
     pub fn read(bytes: &[u8]) -> Self {
         let mut tensor = Tensor::default();
         for field in fields(bytes) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// A trace that is being written; flows and counters stand behind everything else.
+/// A trace that is being written; flows and counters come last.
 #[derive(Default)]
 pub struct Trace {
     slices: Vec<String>,

@@ -22,7 +22,7 @@ struct Entry {
     bytes: u64,
     crc: u32,
     slices: Vec<Vec<Extent>>,
-    /// Offset of the index block that tells of it.
+    /// Offset of the index block that lists it.
     block: u64,
 }
 
@@ -142,7 +142,7 @@ impl Bundle {
                     let seen = "a slice that the index does not have";
                     Error::at(Kind::Damaged, entry.block, seen)
                 })?;
-            // What the index says of sizes is believed only as far as there are files.
+            // The sizes in the index are believed only as far as there are files.
             let (_, data) = self.data(part.shard)?;
             available = available.saturating_add(part.bytes.min(data.len()));
             parts.push((slice, part));
@@ -157,7 +157,7 @@ impl Bundle {
     }
 
     /// Tensors whose values are not where the index says: in a file that is missing or ends before them. Each
-    /// tensor is told once, with the first of its parts that is not there.
+    /// tensor is reported once, with the first of its parts that is missing.
     pub fn absent(&self) -> Vec<(String, Error)> {
         let mut found = Vec::new();
         for (name, entry) in &self.entries {

@@ -74,7 +74,7 @@ pub fn number(dtype: i64, bytes: &[u8]) -> Option<Number> {
             Ok(value) => Whole(value),
             Err(_) => Unsigned(fixed(0, 8)?),
         },
-        // Elements of a few bits take a byte each; signed ones stand in its low bits.
+        // Elements of a few bits take a byte each; signed ones are in its low bits.
         29 => Whole(i64::from((fixed(0, 1)? as u8 as i8) << 4 >> 4)),
         30 => Whole((fixed(0, 1)? & 15) as i64),
         31 => Whole(i64::from((fixed(0, 1)? as u8 as i8) << 6 >> 6)),
@@ -85,13 +85,13 @@ pub fn number(dtype: i64, bytes: &[u8]) -> Option<Number> {
     })
 }
 
-/// What small floats do with the bits that are no number.
+/// What small floats use for NaN and infinity.
 enum Special {
     /// The largest exponent is infinity, or no number.
     Ieee,
-    /// Only all bits set is no number, and there is no infinity.
+    /// NaN has all bits set; there is no infinity.
     LastIsNan,
-    /// Only minus zero is no number, and there is no infinity.
+    /// Minus zero is NaN; there is no infinity.
     MinusZeroIsNan,
 }
 

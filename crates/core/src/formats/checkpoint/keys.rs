@@ -2,7 +2,7 @@
 
 use super::extent::Extent;
 
-/// The key under which a slice of a tensor stands.
+/// The key of a slice of a tensor.
 pub fn slice_key(name: &[u8], extents: &[Extent]) -> Vec<u8> {
     let mut key = vec![0];
     for byte in name {
@@ -32,7 +32,7 @@ fn unsigned(key: &mut Vec<u8>, value: u64) {
     key.extend_from_slice(&bytes[zeros..]);
 }
 
-/// The first bits tell the length in unary; a negative number has all its bits the other way round.
+/// The first bits give the length in unary; a negative number has all its bits the other way round.
 fn signed(key: &mut Vec<u8>, value: i64) {
     let magnitude = if value < 0 { !value } else { value };
     let bits = 64 - magnitude.leading_zeros() as usize;

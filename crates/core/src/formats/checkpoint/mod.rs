@@ -1,7 +1,7 @@
 //! Checkpoints of TensorFlow, V1 and V2: names, shapes, types, and values on demand.
 //!
 //! A V2 checkpoint ([`bundle`]) is an index and data files beside it; a V1 checkpoint ([`slice_file`]) keeps
-//! the values in the table itself. Listing reads the index alone; a value reads its own bytes and checks them.
+//! the values in the table itself. Listing reads only the index; a value reads its own bytes and checks them.
 
 mod bundle;
 pub mod dtype;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 pub use sniff::{Version, version};
 
-/// Checkpoints, as the list of formats has them: listed, not decoded.
+/// The entry of checkpoints in the list of formats: listed, not decoded.
 pub const FORMAT: Format = Format {
     name: "checkpoint",
     sniff: sniff::sniff,
@@ -32,13 +32,13 @@ pub const FORMAT: Format = Format {
 /// A tensor as the index has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
-    /// Its name; bytes that are no text were replaced.
+    /// Its name; bytes that are not UTF-8 were replaced.
     pub name: String,
     /// TensorFlow's number of its type: [`dtype::name`].
     pub dtype: i64,
     /// Its shape; none of it is unknown.
     pub shape: Vec<u64>,
-    /// Bytes that its values take in the checkpoint; None where only the values themselves tell.
+    /// Bytes that its values take in the checkpoint; None where only the values themselves show it.
     pub bytes: Option<u64>,
     /// Parts it was saved in: 1, or more for a partitioned variable.
     pub slices: usize,
@@ -128,7 +128,7 @@ impl Checkpoint {
         }
     }
 
-    /// The values of a tensor. The error names it, and the offset within the file it tells of.
+    /// The values of a tensor. The error names it, the file and the offset in it.
     pub fn values(&self, tensor: &Tensor) -> Result<Values> {
         let unknown = dtype::element_bytes(tensor.dtype).is_none() && tensor.dtype != STRING;
         let values = match &self.kind {
@@ -152,7 +152,7 @@ impl Checkpoint {
 /// Texts.
 pub const STRING: i64 = 7;
 
-/// Bytes that are read of a `checkpoint` file; the latest checkpoint stands first.
+/// How much of a `checkpoint` file is read; the latest checkpoint comes first.
 const STATE_LIMIT: u64 = 1 << 20;
 
 /// The checkpoint that a folder's `checkpoint` file names.
@@ -172,7 +172,7 @@ fn latest(folder: &Path) -> Result<PathBuf> {
             Error::at(Kind::Damaged, 0, "no model_checkpoint_path in it"),
         )
     })?;
-    // What was trained elsewhere names a folder that is not here: its files stand beside this one.
+    // A checkpoint made elsewhere names a folder that is not here: its files are beside this one.
     let base = Path::new(&name).file_name().unwrap_or_default();
     Ok(folder.join(base))
 }

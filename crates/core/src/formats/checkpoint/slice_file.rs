@@ -186,7 +186,7 @@ fn part(table: &Table, tensor: &Tensor, slice: &[Extent]) -> Result<Values> {
     ))
 }
 
-/// The values of a `TensorProto`, in which the last one stands for all that are left out.
+/// The values of a `TensorProto`, in which the last one is that of all elements left out.
 fn values(proto: &Field<'_>, dtype: i64, count: u64) -> Result<Values> {
     let element = dtype::element_bytes(dtype).unwrap_or(0) as usize;
     let (mut texts, mut bytes) = (Vec::new(), Vec::new());
@@ -237,7 +237,7 @@ fn values(proto: &Field<'_>, dtype: i64, count: u64) -> Result<Values> {
     }
 }
 
-/// Numbers of a fixed size, packed or alone.
+/// Numbers of a fixed size, packed or single.
 fn fixed(field: &Field<'_>, size: usize, mut take: impl FnMut(u64)) -> Result<()> {
     match field.value {
         crate::proto::wire::Value::Fixed32(value) if size == 4 => take(u64::from(value)),

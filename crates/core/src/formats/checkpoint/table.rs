@@ -1,7 +1,7 @@
 //! Tables of sorted keys: what both kinds of checkpoint keep their index in.
 //!
 //! A table is a row of blocks, then an index block with the last key and the place of each, then a footer.
-//! Behind each block stand its packing and a CRC-32C over both. Keys share their beginnings.
+//! Each block is followed by its packing and a CRC-32C over both. Keys share their beginnings.
 
 use super::snappy;
 use crate::error::{Error, Kind, Result};
@@ -106,7 +106,7 @@ impl Table {
             let mut at = 0;
             let place = place(&entry.value, &mut at)
                 .ok_or_else(|| damaged(index.offset, "an index entry without a place"))?;
-            // Blocks stand one behind the other: none is read twice, whatever the index says.
+            // Blocks follow each other: none is read twice, whatever the index says.
             if place.offset < behind {
                 return Err(damaged(
                     index.offset,

@@ -6,10 +6,10 @@
 
 use crate::json::Text;
 
-/// Bytes of a guess at most.
+/// Most bytes of a guess.
 pub(super) const WIDTH: usize = 32;
 const PLACES: usize = 64;
-/// The place of what stands behind the opening brace. All others hold what stands behind a value.
+/// The place of what follows the opening brace. All others hold what follows a value.
 pub(super) const FIRST: usize = 0;
 /// Any other place, where nothing better is known.
 pub(super) const UNKNOWN: usize = 1;
@@ -102,7 +102,7 @@ impl<K> Link<K> {
     }
 }
 
-/// Guesses of what stands between the values of objects of one kind.
+/// Guesses of what is between the values of objects of one kind.
 pub(super) struct Habit<K> {
     links: Box<[Link<K>; PLACES]>,
 }

@@ -4,12 +4,12 @@
 //! A file whose clock starts near 0 keeps its own zero. Otherwise the origin is the earliest of the
 //! first events, strays left out: some writers give metadata-like events a time of 0.
 //!
-//! An export of ours tells the origin, for it moves a recording that begins before its own zero: viewers
+//! Our own exports record the origin, because they move a recording that begins before its own zero: viewers
 //! leave out what lies before 0.
 
 use super::time::PS;
 
-/// The member of the outermost object that tells the origin, in whole microseconds.
+/// The member of the outermost object that holds the origin, in whole microseconds.
 pub const TOLD: &str = "stepscopeOriginMicroseconds";
 
 /// Events that decide.
@@ -19,7 +19,7 @@ const OWN_ZERO_US: i64 = 86_400_000_000;
 /// Farther than this from the middle is a stray: 50 days, about half of what fits.
 const STRAY_US: i64 = 50 * OWN_ZERO_US;
 
-/// The origin in microseconds: as told, when the middle of the first times can be counted from there;
+/// The origin in microseconds: the recorded one, when the middle of the first times can be counted from there;
 /// otherwise from these times.
 pub fn choose(first_us: &[i64], told_us: Option<i64>) -> i64 {
     let mut sorted = first_us[..first_us.len().min(SAMPLE)].to_vec();
@@ -78,7 +78,7 @@ mod tests {
     fn told_unless_times_cannot_be_counted_from_there() {
         assert_eq!(choose(&[], Some(7)), 7);
         assert_eq!(choose(&[3, 900], Some(7)), 7);
-        // Two days from its own zero: without being told, the first event would be the origin.
+        // Two days from its own zero: without a recorded origin, the first event would be it.
         assert_eq!(choose(&[2 * OWN_ZERO_US, 2 * OWN_ZERO_US + 9], Some(0)), 0);
         assert_eq!(choose(&[3, 900], Some(i64::MAX)), 0);
         assert_eq!(choose(&[3, 900], Some(i64::MIN)), 0);

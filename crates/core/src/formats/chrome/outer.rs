@@ -1,4 +1,4 @@
-//! The file from front to back: what stands around the events, pieces of them in order, and what to
+//! The file from front to back: what surrounds the events, pieces of them in order, and what to
 //! do where the bytes are damaged.
 //!
 //! Workers read pieces ahead, each guessing that its piece begins between two events. Here every

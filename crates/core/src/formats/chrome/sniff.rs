@@ -10,7 +10,7 @@ const TOP_KEYS: [&str; 6] = [
     "metadata",
     "traceName",
 ];
-/// A head as long as this may hold nothing but what stands before the events.
+/// A head as long as this may hold only what comes before the events.
 const LONG_HEAD_BYTES: usize = 32768;
 
 /// True for an object with `traceEvents`, or an array whose first elements have a phase.

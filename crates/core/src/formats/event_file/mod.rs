@@ -23,7 +23,7 @@ use records::{Events, Taker};
 /// Longest configuration of a Keras model that is kept.
 const CONFIG_LIMIT: usize = 64 << 10;
 
-/// Event files, as the list of formats has them.
+/// The entry of event files in the list of formats.
 pub const FORMAT: Format = Format {
     name: "event_file",
     sniff: sniff::sniff,
@@ -92,7 +92,7 @@ fn no_records(damage: Option<Damage>, bytes: u64) -> Error {
 }
 
 impl Taker for Collector<'_> {
-    /// A graph; its name tells where it comes from.
+    /// A graph; its name says where it comes from.
     fn graph(&mut self, root: &'static messages::Message, bytes: &[u8], offset: u64) -> Result<()> {
         self.graphs.set_prefix(if root.name == "MetaGraphDef" {
             "meta/"

@@ -16,7 +16,7 @@ pub struct Message {
     pub kind: &'static str,
     /// Tag of the RunMetadata that it is or lies in.
     pub tag: String,
-    /// Step, where one is told.
+    /// Step, if there is one.
     pub step: Option<i64>,
     /// Where it begins in the unpacked file.
     pub offset: u64,
@@ -33,7 +33,7 @@ pub struct Places {
     pub warnings: Vec<String>,
 }
 
-/// Finds the messages of an event file; those in records whose checksum is wrong are left out and told.
+/// Finds the messages of an event file; those in records whose checksum is wrong are left out and reported.
 pub fn places(input: &Input) -> Result<Places> {
     let mut read = input.open()?;
     let mut source = Source::new(&mut read, 0);

@@ -19,7 +19,7 @@ pub fn fields(bytes: &[u8]) -> impl Iterator<Item = Field<'_>> {
 
 /// Appends an `AttrValue`.
 pub fn push_attr(out: &mut String, bytes: &[u8]) {
-    // It is a oneof: what stands last counts.
+    // It is a oneof: the last field counts.
     let known = |field: &Field<'_>| (1..=10).contains(&field.number);
     match fields(bytes).filter(known).last() {
         Some(field) => push_value(out, &field),
@@ -147,7 +147,7 @@ fn push_list(out: &mut String, bytes: &[u8]) {
 
 fn push_function(out: &mut String, bytes: &[u8]) {
     let mut name: &[u8] = &[];
-    // A map: what stands last counts, and it has no order.
+    // A map: the last entry of a key counts, and there is no order.
     let mut attrs = BTreeMap::new();
     for field in fields(bytes) {
         match field.number {

@@ -26,7 +26,7 @@ use crate::store::{Effect, Options, Writer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Graphs, as the list of formats has them.
+/// The entry of graphs in the list of formats.
 pub const FORMAT: Format = Format {
     name: "graph",
     sniff: sniff::sniff,
@@ -173,7 +173,7 @@ impl Graphs {
         }
     }
 
-    /// Changes what stands before the names of the graphs to come.
+    /// Changes the prefix of the names of the graphs to come.
     pub fn set_prefix(&mut self, prefix: &str) {
         prefix.clone_into(&mut self.prefix);
     }
@@ -402,7 +402,7 @@ impl Graphs {
     }
 }
 
-/// Where a node stands: inputs are written differently in the body of a function.
+/// What a node belongs to: inputs are written differently in the body of a function.
 #[derive(Clone, Copy, PartialEq)]
 enum Body {
     Graph,

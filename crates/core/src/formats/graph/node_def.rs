@@ -15,7 +15,7 @@ pub struct NodeDef<'a> {
     pub device: Cow<'a, str>,
     /// Its inputs as they are written: `name`, `name:1`, `^name`.
     pub inputs: Vec<Cow<'a, str>>,
-    /// `AttrValue`s by name; of a name that stands twice the last one counts.
+    /// `AttrValue`s by name; if a name occurs twice, the last one counts.
     pub attrs: BTreeMap<Cow<'a, str>, &'a [u8]>,
     /// Nodes that a rewrite made this one of.
     pub nodes_before: Vec<Cow<'a, str>>,

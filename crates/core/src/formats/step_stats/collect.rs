@@ -20,11 +20,11 @@ use std::collections::HashMap;
 pub struct Run {
     /// Tag of the record; None for a file that is a RunMetadata itself.
     pub tag: Option<String>,
-    /// Step of the record, when it tells.
+    /// Step of the record, if it has one.
     pub step: Option<i64>,
 }
 
-/// One `DeviceStepStats` as it stands in the file.
+/// One `DeviceStepStats` as it is in the file.
 #[derive(Debug, Default)]
 pub struct Entry {
     /// Index of its run.

@@ -48,7 +48,7 @@ impl CostGraph {
             match field.number {
                 1 => name = field.text().map_or(name, |text| text.into_owned()),
                 2 => device = field.text().map_or(device, |text| text.into_owned()),
-                // int32: protobuf drops what stands above the 32nd bit.
+                // int32: protobuf drops the bits above the 32nd.
                 3 => id = field.i64().map_or(id, int32),
                 4 => inputs.extend(field.bytes()),
                 5 => outputs.extend(field.bytes()),

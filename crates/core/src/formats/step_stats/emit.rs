@@ -108,7 +108,7 @@ impl Emitter<'_> {
         }
         piece.args_end.push(piece.args_json.len() as u32);
 
-        // Marks tell steps apart, whoever asks and for whatever.
+        // Marks separate the steps, so they are needed whatever is asked.
         if let Some(name) = [op_type, Some(op_name)]
             .into_iter()
             .flatten()
@@ -133,7 +133,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A mark where a compiler ran: the step around it is no normal one.
+    /// A mark where a compiler ran: the step around it is not a normal one.
     fn compile_mark(&mut self, placed: &Placed, name: &str) -> Result<()> {
         let cells = [
             Cell::I64(i64::from(placed.track)),

@@ -1,4 +1,4 @@
-//! What `timeline_label` says of an execution.
+//! What `timeline_label` says about an execution.
 //!
 //! The executor writes `[mklcpu 1.0MB 1.0MB] name = OpType(in0, in1:1, ^control)`, the bracket only for
 //! large allocations; parameter servers write
@@ -8,13 +8,13 @@
 /// The parts of an executor's label.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OpLabel<'a> {
-    /// What stands in the brackets, without them.
+    /// The text between the brackets.
     pub bracket: Option<&'a str>,
     /// Node name.
     pub name: &'a str,
     /// Op type.
     pub op_type: &'a str,
-    /// What stands between the parentheses.
+    /// The text between the parentheses.
     arguments: &'a str,
 }
 
@@ -124,7 +124,7 @@ pub fn kernel<'a>(label: &'a str, node_name: &'a str) -> (&'a str, Option<&'a st
     }
 }
 
-/// The name of the node that a `_Recv` stands for: partitioning adds `_S9` or `/_9` to it.
+/// The name of the node whose output a `_Recv` receives: partitioning adds `_S9` or `/_9` to it.
 pub fn received(name: &str) -> Option<&str> {
     let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     if digits == 0 {

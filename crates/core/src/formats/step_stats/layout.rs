@@ -31,7 +31,7 @@ pub struct Placed {
     pub device: u32,
     /// Index of its run.
     pub run: u32,
-    /// What kind of row it stands in.
+    /// What kind of row it is in.
     pub class: Class,
     /// Start.
     pub ts_ps: i64,
@@ -39,7 +39,7 @@ pub struct Placed {
     pub dur_ps: i64,
 }
 
-/// What kind of row an execution stands in.
+/// What kind of row an execution is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Executed by the runtime on a thread that the file names.
@@ -376,7 +376,7 @@ impl Tracks<'_> {
     }
 }
 
-/// A mark over each tagged run, so that the steps of an event file can be told apart.
+/// A mark over each tagged run, which separates the steps of an event file.
 fn write_marks(writer: &mut Writer, runs: &[Run], placed: &[Placed]) -> Result<()> {
     let mut spans: BTreeMap<u32, (i64, i64, u32)> = BTreeMap::new();
     for one in placed {

@@ -30,7 +30,7 @@ use crate::store::{Options, Writer};
 use collect::Collector;
 pub use node::{Allocation, allocation};
 
-/// RunMetadata and StepStats, as the list of formats has them.
+/// The entry of RunMetadata and StepStats in the list of formats.
 pub const FORMAT: Format = Format {
     name: "run_metadata",
     sniff: sniff::sniff,

@@ -34,7 +34,7 @@ pub struct Node<'a> {
     pub memory_stats: Option<&'a [u8]>,
 }
 
-/// Reads the fields that stand once.
+/// Reads the fields that occur once.
 pub fn read(bytes: &[u8]) -> Node<'_> {
     let mut node = Node::default();
     // By field number: all_start, op_start_rel, op_end_rel, all_end_rel, scheduled, in both units.

@@ -200,7 +200,7 @@ pub fn matrices(shape: &[i64]) -> Option<(&[i64], &[i64])> {
     shape.split_at_checked(shape.len().checked_sub(2)?)
 }
 
-/// The first input's shape, and the place of an axis in it that may be told from the end.
+/// The first input's shape, and the place of an axis in it; a negative axis counts from the end.
 pub fn axis_of<'a>(op: &'a Op<'_>, axis: i64) -> Option<(&'a [i64], usize)> {
     let shape = op.shape(0)?;
     Some((shape, place(axis, shape.len())?))
@@ -215,7 +215,7 @@ pub fn place(axis: i64, rank: usize) -> Option<usize> {
     usize::try_from(axis).ok().filter(|axis| *axis < rank)
 }
 
-/// Parts of equal size, or of the sizes that an input tells.
+/// Parts of equal size, or of the sizes that an input gives.
 pub fn split(op: &Op<'_>, value: usize, axis: usize) -> Vec<Option<Vec<i64>>> {
     let parts = op
         .attributes
@@ -283,7 +283,7 @@ pub fn reduce(op: &Op<'_>) -> Option<Vec<i64>> {
     Some(dims.collect())
 }
 
-/// Where the channels of an image stand.
+/// The dimension that holds the channels of an image.
 pub fn channels(op: &Op<'_>, rank: usize) -> Option<usize> {
     match op.attributes.text("data_format") {
         Some(format) if format.starts_with("NC") => Some(1),
@@ -311,7 +311,7 @@ pub fn convolution(op: &Op<'_>) -> Option<Vec<i64>> {
     Some(shape)
 }
 
-/// Slides a window over an image: `window` tells its size in a dimension of the image.
+/// Slides a window over an image: `window` gives its size in a dimension of the image.
 pub fn slide(
     op: &Op<'_>,
     image: &[i64],
