@@ -178,10 +178,10 @@ def pprof(
 ) -> builtins.bytes:
     """A Profile of the pprof project, not compressed.
 
-    kinds: what the values of a sample are, with their units; `default` is the one shown first. frames: functions,
-    or functions with file and line, numbered from 0. stacks: number of the stack below (-1 for none) and of the
-    frame on top; a stack comes after the one below it. samples: number of a stack, a value of each kind, labels
-    (key and text).
+    kinds: what the values of a sample are, with their units; `default` is the one shown first.
+    frames: functions, or functions with file and line; numbered from 0.
+    stacks: number of the stack below (-1 for none) and of the frame on top; the one below comes first.
+    samples: number of a stack, a value of each kind, labels (key and text).
     ValueError for a number that is not there.
     """
 
