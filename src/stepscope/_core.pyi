@@ -19,8 +19,11 @@ class Input:
     """Bytes to decode: where they are and how they are packed. Opened lazily, read once or twice."""
 
     @staticmethod
-    def file(path: str, offset: int = 0, length: int | None = None, codec: str = "plain") -> Input:
-        """A stretch of a file; codec is plain, gzip or deflate."""
+    def file(
+        path: str, offset: int = 0, length: int | None = None, codec: str = "plain", crc: int | None = None
+    ) -> Input:
+        """A stretch of a file; codec is plain, gzip or deflate. crc: CRC-32 of the unpacked bytes, compared
+        when they are read from the first to the last."""
     @staticmethod
     def bytes(data: bytes, codec: str = "plain") -> Input: ...
     @staticmethod

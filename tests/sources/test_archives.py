@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import gzip
 import io
+import json
 import lzma
 import struct
 import tarfile
@@ -15,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
+import stepscope
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource
 from stepscope.sources import limits
+from stepscope.sources.damage import Damaged
 from stepscope.sources.find import Found, find
 from stepscope.sources.source import Bytes, Source
 from stepscope.sources.spool import Spool
@@ -233,3 +236,35 @@ def test_gzip_files_behind_each_other_are_read_whole(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == b"one two"
     with pytest.raises(LimitReached):
         spool.read(place, "a.gz", 5)
+
+
+def _large(flipped: bool) -> bytes:
+    """A Chrome trace that does not fit into what is looked at to recognise it."""
+    events = [{"ph": "X", "name": f"op{i}", "ts": i, "dur": 1, "pid": 1, "tid": 1} for i in range(4000)]
+    text = json.dumps({"traceEvents": events})
+    return (text.replace("op3999", "op3998") if flipped else text).encode()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED], ids=["deflated", "stored"])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_a_member_that_is_read_in_place_is_checked(tmp_path: Path, method: int, flipped: bool) -> None:
+    """Its bytes are others than those of its checksum; they still unpack, and are still JSON."""
+    path = make_zip(tmp_path / "a.zip", {"t.json": _large(flipped)}, method)
+    crc = zlib.crc32(_large(False))
+    data = path.read_bytes().replace(struct.pack("<I", zlib.crc32(_large(flipped))), struct.pack("<I", crc))
+    path.write_bytes(data)
+    with stepscope.open(path, cache=False) as trace:
+        if flipped:
+            with pytest.raises(UnreadableSource) as caught:
+                trace.query("SELECT count(*) FROM slice")
+            assert "checksum" in caught.value.seen
+        else:
+            assert trace.query("SELECT count(*) FROM slice").rows() == [(4000,)]
+    spool = Spool()
+    (source,) = find([str(path)], recognise, spool).sources
+    assert source.bytes.crc == crc
+    if flipped:
+        with pytest.raises(Damaged, match="checksum"):
+            spool.read(source.bytes, source.path, 1 << 20)
+    else:
+        assert spool.read(source.bytes, source.path, 1 << 20) == _large(False)

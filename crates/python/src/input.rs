@@ -40,14 +40,19 @@ pub struct Input(pub CoreInput);
 #[pymethods]
 impl Input {
     #[staticmethod]
-    #[pyo3(signature = (path, offset=0, length=None, codec="plain"))]
-    fn file(path: PathBuf, offset: u64, length: Option<u64>, codec: &str) -> PyResult<Self> {
-        Ok(Input(CoreInput::file(
-            path,
-            offset,
-            length,
-            self::codec(codec)?,
-        )))
+    #[pyo3(signature = (path, offset=0, length=None, codec="plain", crc=None))]
+    fn file(
+        path: PathBuf,
+        offset: u64,
+        length: Option<u64>,
+        codec: &str,
+        crc: Option<u32>,
+    ) -> PyResult<Self> {
+        let input = CoreInput::file(path, offset, length, self::codec(codec)?);
+        Ok(Input(match crc {
+            Some(crc) => input.with_crc(crc),
+            None => input,
+        }))
     }
 
     #[staticmethod]

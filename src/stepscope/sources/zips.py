@@ -58,7 +58,9 @@ def members(path: Path, shown: str, only: str | None) -> Iterator[Member | Skipp
                 yield Skipped(f"{shown}!{name}", "damaged-archive", reason(error))
                 continue
             codec = _CODECS.get((info.compress_type, start.packing))
-            place = Bytes(str(path), offset, length, codec) if codec else None
+            # The checksum of what is packed twice is that of its packed bytes, which have one of their own.
+            crc = None if codec == "gzip" else info.CRC
+            place = Bytes(str(path), offset, length, codec, crc=crc) if codec else None
             yield Member(name, info.compress_size, start, member, place)
     if lost is not None:
         raise Damaged(f"its directory cannot be used: {reason(lost)}")

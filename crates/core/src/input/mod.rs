@@ -14,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 pub(crate) use crate::input::packed::lock;
 use crate::input::packed::{Packed, Source, Tally, retry};
 use crate::input::random::Bytes;
-use crate::input::unpack::{Count, Guard, Members};
+use crate::input::unpack::{Checked, Count, Guard, Members};
 use flate2::bufread::DeflateDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -40,6 +40,8 @@ const SPOOL_BYTES: u64 = 64 << 20;
 pub struct Input {
     place: Place,
     codec: Codec,
+    /// CRC-32 of the unpacked bytes, where an archive states it.
+    crc: Option<u32>,
     tally: Arc<Tally>,
 }
 
@@ -73,8 +75,17 @@ impl Input {
         Input {
             place,
             codec,
+            crc: None,
             tally: Arc::default(),
         }
+    }
+
+    /// The same bytes, whose CRC-32 is compared with `crc` whenever they are read from the first to the last.
+    /// Plain bytes that are read at any place ([`Input::random`]) are not compared.
+    #[must_use]
+    pub fn with_crc(mut self, crc: u32) -> Input {
+        self.crc = Some(crc);
+        self
     }
 
     /// Counts the packed bytes read so far.
@@ -94,7 +105,8 @@ impl Input {
     }
 
     /// The unpacked bytes from the start. Fails with [`Kind::Limit`] (as an `io::Error` that
-    /// [`Error`] turns back) on a bomb, with `UnexpectedEof` after the good bytes of a cut gzip.
+    /// [`Error`] turns back) on a bomb, with `UnexpectedEof` after the good bytes of a cut gzip, with
+    /// `InvalidData` at the end where a checksum differs.
     pub fn open(&self) -> Result<Box<dyn Read + Send>> {
         let packed = self.packed()?;
         let read: Box<dyn Read + Send> = match self.codec {
@@ -110,11 +122,15 @@ impl Input {
                 out: 0,
             }),
         };
-        Ok(Box::new(Count {
+        let count = Count {
             read,
             tally: Arc::clone(&self.tally),
             out: 0,
-        }))
+        };
+        Ok(match self.crc {
+            Some(crc) => Box::new(Checked::new(count, crc)),
+            None => Box::new(count),
+        })
     }
 
     /// The unpacked bytes for reading at any place.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Kind};
 use crate::input::packed::{Packed, Tally};
+use flate2::Crc;
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -117,17 +118,63 @@ impl Read for Count {
     }
 }
 
+/// Compares the bytes with their CRC-32 once they end.
+pub(crate) struct Checked<R> {
+    read: R,
+    seen: Crc,
+    wanted: Option<u32>,
+}
+
+impl<R> Checked<R> {
+    pub fn new(read: R, crc: u32) -> Self {
+        Checked {
+            read,
+            seen: Crc::new(),
+            wanted: Some(crc),
+        }
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.read.read(out)?;
+        self.seen.update(&out[..n]);
+        if n == 0 && !out.is_empty() && self.wanted.take().is_some_and(|crc| crc != self.seen.sum())
+        {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the checksum of the archive does not match",
+            ));
+        }
+        Ok(n)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::RATIO_FROM_BYTES;
     use crate::input::{Codec, Input};
     use flate2::{Compression, write::GzEncoder};
-    use std::io::{self, Write};
+    use std::io::{self, Read, Write};
 
     fn packed(block: &[u8], times: usize) -> Vec<u8> {
         let mut packer = GzEncoder::new(Vec::new(), Compression::default());
         (0..times).for_each(|_| packer.write_all(block).unwrap());
         packer.finish().unwrap()
+    }
+
+    #[test]
+    fn a_wrong_checksum_fails_after_the_last_byte() {
+        let right = 0xcbf4_3926; // CRC-32 of the digits, by its definition
+        let read = |crc| {
+            let input = Input::bytes(b"123456789".to_vec(), Codec::Plain).with_crc(crc);
+            let mut data = Vec::new();
+            let outcome = input.open().unwrap().read_to_end(&mut data);
+            (data, outcome.map_err(|error| error.kind()))
+        };
+        assert_eq!(read(right), (b"123456789".to_vec(), Ok(9)));
+        let wrong = (b"123456789".to_vec(), Err(io::ErrorKind::InvalidData));
+        assert_eq!(read(right + 1), wrong);
     }
 
     #[test]
