@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,18 @@ def test_interrupting_the_summary_changes_no_exit_code(tmp_path: Path) -> None:
     script.write_text(ignoring + code + "\nos._exit(8)\n")
     done = record("--out", "out", "--", sys.executable, "-S", script, cwd=tmp_path)
     assert done.returncode == 8
+
+
+@pytest.fixture(autouse=True)
+def usual_signals() -> Iterator[None]:
+    """Tests may run under nohup, or in the background of a shell, which ignores some signals."""
+    ours = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)}
+    usual = {signal.SIGINT: signal.default_int_handler}
+    for number in ours:
+        signal.signal(number, usual.get(number, signal.SIG_DFL))
+    yield
+    for number, handler in ours.items():
+        signal.signal(number, handler)
 
 
 def ignored(line: str, cwd: Path) -> set[str]:
