@@ -230,97 +230,125 @@ impl Scanner {
     ) -> Result<(), Fault> {
         *event = NOTHING;
         event.start = cursor.pos;
-        let data = cursor.data;
         let args_from = out.len();
         let (mut met, mut twice) = (0_u16, 0_u16);
         self.extras.clear();
         self.own_op = (ABSENT, ABSENT);
         cursor.odd = 0;
         cursor.pos += 1;
-        let (mut place, mut last) = (FIRST, None);
+        let mut way = Way {
+            place: FIRST,
+            last: None,
+        };
         loop {
-            let (key, text, first);
-            let link = self.habit.link(place);
-            if link.fits(data, cursor.pos) {
-                (key, text) = (link.key, link.text(cursor.pos));
+            let link = self.habit.link(way.place);
+            let (key, text, first) = if link.fits(cursor.data, cursor.pos) {
+                let (key, text) = (link.key, link.text(cursor.pos));
                 cursor.pos = link.end(cursor.pos);
                 if key == Key::End {
-                    event.twice = twice != 0;
-                    return Ok(());
+                    break;
                 }
                 let string = link.string;
-                (last, place) = (Some(place), link.next());
-                first = if string { b'"' } else { cursor.space()? };
+                (way.last, way.place) = (Some(way.place), link.next());
+                (key, text, if string { b'"' } else { cursor.space()? })
             } else {
-                let from = cursor.pos;
-                let begins = from == event.start + 1;
-                (key, text) = match self.member(cursor, begins)? {
-                    Member::Key(key, text) => (key, text),
-                    Member::End => {
-                        if !begins && cursor.odd & TRAILING_COMMA == 0 {
-                            let range = (from, cursor.pos);
-                            self.habit
-                                .learn(data, range, Key::End, Text::default(), last, false);
-                        }
-                        event.empty = begins;
-                        event.twice = twice != 0;
-                        return Ok(());
-                    }
-                };
-                first = cursor.space()?;
-                if text.odd == 0 {
-                    let range = (from, cursor.pos + usize::from(first == b'"'));
-                    last = self.habit.learn(data, range, key, text, last, begins);
-                    place = last.map_or(UNKNOWN, |last| self.habit.link(last).next());
-                } else {
-                    (last, place) = (None, UNKNOWN);
+                match self.unforeseen(cursor, event, &mut way)? {
+                    Some(found) => found,
+                    None => break,
                 }
-            }
+            };
             twice |= met & key as u16;
             met |= key as u16;
-            match key {
-                Key::Ts => Time::read(cursor, &mut event.ts)?,
-                Key::Dur => Time::read(cursor, &mut event.dur)?,
-                Key::Name => field(cursor, first, &mut event.name)?,
-                Key::Cat => known(cursor, first, &mut event.category, &mut self.category)?,
-                Key::Pid => field(cursor, first, &mut event.pid)?,
-                Key::Tid => field(cursor, first, &mut event.tid)?,
-                Key::Args => {
-                    out.truncate(args_from);
-                    event.args = NO_ARGS;
-                    event
-                        .args
-                        .read(cursor, first, out, rules, &mut self.args_habit)?;
+            if key == Key::Args {
+                out.truncate(args_from);
+                event.args = NO_ARGS;
+            }
+            self.value(cursor, (key, text, first), rules, out, event)?;
+        }
+        event.twice = twice != 0;
+        Ok(())
+    }
+
+    /// The next key and the first byte of its value, or None at the end of the object, where no guess fits. What
+    /// was found becomes the guess.
+    #[inline(never)]
+    fn unforeseen(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        event: &mut Event,
+        way: &mut Way,
+    ) -> Result<Option<(Key, Text, u8)>, Fault> {
+        let (data, from) = (cursor.data, cursor.pos);
+        let begins = from == event.start + 1;
+        let (key, text) = match self.member(cursor, begins)? {
+            Member::Key(key, text) => (key, text),
+            Member::End => {
+                if !begins && cursor.odd & TRAILING_COMMA == 0 {
+                    let range = (from, cursor.pos);
+                    self.habit
+                        .learn(data, range, Key::End, Text::default(), way.last, false);
                 }
-                Key::Ph => {
-                    known(cursor, first, &mut event.phase_text, &mut self.phase)?;
-                    let Field {
-                        start, end, shape, ..
-                    } = event.phase_text;
-                    event.phase = if shape == Shape::String && end - start == 1 {
-                        data[start as usize]
-                    } else {
-                        0
-                    };
-                }
-                Key::Id => {
-                    field(cursor, first, &mut event.id)?;
-                    event.id_scope = b' ';
-                }
-                Key::Scope => field(cursor, first, &mut event.scope)?,
-                Key::Id2 => self.id2(cursor, first, event)?,
-                Key::OpName | Key::OpType if first != b'"' => {
-                    let mut value = ABSENT;
-                    field(cursor, first, &mut value)?;
-                    self.extras.push((text, value));
-                }
-                Key::OpName => field(cursor, first, &mut self.own_op.0)?,
-                Key::OpType => field(cursor, first, &mut self.own_op.1)?,
-                Key::Other | Key::End => {
-                    let mut value = ABSENT;
-                    field(cursor, first, &mut value)?;
-                    self.extras.push((text, value));
-                }
+                event.empty = begins;
+                return Ok(None);
+            }
+        };
+        let first = cursor.space()?;
+        let last = match text.odd {
+            0 => {
+                let range = (from, cursor.pos + usize::from(first == b'"'));
+                self.habit.learn(data, range, key, text, way.last, begins)
+            }
+            _ => None,
+        };
+        let place = last.map_or(UNKNOWN, |last| self.habit.link(last).next());
+        *way = Way { place, last };
+        Ok(Some((key, text, first)))
+    }
+
+    /// The value of a key; `first` is its first byte.
+    #[inline(always)]
+    fn value(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        (key, text, first): (Key, Text, u8),
+        rules: &Rules,
+        out: &mut Vec<u8>,
+        event: &mut Event,
+    ) -> Result<(), Fault> {
+        match key {
+            Key::Ts => Time::read(cursor, &mut event.ts),
+            Key::Dur => Time::read(cursor, &mut event.dur),
+            Key::Name => field(cursor, first, &mut event.name),
+            Key::Cat => known(cursor, first, &mut event.category, &mut self.category),
+            Key::Pid => field(cursor, first, &mut event.pid),
+            Key::Tid => field(cursor, first, &mut event.tid),
+            Key::Args => event
+                .args
+                .read(cursor, first, out, rules, &mut self.args_habit),
+            Key::Ph => {
+                known(cursor, first, &mut event.phase_text, &mut self.phase)?;
+                let Field {
+                    start, end, shape, ..
+                } = event.phase_text;
+                event.phase = match (shape, end - start) {
+                    (Shape::String, 1) => cursor.data[start as usize],
+                    _ => 0,
+                };
+                Ok(())
+            }
+            Key::Id => {
+                event.id_scope = b' ';
+                field(cursor, first, &mut event.id)
+            }
+            Key::Scope => field(cursor, first, &mut event.scope),
+            Key::Id2 => self.id2(cursor, first, event),
+            Key::OpName if first == b'"' => field(cursor, first, &mut self.own_op.0),
+            Key::OpType if first == b'"' => field(cursor, first, &mut self.own_op.1),
+            Key::OpName | Key::OpType | Key::Other | Key::End => {
+                let mut value = ABSENT;
+                field(cursor, first, &mut value)?;
+                self.extras.push((text, value));
+                Ok(())
             }
         }
     }
@@ -407,6 +435,14 @@ impl Scanner {
             },
         )
     }
+}
+
+/// Where reading is among the guesses of a [`Habit`].
+struct Way {
+    /// The place of the guess of what comes next.
+    place: usize,
+    /// The place of what came last, when it has one.
+    last: Option<usize>,
 }
 
 enum Member {
