@@ -1,4 +1,4 @@
-"""Numbers for stacks: each frame and each stack is told once, when it is first seen.
+"""Numbers for stacks: each frame and each stack is written once, when it is first seen.
 
 Walking a stack costs a third of a microsecond a frame. What is remembered for that is keyed by code objects,
 which are kept alive so that none takes the place of another; all of it is bounded.

@@ -62,8 +62,8 @@ def _write_samples(trace: Trace, out: Path, table: str | None) -> Written:
     from stepscope.exporters.stack_tree import tree
 
     found = tree(trace, table)
-    origin = trace.query("SELECT min(c.origin_unix_ns) FROM capture AS c").rows()[0][0]
-    span = trace.query("SELECT min(m.ts_ps), max(m.ts_ps + m.weight_ps) FROM stack_sample AS m").rows()[0]
+    origin = trace.query(statement("origin_span")).rows()[0][0]
+    span = trace.query(statement("sample_span")).rows()[0]
     profile = _core.pprof(
         (("samples", "count"), ("time", "nanoseconds")),
         found.frames,

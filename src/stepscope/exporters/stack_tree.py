@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.errors import UsageError
 from stepscope.exporters.pprof import Stacks
+from stepscope.library.statements import statement
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -56,7 +57,7 @@ def tree(trace: Trace, table: str | None) -> Tree:
             todo=f"use --table {SAMPLES} or {SLICES}, or write .parquet, .csv or .ndjson",
         )
     if table is None:
-        table = SAMPLES if trace.query("SELECT count(*) FROM stack_sample").rows()[0][0] else SLICES
+        table = SAMPLES if trace.query(statement("sample_count")).rows()[0][0] else SLICES
     return _of_samples(trace) if table == SAMPLES else _of_slices(trace)
 
 
@@ -67,30 +68,17 @@ def label(frame: Frame) -> str:
     return f"{function} ({place})" if place else function
 
 
-_FRAMES = """
-SELECT k.id, k.parent_id, f.function, f.file, f.line
-FROM stack k INNER JOIN frame f ON f.id = k.frame_id
-ORDER BY k.id"""
-_WEIGHTS = """
-SELECT m.stack_id, m.run_id, m.host_id, m.thread_name, count(*), CAST(sum(m.weight_ps) AS BIGINT)
-FROM stack_sample m
-GROUP BY m.stack_id, m.run_id, m.host_id, m.thread_name
-ORDER BY m.run_id, m.host_id, m.thread_name NULLS LAST, m.stack_id"""
-_SLICES = "SELECT s.track_id, s.depth, s.name, s.self_ps FROM slice s ORDER BY s.id"
-_TRACKS = "SELECT t.id, t.run_id, t.host_id, t.process, t.name FROM track t"
-
-
 def _of_samples(trace: Trace) -> Tree:
     frames: dict[Frame, int] = {}
     nodes: list[tuple[int, int]] = []
     numbers: dict[int, int] = {}
-    for batch in trace.query(_FRAMES).batches():
+    for batch in trace.query(statement("stack_frames")).batches():
         for stack, parent, function, file, line in batch:
             number = frames.setdefault((function, file or "", line or 0), len(frames))
             # A stack comes after the one around it: what does not is not believed.
             numbers[stack] = len(nodes)
             nodes.append((numbers.get(parent, -1) if parent != stack else -1, number))
-    told = [row for batch in trace.query(_WEIGHTS).batches() for row in batch]
+    told = [row for batch in trace.query(statement("stack_weights")).batches() for row in batch]
     several = len({row[1:3] for row in map(tuple, told)}) > 1
     weights = [
         Weight(numbers[stack], _thread((run, host), name or "(no name)", several), times, time_ps)
@@ -102,9 +90,12 @@ def _of_samples(trace: Trace) -> Tree:
 
 def _of_slices(trace: Trace) -> Tree:
     stacks = Stacks()
-    for batch in trace.query(_SLICES).batches():
+    for batch in trace.query(statement("self_times")).batches():
         stacks.add(batch)
-    tracks: dict[int, Any] = {row[0]: row[1:] for row in trace.query(_TRACKS).rows()}
+    tracks: dict[int, Any] = {
+        track: (run, host, process, name)
+        for track, process, name, run, host in trace.query(statement("track_names")).rows()
+    }
     several = len({tuple(row[:2]) for row in tracks.values()}) > 1
     weights = []
     for (stack, track), (times, self_ps) in stacks.values.items():

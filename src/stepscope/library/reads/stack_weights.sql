@@ -1,0 +1,16 @@
+-- Time of stacks
+--
+-- question: How much time do the samples of each stack represent on each thread?
+-- reads: stack_sample
+-- columns:
+--   stack_id | int | the stack
+--   run_id | text | run of the thread
+--   host_id | text | host of the thread
+--   thread_name | text | name of the thread
+--   samples | int | how many
+--   time_ps | ps | time that they represent
+SELECT
+  m.stack_id, m.run_id, m.host_id, m.thread_name, COUNT(*) AS samples, CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps
+FROM stack_sample AS m
+GROUP BY m.stack_id, m.run_id, m.host_id, m.thread_name
+ORDER BY m.run_id NULLS LAST, m.host_id NULLS LAST, m.thread_name NULLS LAST, m.stack_id NULLS LAST
