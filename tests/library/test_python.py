@@ -169,3 +169,103 @@ def test_lines_agree_with_their_twin(
         share = sum(known) / (len(known) * MS) if known else None
         assert row["cpu_share"] == (None if share is None else pytest.approx(share))
     assert [row["time_ps"] for row in found] == sorted((row["time_ps"] for row in found), reverse=True)
+
+
+def parts(tables: Tables, **labels: int) -> None:
+    """Both steps go to these labels, in milliseconds."""
+    for step in range(2):
+        for label, ms in labels.items():
+            tables.add("step_part", step_id=step, label=label, dur_ps=ms * MS)
+
+
+@pytest.mark.parametrize(
+    ("python_ms", "severity"), [(6, "high"), (5, "high"), (3, "medium"), (2, "low"), (1, "low"), (0, None)]
+)
+def test_python_between_ops_names_the_line(python_ms: int, severity: str | None) -> None:
+    tables = recorded()
+    parts(tables, python=python_ms, compute=10 - python_ms)
+    for at, stack, cpu in (
+        (-2, 1, MS),
+        (0, 2, MS),
+        (1, 0, None),
+        (2, 0, 0),
+        (3, 4, MS),
+        (4, 4, MS),
+        (5, 4, MS),
+    ):
+        sample(tables, at, stack, cpu)
+    found = rows(tables, "python_between_ops")
+    if severity is None:
+        assert found == []
+        return
+    # Line 9 once waited; line 12 was in a library that is no framework.
+    assert [(row["line"], row["function"], row["looks"]) for row in found] == [
+        (12, "<module>", 3), (4, "load", 2), (9, "<module>", 1),
+    ]  # fmt: skip
+    assert found[1]["line_share"] == pytest.approx(1 / 3)
+    assert (found[0]["severity"], found[0]["impact_ps"]) == (severity, 2 * python_ms * MS)
+    assert (found[0]["share"], found[0]["lines"]) == (python_ms / 10, 3)
+    # What runs in a framework is not Python between its calls.
+    tables.rows["frame"][4]["module"] = "tensorflow.python.eager.execute"
+    assert [row["line"] for row in rows(tables, "python_between_ops")] == [4, 9]
+
+
+def test_python_between_ops_needs_samples() -> None:
+    tables = recorded()
+    parts(tables, python=10)
+    assert rows(tables, "python_between_ops") == []
+
+
+def purposes(module: str, function: str) -> Tables:
+    """Line 12 calls this function of a library, which calls the operating system."""
+    tables = recorded()
+    tables.add("frame", source_id=1, function=function, module=module, code="library")
+    tables.add("frame", source_id=1, function="write", module="os", code="python")
+    tables.add("stack", source_id=1, parent_id=3, frame_id=5, place_id=3)
+    tables.add("stack", source_id=1, parent_id=6, frame_id=6, place_id=3)
+    for at, stack in ((0, 7), (1, 7), (9, 6), (12, 1)):
+        sample(tables, at, stack)
+    sample(tables, 2, 7, main=False)
+    sample(tables, 40, 7)
+    return tables
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "purpose"),
+    [
+        ("tensorflow.python.checkpoint.checkpoint", "Checkpoint.save", "checkpoint"),
+        ("keras.src.saving.saving_lib", "save_model", "checkpoint"),
+        ("numpy.lib.npyio", "savez", "checkpoint"),
+        ("tensorflow.python.ops.summary_ops_v2", "scalar", "summary"),
+        ("logging", "Logger.info", "log"),
+        ("numpy.lib.npyio", "load", None),
+        ("tensorflow.python.eager.execute", "quick_execute", None),
+    ],
+)
+def test_storing_and_logging_in_the_loop(module: str, function: str, purpose: str | None) -> None:
+    tables = purposes(module, function)
+    found = rows(tables, "per_step_io")
+    if purpose is None:
+        assert found == []
+        return
+    (row,) = found
+    assert (row["purpose"], row["file"], row["line"]) == (purpose, "train.py", 12)
+    assert (row["impact_ps"], row["share"], row["in_steps"], row["severity"]) == (3 * MS, 0.15, 2, "low")
+    assert rows(tables, "device_waits_for_host") == []
+
+
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [
+        ("tensorflow.python.framework.ops", "_EagerTensorBase.numpy"),
+        ("jax._src.api", "block_until_ready"),
+        ("jax._src.array", "ArrayImpl.__float__"),
+    ],
+)
+def test_lines_that_wait_for_the_device_need_a_device(module: str, function: str) -> None:
+    tables = purposes(module, function)
+    assert rows(tables, "device_waits_for_host") == []
+    tables.add("device", name="gpu", kind="gpu")
+    (row,) = rows(tables, "device_waits_for_host")
+    assert (row["line"], row["impact_ps"], row["in_steps"]) == (12, 3 * MS, 2)
+    assert rows(tables, "per_step_io") == []

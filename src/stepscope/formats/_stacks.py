@@ -19,8 +19,8 @@ _PS = 1000
 """Picoseconds in a nanosecond."""
 _CODE = ("program", "library", "python", "native")
 _FITS = 2**63 - 1
-_MOST_NS = 1 << 56
-"""Two years. Longer than any look stands for; sums of such times still fit into 63 bits as picoseconds."""
+_MOST_NS = 1 << 49
+"""Six days. Longer than any look stands for; ten times as many picoseconds still fit into 63 bits."""
 
 
 class _Look(NamedTuple):

@@ -1,7 +1,7 @@
 -- Time of Python, by samples of stacks or by slices
 --
 -- question: What does the Python of each thread spend time on?
--- reads: stack_sample, stack, frame, step, capture, rollup_op, source
+-- reads: stack_sample, stack, frame, _sample_step, rollup_op, source
 -- notes: One row per sample, with the time that it stands for. Where a recorder traced Python calls instead
 --   (TensorFlow's and JAX's Python tracers, PyTorch with_stack, VizTracer), one row per call of that name, added
 --   up over a track: its function is the name as the recorder wrote it, which has file and line in it, and nothing
@@ -26,51 +26,12 @@
 --   place_function | text | Called by | function of the program's innermost frame
 --   place_file | text | File of the program | its file
 --   place_line | int | Line of the program | line that ran
-WITH spans AS (
-  SELECT
-    s.id AS span_id,
-    s.run_id AS span_run,
-    s.host_id AS span_host,
-    s.source_id AS span_source,
-    CAST(c.origin_unix_ns AS DOUBLE) * 1000.0 AS span_origin,
-    CAST(s.ts_ps AS DOUBLE) AS begin_at,
-    CAST(s.ts_ps AS DOUBLE) + CAST(s.dur_ps AS DOUBLE) AS end_at
-  FROM step AS s
-  INNER JOIN capture AS c ON c.source_id = s.source_id
-  WHERE s.recovered_from <> 'whole_capture' AND s.dur_ps > 0
-),
-
-looked AS (
-  SELECT
-    m.id AS look_id,
-    m.run_id,
-    m.host_id,
-    m.source_id,
-    CAST(c.origin_unix_ns AS DOUBLE) * 1000.0 AS look_origin,
-    CAST(m.ts_ps AS DOUBLE) + CAST(m.weight_ps AS DOUBLE) * 0.5 AS middle
-  FROM stack_sample AS m
-  INNER JOIN capture AS c ON c.source_id = m.source_id
-),
-
-placed AS (
-  SELECT l.look_id, MIN(p.span_id) AS within_id
-  FROM looked AS l
-  INNER JOIN spans AS p
-    ON p.span_run = l.run_id
-    AND p.span_host = l.host_id
-    AND CASE WHEN p.span_source = l.source_id THEN l.middle ELSE l.middle + (l.look_origin - p.span_origin) END
-    >= p.begin_at
-    AND CASE WHEN p.span_source = l.source_id THEN l.middle ELSE l.middle + (l.look_origin - p.span_origin) END
-    < p.end_at
-  GROUP BY l.look_id
-)
-
 SELECT
   m.run_id,
   m.host_id,
   m.source_id,
   'samples' AS told_by,
-  w.within_id AS step_id,
+  w.step_id,
   m.thread_name AS thread,
   m.is_main,
   1 AS looks,
@@ -88,7 +49,7 @@ FROM stack_sample AS m
 INNER JOIN stack AS k ON k.id = m.stack_id
 INNER JOIN frame AS f ON f.id = k.frame_id
 LEFT JOIN frame AS g ON g.id = k.place_id
-LEFT JOIN placed AS w ON w.look_id = m.id
+LEFT JOIN _sample_step AS w ON w.sample_id = m.id
 UNION ALL
 SELECT
   r.run_id,

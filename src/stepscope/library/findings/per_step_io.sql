@@ -1,0 +1,80 @@
+-- Storing and logging in the loop
+--
+-- question: Which lines write checkpoints, summaries or logs during the steps, and what does that take?
+-- reads: step, _step_purpose
+-- severity: medium from a quarter of the steps, low from a twentieth
+-- impact: Checkpoints, summaries and logs take {share} of the steps: most of it ({purpose}) in {file}:{line}
+--   `{function}`, seen in {in_steps} {in_steps:step|steps}.
+-- action: Do it every hundredth or thousandth step, or let a thread write while the next steps run.
+-- weakened_by: lost, capped, truncated, no-steps, stacks-capped
+-- reasoning: The thread that runs the steps launches nothing while it writes. What is written once in a while costs
+--   little; what is written in every step stays in every step.
+-- formula: impact = time of the samples of the thread that runs the steps, within the steps that averages include,
+--   whose stack goes through the code of TensorFlow, Keras, JAX, PyTorch or NumPy that stores, or through logging;
+--   share = impact / durations of these steps. Reported from 0.05, medium from 0.25.
+-- columns:
+--   severity | text | Severity | medium or low
+--   impact_ps | ps | Storing and logging | time of the steps
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host
+--   share | ratio | Share of steps | that time as part of the steps
+--   purpose | text | What for | checkpoint, summary or log
+--   file | text | File | file of the program
+--   line | int | Line | line that ran
+--   function | text | Function | function that contains the line
+--   line_ps | ps | Of the line | time there
+--   in_steps | int | Steps | steps in which it was seen
+WITH hosts AS (
+  SELECT s.run_id AS of_run, s.host_id AS of_host, SUM(s.dur_ps) AS all_ps, COUNT(*) AS number
+  FROM step AS s
+  WHERE s.averaged AND s.recovered_from <> 'whole_capture'
+  GROUP BY s.run_id, s.host_id
+),
+
+seen AS (
+  SELECT
+    p.run_id,
+    p.host_id,
+    p.purpose,
+    p.place_file,
+    p.place_line,
+    p.place_function,
+    COUNT(DISTINCT p.step_id) AS step_count,
+    SUM(p.time_ps) AS sum_ps
+  FROM _step_purpose AS p
+  WHERE p.purpose <> 'device'
+  GROUP BY p.run_id, p.host_id, p.purpose, p.place_file, p.place_line, p.place_function
+),
+
+told AS (
+  SELECT
+    n.run_id,
+    n.host_id,
+    n.purpose,
+    n.place_file,
+    n.place_line,
+    n.place_function,
+    n.step_count,
+    n.sum_ps,
+    SUM(n.sum_ps) OVER (PARTITION BY n.run_id, n.host_id) AS lines_ps
+  FROM seen AS n
+)
+
+SELECT
+  CASE WHEN t.lines_ps * 4 >= h.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(t.lines_ps AS BIGINT) AS impact_ps,
+  t.run_id,
+  t.host_id,
+  CAST(t.lines_ps AS DOUBLE) / NULLIF(h.all_ps, 0) AS share,
+  t.purpose,
+  t.place_file AS file,
+  t.place_line AS line,
+  t.place_function AS function,
+  CAST(t.sum_ps AS BIGINT) AS line_ps,
+  CAST(t.step_count AS BIGINT) AS in_steps
+FROM told AS t
+INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
+WHERE t.lines_ps * 20 >= h.all_ps AND t.sum_ps > 0
+ORDER BY
+  t.lines_ps DESC NULLS LAST, t.run_id NULLS LAST, t.host_id NULLS LAST, t.sum_ps DESC NULLS LAST,
+  t.purpose NULLS LAST, t.place_file NULLS LAST, t.place_line NULLS LAST, t.place_function NULLS LAST

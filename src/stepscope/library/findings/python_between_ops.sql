@@ -1,0 +1,104 @@
+-- Python between the ops
+--
+-- question: On which lines of the program does Python run while no op does?
+-- reads: step, step_part, _step_python
+-- severity: high from half of the steps, medium from a quarter, low from a tenth
+-- impact: No op runs for {share} of a step: Python in {file}:{line} `{function}`, where {line_share} of the
+--   samples of this time were taken.
+-- action: Move this code out of the loop or into the compiled step, do it in NumPy or tf.data, or do it every
+--   hundredth step.
+-- notes: Samples within calls of a framework are left out, and those in which the thread did not run.
+-- weakened_by: lost, capped, truncated, missing, stacks-capped
+-- reasoning: While the program's own Python runs, nothing executes: it has not been launched yet. The samples of
+--   the stack say which lines these are.
+-- formula: impact = time labelled python in step_part, over the steps that averages include; share = impact / their
+--   durations; line_share = samples at the line / samples at all lines that are listed, of the thread that runs the
+--   steps. Reported from 0.1 where samples show a line.
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Python | time of the steps in which Python ran and no op
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host
+--   share | ratio | Share of steps | Python as part of the steps
+--   file | text | File | file of the program
+--   line | int | Line | line that ran
+--   function | text | Function | function that contains the line
+--   line_share | ratio | Share of samples | samples there as part of those at all lines listed
+--   looks | int | Samples | samples there
+--   lines | int | Lines | lines that were seen
+WITH parts AS (
+  SELECT
+    p.step_id,
+    SUM(CASE WHEN p.label = 'python' THEN p.dur_ps ELSE 0 END) AS python_sum
+  FROM step_part AS p
+  GROUP BY p.step_id
+),
+
+hosts AS (
+  SELECT s.run_id, s.host_id, SUM(s.dur_ps) AS all_ps, SUM(t.python_sum) AS python_total
+  FROM step AS s
+  INNER JOIN parts AS t ON t.step_id = s.id
+  WHERE s.averaged
+  GROUP BY s.run_id, s.host_id
+),
+
+seen AS (
+  SELECT
+    y.run_id AS of_run,
+    y.host_id AS of_host,
+    y.place_file,
+    y.place_line,
+    y.place_function,
+    SUM(y.time_ps) AS line_ps,
+    SUM(y.looks) AS number
+  FROM _step_python AS y
+  WHERE
+    y.told_by = 'samples'
+    AND y.place_function IS NOT NULL
+    AND (y.cpu_ps IS NULL OR y.cpu_ps * 10 >= y.time_ps)
+    AND NOT (
+      y.code <> 'program'
+      AND (
+        y.module LIKE 'tensorflow%' OR y.module LIKE 'keras%' OR y.module LIKE 'tf_keras%'
+        OR y.module LIKE 'jax%' OR y.module LIKE 'torch%'
+      )
+    )
+  GROUP BY y.run_id, y.host_id, y.place_file, y.place_line, y.place_function
+),
+
+told AS (
+  SELECT
+    l.of_run,
+    l.of_host,
+    l.place_file,
+    l.place_line,
+    l.place_function,
+    l.line_ps,
+    l.number,
+    SUM(l.line_ps) OVER (PARTITION BY l.of_run, l.of_host) AS lines_ps,
+    COUNT(*) OVER (PARTITION BY l.of_run, l.of_host) AS line_count
+  FROM seen AS l
+)
+
+SELECT
+  CASE
+    WHEN h.python_total * 2 >= h.all_ps THEN 'high'
+    WHEN h.python_total * 4 >= h.all_ps THEN 'medium'
+    ELSE 'low'
+  END AS severity,
+  CAST(h.python_total AS BIGINT) AS impact_ps,
+  h.run_id,
+  h.host_id,
+  CAST(h.python_total AS DOUBLE) / NULLIF(h.all_ps, 0) AS share,
+  t.place_file AS file,
+  t.place_line AS line,
+  t.place_function AS function,
+  CAST(t.line_ps AS DOUBLE) / NULLIF(t.lines_ps, 0) AS line_share,
+  CAST(t.number AS BIGINT) AS looks,
+  CAST(t.line_count AS BIGINT) AS lines
+FROM hosts AS h
+INNER JOIN told AS t ON t.of_run = h.run_id AND t.of_host = h.host_id
+WHERE h.python_total * 10 >= h.all_ps AND h.python_total > 0 AND t.line_ps > 0
+ORDER BY
+  h.python_total DESC NULLS LAST, h.run_id NULLS LAST, h.host_id NULLS LAST, t.line_ps DESC NULLS LAST,
+  t.place_file NULLS LAST, t.place_line NULLS LAST, t.place_function NULLS LAST
