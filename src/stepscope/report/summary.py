@@ -16,6 +16,7 @@ from stepscope.report.parts import (
     ask,
     dicts,
 )
+from stepscope.report.judged import document, sentences, weighed
 from stepscope.report.sentences import answer, headline, several_runs, title
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ read rollups and other small tables, no slices."""
 _SECTIONS: tuple[
     tuple[str, str, int, bool], ...
 ] = (  # analysis, title, most rows (0: the sentences say it), in every report
+    ("step_parts", "Where a step goes", 2000, True),
     ("runs_and_hosts", "Recorded", 12, True),
     ("step_list", "Steps", 2000, True),
     ("step_times", "Step times", 12, False),
@@ -59,6 +61,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     all: every section, and many more rows of each. QueryError when the engine fails.
     """
     from stepscope import library
+    from stepscope.instruments.step_parts import judging
 
     shown = [name for name, _, _, always in _SECTIONS if always or all]
     asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
@@ -66,7 +69,9 @@ def build(trace: Trace, all: bool = False) -> Report:
     answers = ask(trace, [*asked, *problems], _KEPT)
     told = {entry.name: dicts(answers[entry.name]) for entry in asked}
     notes = notes_of(told["completeness"], library.entries("analysis"))
-    findings = findings_of(answers, problems, notes, several_runs(told))
+    judged = judging.judge(trace.query) if _has_time(told) else []
+    findings = weighed(findings_of(answers, problems, notes, several_runs(told)), judged)
+    answers["step_parts"] = _parts(answers["step_parts"], all)
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
         shown.remove("ops")  # a recording without types: the section before says the same
     sections = [
@@ -84,13 +89,33 @@ def build(trace: Trace, all: bool = False) -> Report:
         sections = _beside(sections, {"pipeline_stages": _pipelines(trace), "memory_by_op": _memory(trace)})
     return Report(
         title=title(told),
-        headline=tuple(headline(told)),
+        headline=(*sentences(judged, several_runs(told)), *headline(told)),
         sections=tuple(sections),
         findings=findings,
         notes=notes,
         next_commands=next_commands(trace, findings, told),
         facts=_facts(told),
+        document=document(judged, notes),
     )
+
+
+def _has_time(told: Mapping[str, Rows]) -> bool:
+    """Whether anything was recorded that takes time."""
+    return bool(told["step_parts"]) and any(row["events"] for row in told["runs_and_hosts"])
+
+
+def _parts(table: Table, all: bool) -> Table:
+    """The means of hosts, with each step where everything is wanted; without labels that no row has."""
+    names = [column.name for column in table.columns]
+    what = names.index("what")
+    rows = table.rows if all else tuple(row for row in table.rows if row[what] == "mean")
+    kept = [
+        number
+        for number, column in enumerate(table.columns)
+        if column.unit != "ps" or any(row[number] for row in rows)
+    ]
+    picked = tuple(tuple(row[number] for number in kept) for row in rows)
+    return Table(tuple(table.columns[number] for number in kept), picked, len(rows))
 
 
 def _beside(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) -> list[Section]:
@@ -132,7 +157,8 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
     chart = None
     if entry.chart is not None:
         kind = cast("Literal['bar', 'stacked_bar', 'line', 'strip']", entry.chart.kind)
-        chart = Chart(kind, entry.chart.x, entry.chart.y, entry.title)
+        there = {column.name for column in table.columns}
+        chart = Chart(kind, entry.chart.x, tuple(y for y in entry.chart.y if y in there), entry.title)
     rows = _best(table, most) if entry.name in ("op_types", "ops") else table.rows[:most]
     if chart is not None and chart.kind in ("line", "strip") and len(rows) < 2:
         chart = None  # a curve of one dot shows nothing that the table does not

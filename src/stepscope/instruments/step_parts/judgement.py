@@ -1,0 +1,168 @@
+"""The judgement: what limits the steps of a host, from their parts alone.
+
+Everything that says what to do about a recording follows it: the headline, the weight of findings, and what
+is said of the input pipeline. So they cannot contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal
+
+from stepscope.instruments.step_parts.labels import LABELS, Label
+
+Confidence = Literal["high", "medium", "low"]
+Cause = Literal[
+    "input",
+    "compile",
+    "compute",
+    "communication",
+    "copy",
+    "dispatch",
+    "python",
+    "wait",
+    "idle",
+    "none",
+    "unknown",
+]
+
+LEAST = 0.05
+"""Parts that hold more than this of a step are told as causes."""
+STANDS_OUT = 0.25
+"""A part besides compute is what limits a step from here on, even where compute takes more: it can be had
+without changing the model."""
+DISPATCH_STANDS_OUT = 0.35
+"""The same of launching: some of it belongs to every op, and a profiler makes it longer."""
+UNKNOWN_FROM = 0.4
+"""When nothing is known of this part of a step, its cause is not known either, unless more is known of
+another."""
+ONE_OP = 0.4
+"""A type of op stands out when it takes this part of the time of all ops."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the program."""
+
+    file: str
+    line: int | None
+    function: str | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one label takes of a mean step."""
+
+    label: Label
+    ps_per_step: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What limits the steps of a host."""
+
+    run_id: str
+    host_id: str
+    steps: int
+    """How many were judged."""
+    mean_ps: int
+    whole_capture: bool
+    """No steps were found; the whole recording stands for one."""
+    cause: Cause
+    share: float
+    """Of a mean step, what the cause takes; of compute for `none`."""
+    ps_per_step: int
+    confidence: Confidence
+    parts: tuple[Part, ...]
+    """All labels that took any time, the longest first."""
+    left_ps: int
+    """How long a step would be without the cause."""
+    low_ps: int
+    high_ps: int
+    place: Place | None = None
+    called_from: Place | None = None
+    op: str | None = None
+    op_type: str | None = None
+    op_share: float | None = None
+    """What that type takes of the time of all ops."""
+    stage: str | None = None
+    calls: int | None = None
+    """Launches in a mean step, where launching is the cause."""
+    function: str | None = None
+    """Function that was traced or compiled."""
+    compiling: int | None = None
+    """Steps that traced or compiled something."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def causes(self) -> tuple[Part, ...]:
+        """The parts that hold more than LEAST of a step."""
+        return tuple(part for part in self.parts if part.share > LEAST)
+
+    def share_of(self, label: str) -> float:
+        """The part of a mean step that counts to a label."""
+        return next((part.share for part in self.parts if part.label == label), 0.0)
+
+
+Sums = Mapping[Label, int]
+"""Picoseconds by label."""
+
+
+def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
+    """What labels take of a mean step, the longest first. steps: duration and parts of each."""
+    whole = sum(dur_ps for dur_ps, _ in steps)
+    if not whole:
+        return ()
+    sums = {label: sum(parts.get(label, 0) for _, parts in steps) for label in LABELS}
+    found = [Part(label, total // len(steps), total / whole) for label, total in sums.items() if total]
+    return tuple(sorted(found, key=lambda part: (-part.share, LABELS.index(part.label))))
+
+
+def cause_of(parts: Sequence[Part], one_op: float | None) -> tuple[Cause, float, int]:
+    """What limits a step, with its share and its time. one_op: what the type of op that takes most takes of
+    all."""
+    share = {part.label: part.share for part in parts}
+    time = {part.label: part.ps_per_step for part in parts}
+    others = [part for part in parts if part.label not in ("compute", "unknown")]
+    known = max(share.get("compute", 0.0), others[0].share if others else 0.0)
+    if share.get("unknown", 0.0) >= max(UNKNOWN_FROM, known):
+        return "unknown", share["unknown"], time["unknown"]
+    for part in others:
+        least = DISPATCH_STANDS_OUT if part.label == "dispatch" else STANDS_OUT
+        if part.share >= least:
+            return part.label, part.share, part.ps_per_step
+    compute, took = share.get("compute", 0.0), time.get("compute", 0)
+    if compute > share.get("unknown", 0.0):
+        return ("compute" if one_op is not None and one_op >= ONE_OP else "none"), compute, took
+    return "unknown", share.get("unknown", 0.0), time.get("unknown", 0)
+
+
+def confidence_of(share: float, unknown: float, steps: int) -> Confidence:
+    """How sure a cause is: few steps, or much that nobody recorded, weaken it."""
+    if share >= 0.5 and unknown < 0.15 and steps >= 5:
+        return "high"
+    return "medium" if unknown < 0.3 and share >= STANDS_OUT else "low"
+
+
+def without(steps: Sequence[tuple[int, Sums]], cause: Cause, untraced: float | None) -> tuple[int, int, int]:
+    """How long a mean step would be without a part, and the bounds of that: lowest and highest.
+
+    untraced: how long a step is without a profiler, as part of one with it; it applies to what is left as
+    well. The bounds are those of nine steps of ten, with and without that correction.
+    """
+    gone: Label | None = None if cause in ("none", "unknown") else cause
+    left = sorted(dur_ps - (0 if gone is None else parts.get(gone, 0)) for dur_ps, parts in steps)
+    mean = sum(left) / len(left)
+    ratio = 1.0 if untraced is None else min(max(untraced, 0.0), 1.0)
+    low, high = left[len(left) // 20], left[-1 - len(left) // 20]
+    return round(mean * ratio), round(min(low, mean) * ratio), round(max(high, mean))
+
+
+def ratio_of(traced: Sequence[float], untraced: Sequence[float]) -> float | None:
+    """How long a step is without a profiler, as part of one with it; None without enough of both."""
+    if len(traced) < 3 or len(untraced) < 3 or not median(traced):
+        return None
+    return median(untraced) / median(traced)

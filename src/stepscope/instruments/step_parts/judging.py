@@ -1,0 +1,164 @@
+"""Asks a trace for what a judgement needs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from stepscope.instruments.step_parts import judgement, places
+from stepscope.instruments.step_parts.judgement import Judgement, Place, Sums
+from stepscope.instruments.step_parts.labels import Label
+
+
+class Answer(Protocol):
+    """What a query gives."""
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """All rows."""
+
+
+Query = Callable[[str], Answer]
+
+
+def judge(query: Query) -> list[Judgement]:
+    """What limits the steps of each host, those with most time in steps first."""
+    groups: dict[tuple[str, str], dict[int, tuple[Any, ...]]] = defaultdict(dict)
+    for run_id, host_id, *facts in query(
+        "SELECT run_id, host_id, id, dur_ps, averaged, kind, recovered_from, source_id FROM step "
+        "WHERE dur_ps > 0 ORDER BY id"
+    ).rows():
+        groups[run_id, host_id][facts[0]] = tuple(facts)
+    sums: dict[int, dict[Label, int]] = defaultdict(dict)
+    for step_id, label, dur_ps in query("SELECT step_id, label, dur_ps FROM step_part").rows():
+        sums[step_id][label] = dur_ps
+    found = [_judged(query, *key, list(steps.values()), sums) for key, steps in groups.items()]
+    return sorted(found, key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id))
+
+
+def _judged(
+    query: Query,
+    run_id: str,
+    host_id: str,
+    steps: Sequence[tuple[Any, ...]],
+    sums: dict[int, dict[Label, int]],
+) -> Judgement:
+    compiling = sum(kind == "compile" for _, _, _, kind, _, _ in steps)
+    judged = [step for step in steps if step[2]]
+    # When steps compile again and again, that is what they do; only the first may be left out.
+    if len(judged) < compiling or not judged:
+        judged = list(steps)
+    told: list[tuple[int, Sums]] = [(step[1], sums[step[0]]) for step in judged]
+    parts = judgement.parts_of(told)
+    whose = f"run_id = {places.quoted(run_id)} AND host_id = {places.quoted(host_id)}"
+    op, op_type, op_share = _top_op(query, whose)
+    cause, share, ps_per_step = judgement.cause_of(parts, op_share)
+    unknown = next((part.share for part in parts if part.label == "unknown"), 0.0)
+    whole_capture = all(step[4] == "whole_capture" for step in judged)
+    left, low, high = judgement.without(told, cause, _untraced(query, whose))
+    place: Place | None = None
+    called_from: Place | None = None
+    stage = function = None
+    if cause == "input":
+        stage, place = _stage(query, whose)
+    if cause == "compile":
+        function = _compiled(query, whose)
+    if cause in ("compute", "none") and op is not None:
+        place = places.of_op(query, run_id, op)
+    if place is None and cause not in ("compute", "none", "idle", "unknown", "communication"):
+        spans = [step[5] for step in judged]
+        place, called_from = places.of_label(query, run_id, host_id, cause, sorted(set(spans)))
+    return Judgement(
+        run_id,
+        host_id,
+        len(judged),
+        sum(dur_ps for dur_ps, _ in told) // len(told),
+        whole_capture,
+        cause,
+        share,
+        ps_per_step,
+        "low"
+        if whole_capture and cause != "unknown"
+        else judgement.confidence_of(share, unknown, len(judged)),
+        parts,
+        left,
+        low,
+        high,
+        place,
+        called_from,
+        op if cause in ("compute", "none") else None,
+        op_type if cause in ("compute", "none") else None,
+        op_share if cause in ("compute", "none") else None,
+        stage,
+        _launches(query, whose, len(steps)) if cause == "dispatch" else None,
+        function,
+        compiling or None,
+    )
+
+
+def _top_op(query: Query, whose: str) -> tuple[str | None, str | None, float | None]:
+    """The type of op that computes longest, its longest op, and its part of the time of all that compute,
+    on devices where there are any. Ops of the input pipeline are left out."""
+    rows = query(
+        "SELECT p.place, r.op_type, r.op_name, r.name, SUM(r.self_ps) AS own_ps FROM rollup_op AS r "
+        "INNER JOIN track_place AS p ON p.track_id = r.track_id INNER JOIN track AS t ON t.id = r.track_id "
+        f"WHERE r.{whose.replace(' AND ', ' AND r.')} AND r.is_op AND r.class IN ('compute', 'python') "
+        "AND p.place IN ('device', 'host') AND t.name NOT LIKE 'tf_data%' "
+        "GROUP BY p.place, r.op_type, r.op_name, r.name"
+    ).rows()
+    place = "device" if any(row[0] == "device" and row[4] for row in rows) else "host"
+    types: Counter[str] = Counter()
+    ops: dict[str, Counter[str]] = defaultdict(Counter)
+    for at, op_type, op, name, own_ps in rows:
+        if at == place and own_ps:
+            types[op_type or op or name] += own_ps
+            ops[op_type or op or name][op or name] += own_ps
+    if not types:
+        return None, None, None
+    most = max(types, key=lambda one: (types[one], one))
+    inside = ops[most]
+    return max(inside, key=lambda one: (inside[one], one)), most, types[most] / sum(types.values())
+
+
+def _untraced(query: Query, whose: str) -> float | None:
+    rows = query(
+        f"SELECT series, value FROM counter WHERE {whose} AND name = 'duration of a step' AND value > 0"
+    ).rows()
+    return judgement.ratio_of(
+        [value for series, value in rows if series == "traced_ns"],
+        [value for series, value in rows if series == "untraced_ns"],
+    )
+
+
+def _stage(query: Query, whose: str) -> tuple[str | None, Place | None]:
+    """The stage that holds the program up most, and where the program wrote it."""
+    rows = query(
+        "SELECT i.branch_name, i.user_stage, i.file, i.line, u.function FROM iterator AS i LEFT JOIN "
+        "user_stage AS u "
+        "ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line "
+        f"WHERE i.{whose.replace(' AND ', ' AND i.')} AND i.limits = 1 ORDER BY i.id, u.id LIMIT 1"
+    ).rows()
+    if not rows:
+        return None, None
+    name, user_stage, file, line, function = rows[0]
+    written = f"{name.rpartition('::')[2]} ({user_stage})" if user_stage else name.rpartition("::")[2]
+    return written, None if file is None else Place(file, line, function)
+
+
+def _compiled(query: Query, whose: str) -> str | None:
+    """The function that was traced in most calls, where slices tell."""
+    rows = query(
+        f"SELECT s.name, sum(s.dur_ps) AS spent FROM slice AS s WHERE s.{whose.replace(' AND ', ' AND s.')} "
+        "AND s.args_json LIKE '%tf_function_call%traced%' GROUP BY s.name ORDER BY spent DESC, s.name LIMIT 1"
+    ).rows()
+    return rows[0][0] if rows else None
+
+
+def _launches(query: Query, whose: str, steps: int) -> int | None:
+    rows = query(
+        f"SELECT sum(slices) FROM rollup_op WHERE {whose} AND (name LIKE 'EagerExecute%' OR name LIKE "
+        f"'PjitFunction(%' "
+        "OR name LIKE 'cudaLaunch%' OR name LIKE 'cuLaunch%' OR name LIKE 'hipLaunch%')"
+    ).rows()
+    number = rows[0][0] if rows else None
+    return round(number / steps) if number and steps else None

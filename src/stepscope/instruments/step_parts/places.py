@@ -1,0 +1,149 @@
+"""Lines of the program that a part of the steps comes from: by the samples of its stack, or by its ops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from stepscope.instruments.step_parts import labels
+from stepscope.instruments.step_parts.judgement import Place
+from stepscope.instruments.step_parts.labels import Meaning
+from stepscope.lake.schema import schema
+
+
+class Answer(Protocol):
+    """What a query gives."""
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """All rows."""
+
+
+Query = Callable[[str], Answer]
+
+Path = tuple[Place, ...]
+"""Calls of the program's own functions, the outermost first."""
+
+MOST_OF = 0.6
+"""A line is followed into what it calls while it has this part of the time."""
+_INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
+
+
+def quoted(text: str) -> str:
+    """A string as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def of_op(query: Query, run_id: str, op: str) -> Place | None:
+    """The line that made an op, where an op log or a compiled program tells."""
+    for table, column in (("op_line", "op_name"), ("hlo_instruction", "name")):
+        rows = query(
+            f"SELECT file, line, function FROM {table} WHERE run_id = {quoted(run_id)} AND {column} = "
+            f"{quoted(op)} "
+            "AND file IS NOT NULL ORDER BY id LIMIT 1"
+        ).rows()
+        if rows:
+            return Place(*rows[0])
+    return None
+
+
+def of_label(
+    query: Query, run_id: str, host_id: str, label: str, sources: Sequence[int]
+) -> tuple[Place | None, Place | None]:
+    """Where the program spends what counts to a label, and from where that was called. sources: those whose
+    steps are meant."""
+    if "stack_sample" not in schema().names or not sources:
+        return None, None
+    whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
+    weights: Counter[Path] = Counter()
+    others = [
+        row[0]
+        for row in query(
+            f"SELECT DISTINCT source_id FROM stack_sample WHERE {whose} ORDER BY source_id"
+        ).rows()
+    ]
+    for other in others:
+        paths, meanings = _stacks(query, other)
+        for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
+            ran = None if cpu_ps is None else cpu_ps / weight_ps
+            if labels.blocked(meanings.get(stack_id, labels.NOTHING).label, ran) == label:
+                weights[paths.get(stack_id, ())] += weight_ps
+    del weights[()]
+    return chosen(weights, by_function=label == "dispatch")
+
+
+def _samples(query: Query, source_id: int, sources: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Samples of the driving thread that begin within a step of the sources."""
+    listed = ", ".join(map(str, sources))
+    return query(
+        "WITH spans AS (SELECT s.ts_ps + CASE WHEN s.source_id = o.source_id THEN 0 ELSE "
+        "(c.origin_unix_ns - o.origin_unix_ns) * 1000 END AS from_ps, s.dur_ps AS length_ps "
+        "FROM step AS s INNER JOIN capture AS c ON c.source_id = s.source_id "
+        f"INNER JOIN capture AS o ON o.source_id = {source_id} WHERE s.source_id IN ({listed})) "
+        "SELECT t.stack_id, t.weight_ps, t.cpu_ps FROM stack_sample AS t "
+        f"WHERE t.source_id = {source_id} AND t.is_main AND t.weight_ps > 0 AND EXISTS (SELECT 1 FROM "
+        f"spans AS p "
+        "WHERE t.ts_ps >= p.from_ps AND t.ts_ps < p.from_ps + p.length_ps) ORDER BY t.id"
+    ).rows()
+
+
+def _stacks(query: Query, source_id: int) -> tuple[dict[int, Path], dict[int, Meaning]]:
+    """The program's own calls on each stack, up to where a framework converts or compiles; and what it
+    stands for."""
+    paths: dict[int, Path] = {}
+    meanings: dict[int, Meaning] = {}
+    for stack_id, parent_id, file, line, function, code in query(
+        "SELECT s.id, s.parent_id, f.file, f.line, f.function, f.code FROM stack AS s "
+        f"INNER JOIN frame AS f ON f.id = s.frame_id WHERE s.source_id = {source_id} ORDER BY s.id"
+    ).rows():
+        around = meanings.get(parent_id, labels.NOTHING)
+        path = paths.get(parent_id, ())
+        if code == "program" and file is not None and not around.whole:
+            path = _extended(path, Place(file, line, function))
+        paths[stack_id] = path
+        meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
+    return paths, meanings
+
+
+def _extended(path: Path, place: Place) -> Path:
+    """A comprehension is part of the line that it is written in."""
+    plain = (place.function or "").rpartition(".")[2]
+    if plain in _INNER and path and (path[-1].file, path[-1].line) == (place.file, place.line):
+        return path
+    return (*path, place)
+
+
+def chosen(weights: Counter[Path], by_function: bool = False) -> tuple[Place | None, Place | None]:
+    """The innermost call that has most of the time on one line, and the one that called it.
+
+    by_function: on one function, whatever its lines: where many small calls are the cause, no line of them
+    is.
+    """
+    whole = sum(weights.values())
+    path: list[Place] = []
+    while whole:
+        nexts: Counter[tuple[str, str | None, int | None]] = Counter()
+        lines: dict[tuple[str, str | None, int | None], Counter[int | None]] = {}
+        depth = len(path)
+        for calls, weight in weights.items():
+            if len(calls) > depth and all(map(_same(by_function), calls, path)):
+                one = calls[depth]
+                key = (one.file, one.function, None if by_function else one.line)
+                nexts[key] += weight
+                lines.setdefault(key, Counter())[one.line] += weight
+        if not nexts:
+            break
+        key = max(nexts, key=lambda one: (nexts[one], one[0], one[1] or "", one[2] or 0))
+        if nexts[key] < MOST_OF * whole and path:
+            break
+        line = max(lines[key], key=lambda one: (lines[key][one], one or 0))
+        path.append(Place(key[0], line, key[1]))
+    if not path:
+        return None, None
+    return path[-1], path[-2] if len(path) > 1 else None
+
+
+def _same(by_function: bool) -> Callable[[Place, Place], bool]:
+    if by_function:
+        return lambda a, b: (a.file, a.function) == (b.file, b.function)
+    return lambda a, b: a == b

@@ -1,0 +1,171 @@
+"""The judgement of a recording in words: the sentence that comes first, and `answer` and `causes` for
+programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope import units
+from stepscope.report.parts import Finding, Note
+
+if TYPE_CHECKING:
+    from stepscope.instruments.step_parts.judgement import Judgement, Place
+
+_TAKES = {
+    "input": "waiting for input takes {part}",
+    "compile": "tracing and compiling take {part}",
+    "compute": "ops run for {part}",
+    "communication": "communication that no compute hides takes {part}",
+    "copy": "copying and converting data takes {part}",
+    "dispatch": "launching ops takes {part}",
+    "python": "no op runs for {part}: the program's own Python does",
+    "wait": "sleeping and waiting for locks, files or sockets takes {part}",
+    "idle": "the accelerator has nothing to do for {part}",
+    "none": "nothing stands out: ops run for {part}",
+    "unknown": "the recording does not show what {part} goes to",
+}
+_WORDS = {"idle": "the accelerator is idle", "python": "Python", "wait": "waiting", "unknown": "not known"}
+
+_OF = {
+    "input-wait": "input",
+    "python-in-pipeline": "input",
+    "matching-files": "input",
+    "recompilation": "compile",
+    "copies-in-steps": "copy",
+    "python-between-ops": "python",
+    "per-op-dispatch": "dispatch",
+    "per-step-io": "wait",
+}
+"""Findings that say what a label says: their weight follows its part of a step."""
+_HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
+
+
+def sentences(judged: Sequence[Judgement], several: bool) -> list[str]:
+    """The first sentence of the headline; empty where there are no steps and nothing to judge."""
+    if not judged:
+        return []
+    one = judged[0]
+    whose = f" of {one.run_id}" if several else ""
+    whose += f" on {one.host_id}" if sum(other.run_id == one.run_id for other in judged) > 1 else ""
+    share = units.show(one.share, "ratio")
+    if one.whole_capture:
+        mean = f"{units.show(one.mean_ps, 'ps')} recorded{whose}"
+        part = f"{share} of the {mean}"
+    else:
+        step = "the only step" if one.steps == 1 else "a step"
+        mean = f"{units.show(one.ps_per_step, 'ps')} of {units.show(one.mean_ps, 'ps')}"
+        part = f"{share} of {step}{whose} ({mean})"
+    said = _TAKES[one.cause].format(part=part)
+    said += _more(one)
+    return [said[0].upper() + said[1:] + "."]
+
+
+def _more(one: Judgement) -> str:
+    if one.cause in ("compute", "none"):
+        if one.op_type is None or one.op_share is None:
+            return ""
+        place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
+        return f", {one.op_type} for {units.show(one.op_share, 'ratio')} of that time{place}"
+    if one.cause == "input" and one.stage is not None:
+        return f"; {one.stage} holds it up" + (f", written in {_at(one.place)}" if one.place else "")
+    if one.cause == "compile":
+        what = f" of `{one.function}`" if one.function else ""
+        steps = f" in {one.compiling} of {units.count(one.steps, 'step')}" if one.compiling else ""
+        place = f", called in {_at(one.place)}" if one.place else ""
+        return f":{what}{steps}{place}" if what or steps or place else ""
+    if one.cause == "dispatch":
+        calls = f": {units.count(one.calls, 'call')} a step" if one.calls else ""
+        return calls + (f"{',' if calls else ':'} in {_at(one.place)}" if one.place else "")
+    return f", in {_at(one.place)}" if one.place is not None else ""
+
+
+def _at(place: Place) -> str:
+    line = f":{place.line}" if place.line is not None else ""
+    name = place.file.rpartition("/")[2]
+    return f"{name}{line}" + (f" `{_plain(place.function)}`" if place.function else "")
+
+
+def _plain(function: str) -> str:
+    """A function's name without the class or function that contains it."""
+    return function.rpartition(".")[2]
+
+
+def document(judged: Sequence[Judgement], notes: Sequence[Note]) -> dict[str, Any]:
+    """`answer` and `causes` of the summary's JSON; times in picoseconds, shares from 0 to 1."""
+    if not judged:
+        return {"answer": None, "causes": []}
+    one = judged[0]
+    weak = [
+        note.slug
+        for note in notes
+        if note.effect in ("lost", "capped", "missing") or note.slug == "truncated"
+    ]
+    return {
+        "answer": {
+            "cause": one.cause,
+            "share": one.share,
+            "ps_per_step": one.ps_per_step,
+            "place": _place(one.place),
+            "called_from": _place(one.called_from),
+            "op": one.op,
+            "op_type": one.op_type,
+            "stage": one.stage,
+            "function": one.function,
+            "confidence": one.confidence,
+            "because": _because(one),
+            "weakened_by": list(dict.fromkeys(weak)),
+            "step_ps": one.mean_ps,
+            "step_if_removed_ps": one.left_ps,
+            "low": one.low_ps,
+            "high": one.high_ps,
+            "run": one.run_id,
+            "host": one.host_id,
+        },
+        "causes": [
+            {"cause": part.label, "share": part.share, "ps_per_step": part.ps_per_step} for part in one.causes
+        ],
+    }
+
+
+def _place(place: Place | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    function = None if place.function is None else _plain(place.function)
+    return {"file": place.file, "line": place.line, "function": function}
+
+
+def _because(one: Judgement) -> list[str]:
+    whole = "the recording" if one.whole_capture else f"{units.count(one.steps, 'step')}"
+    told = [
+        f"{_WORDS.get(part.label, part.label)}: {units.show(part.share, 'ratio')} of {whole}"
+        for part in one.causes
+    ]
+    if one.stage is not None:
+        told.append(f"{one.stage} is the stage that holds the program up most")
+    if one.op_type is not None and one.op_share is not None:
+        told.append(f"{one.op_type} takes {units.show(one.op_share, 'ratio')} of the time of ops")
+    if one.compiling:
+        told.append(f"{units.count(one.compiling, 'step')} traced or compiled something")
+    if one.calls:
+        told.append(f"{units.count(one.calls, 'call')} of the framework a step")
+    return told
+
+
+def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[Finding, ...]:
+    """The findings, none heavier than the part of a step that it is about, those first that weigh most."""
+    from dataclasses import replace
+
+    kept = []
+    for finding in findings:
+        label = _OF.get(finding.slug)
+        if label is not None and judged:
+            share = max(one.share_of(label) for one in judged)
+            limit = "high" if share >= _HIGH_FROM else "medium" if share >= _MEDIUM_FROM else "low"
+            if _RANK[finding.severity] < _RANK[limit]:
+                finding = replace(finding, severity=limit)
+        kept.append(finding)
+    return tuple(sorted(kept, key=lambda one: _RANK[one.severity]))
+
+
+_RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
