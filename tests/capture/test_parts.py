@@ -209,3 +209,33 @@ def test_quiet_keeps_all_but_the_lines_of_profilers(tmp_path: Path) -> None:
     with quiet(str(tmp_path)):
         assert list(tmp_path.glob("stderr-*"))
     assert not list(tmp_path.glob("stderr-*"))
+
+
+def test_what_never_settles_is_recorded_all_the_same() -> None:
+    """Tracing or compiling in every step is what the program is to be told, and no reason to wait."""
+    pace = Pace(3)
+    for count in range(1, 30):
+        pace.saw("function_call", ("train",), "train", count, count, count + 5, False)
+        if pace.ready():
+            break
+    assert count == 3 + 10
+    # One that compiles now and then still settles.
+    pace = Pace(3)
+    for count, settled in enumerate([False, True] * 10, 1):
+        pace.saw("function_call", ("train",), "train", count, count, count + 5, settled)
+        assert not pace.ready()
+
+
+def test_functions_made_anew_for_each_call_are_one() -> None:
+    """By their code, once there are many of them; a few of one code are several functions."""
+    from stepscope.capture.pace import Identities
+
+    identities = Identities()
+    kept = [(lambda value: value) for _ in range(20)]
+    numbers = [identities.of(function, function.__code__) for function in kept]
+    assert len(set(numbers[:8])) == 8
+    assert len(set(numbers[8:])) == 1
+    assert identities.of(kept[0], kept[0].__code__) == numbers[8]
+    other = [(lambda: None), (lambda: None)]
+    assert identities.of(other[0], other[0].__code__) != identities.of(other[1], other[1].__code__)
+    assert identities.of(5, None) == ("id", id(5))

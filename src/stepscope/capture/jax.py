@@ -50,7 +50,7 @@ def watch(recorder: Recorder) -> None:
             recorder.step(
                 Call(
                     "jax",
-                    ("jit", id(function)),
+                    ("jit", *recorder.identities.of(function, _code(function))),
                     getattr(function, "__name__", type(function).__name__),
                     begin_ns,
                     end_ns,
@@ -87,12 +87,18 @@ def watch(recorder: Recorder) -> None:
 
 def _file(function: Any) -> str:
     """Where a function is written; empty for other callables."""
+    code = _code(function)
+    return str(code.co_filename) if code is not None else ""
+
+
+def _code(function: Any) -> Any:
+    """The code of a function; None for what is no function."""
     for _ in range(20):
         code = getattr(function, "__code__", None)
         function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
         if function is None:
-            return str(code.co_filename) if code is not None else ""
-    return ""
+            return code
+    return None
 
 
 def _watch_compilation(recorder: Recorder) -> None:

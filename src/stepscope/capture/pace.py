@@ -2,11 +2,13 @@
 
 A program makes many kinds of calls: a preprocessing function, the train step, a metric. The anchor is the
 call that marks steps: of the highest kind that repeats, the one that takes the most time, by its usual length
-and its count. It is ready after `warmup` settled calls, those during which nothing was traced or compiled.
+and its count. It is ready after `warmup` settled calls, those during which nothing was traced or compiled; or
+when it goes on tracing and compiling, which is then what there is to record.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
@@ -25,6 +27,10 @@ FRAMEWORK = {
 """What a capture calls the kinds of calls it saw."""
 
 _KEPT = 1000
+_LOOKED_AT, _UNSETTLED = 10, 8
+"""A call never settles when, past the warm-up, so many of so many calls traced or compiled something."""
+_ALIKE = 8
+"""So many functions of the same code are one that is made anew again and again."""
 _LATEST = 50
 
 Span = Tuple[int, int, int]
@@ -60,6 +66,8 @@ class Caller:
         self.name = name
         self.count = 0
         self.settled = 0
+        self.latest: deque[bool] = deque(maxlen=_LOOKED_AT)
+        """Whether the latest calls were settled."""
         self.last_end_ns: int | None = None
         self.spans: deque[Span] = deque(maxlen=_KEPT)
 
@@ -68,7 +76,13 @@ class Caller:
         self.spans.append((begin_ns, call_ns, end_ns))
         self.count += 1
         self.settled = self.settled + 1 if settled else 0
+        self.latest.append(settled)
         self.last_end_ns = end_ns
+
+    def ready(self, warmup: int) -> bool:
+        """True after the warm-up, or when it turns out that this never settles."""
+        never = self.latest.count(False) >= _UNSETTLED and self.count >= warmup + _LOOKED_AT
+        return self.settled >= warmup or never
 
     def weight_ns(self) -> int:
         """Time within its calls, had all been as long as the middle one of the latest.
@@ -77,6 +91,35 @@ class Caller:
         """
         latest = sorted(end_ns - call_ns for _, call_ns, end_ns in list(self.spans)[-_LATEST:])
         return latest[(len(latest) - 1) // 2] * self.count
+
+
+class Identities:
+    """Numbers of functions, by which their calls are told apart.
+
+    A function that the program makes anew for each call has the same code every time: then all have one
+    number.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._made: dict[tuple[str, int, str], int] = {}
+        self._next = 0
+
+    def of(self, function: Any, code: Any) -> tuple[Any, ...]:
+        """What to call the function. code: of the Python function behind it, None when it has none."""
+        place = None if code is None else (code.co_filename, code.co_firstlineno, code.co_name)
+        try:
+            number = self._numbers.get(function)
+            if number is None:
+                number = self._numbers[function] = self._next
+                self._next += 1
+                if place is not None:
+                    self._made[place] = self._made.get(place, 0) + 1
+        except TypeError:  # what cannot be referred to weakly, or not hashed
+            return ("id", id(function))
+        if place is not None and self._made[place] > _ALIKE:
+            return place
+        return ("number", number)
 
 
 class Pace:
@@ -119,10 +162,10 @@ class Pace:
             here = {key: one for key, one in repeated.items() if one.how == level}
             if not here:
                 continue
-            key = _heaviest({key: one for key, one in here.items() if one.settled >= self.warmup})
+            key = _heaviest({key: one for key, one in here.items() if one.ready(self.warmup)})
             # A function that ran three times before the first element was drawn is not a step of that loop.
-            drawn = [one.settled for one in repeated.values() if one.how == "next_element"]
-            if key is None or (drawn and max(drawn) < min(self.warmup, 2)):
+            drawn = [one for one in repeated.values() if one.how == "next_element"]
+            if key is None or (drawn and not any(one.ready(min(self.warmup, 2)) for one in drawn)):
                 return None
             # What is called beside it may turn out to be the step; what was over before, setting up, may not.
             begin_ns = here[key].spans[0][0]

@@ -16,7 +16,7 @@ from . import environment, notes
 from .exits import Exits
 from .folder import Folder
 from .machine import Sampler, Shares
-from .pace import FRAMEWORK, Call, Caller, Pace, Settle, why_no_steps
+from .pace import FRAMEWORK, Call, Caller, Identities, Pace, Settle, why_no_steps
 from .patches import Patches
 from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
@@ -35,6 +35,7 @@ class Recorder:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.pace = Pace(plan.warmup)
+        self.identities = Identities()
         self.patches = Patches()
         self.profilers = Profilers(plan.state)
         self.profilers.make_way = self._make_way

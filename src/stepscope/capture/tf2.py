@@ -44,7 +44,7 @@ def watch(recorder: Recorder) -> None:
             recorder.step(
                 Call(
                     "library_function" if library else "function_call",
-                    ("function", id(self)),
+                    ("function", *recorder.identities.of(self, code)),
                     getattr(python, "__name__", type(python).__name__),
                     begin_ns,
                     end_ns,

@@ -93,11 +93,13 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     tracks = {row["id"]: row["name"] or "" for row in _rows(store, "track")} if marks else {}
     start, end = facts.get("start_ps"), facts.get("end_ps")
     steps = _exported(facts.get("meta", {})) or find(marks, tracks)
+    if steps and steps[0].recovered_from in _CALLS and start is not None and end is not None:
+        steps = _counted(steps, _recorded(told, facts.get("origin_unix_ns"), start, end, marks))
     if source.format in ("run_metadata", "event_file"):
         # The marks are the decoder's own: one for each StepStats, named after its tag.
         steps = [step._replace(recovered_from="file") for step in steps]
     if not steps and start is not None and end is not None:
-        steps = _recorded(told, facts.get("origin_unix_ns"), start, end)
+        steps = _recorded(told, facts.get("origin_unix_ns"), start, end, marks)
     if not steps and start is not None and end is not None:
         steps = [_one_step(source, facts["producer"], start, end, marks)]
         if steps[0].recovered_from == "whole_capture":
@@ -134,9 +136,13 @@ def _exported(meta: Mapping[str, str]) -> list[Step]:
 
 
 def _recorded(
-    told: Sequence[tuple[int, int, int, bool]], origin_unix_ns: int | None, start: int, end: int
+    told: Sequence[tuple[int, int, int, bool]],
+    origin_unix_ns: int | None,
+    start: int,
+    end: int,
+    marks: Sequence[Mark],
 ) -> list[Step]:
-    """The recorder's steps that lie within the recording."""
+    """The recorder's steps that lie within the recording, named after the call that takes longest in them."""
     if origin_unix_ns is None:
         return []
     steps: list[Step] = []
@@ -144,13 +150,38 @@ def _recorded(
         ts_ps, end_ps = ((at - origin_unix_ns) * 1000 for at in (begin, stop))
         if traced and end_ps > ts_ps >= start and end_ps <= end and (not steps or ts_ps >= steps[-1].end_ps):
             steps.append(Step("step", number, ts_ps, end_ps, "recorder"))
-    return _number(_classify(steps, ()))
+    calls: Counter[str] = Counter()
+    for mark in marks:
+        if mark.is_call:
+            calls[mark.name] += mark.dur_ps
+    if calls:
+        name = max(calls, key=lambda one: (calls[one], one))
+        steps = [step._replace(name=name) for step in steps]
+    return _number(_classify(steps, _compiling(marks)))
+
+
+_CALLS = ("session_run", "function_run", "function_call", "get_next")
+"""Evidence that knows calls and not what the program does with them: one of many in a step may be the
+longest."""
+_AS_MANY = 1.5
+
+
+def _counted(found: list[Step], recorded: list[Step]) -> list[Step]:
+    """The recorder's steps, where calls would make far more or far fewer of them."""
+    if len(recorded) < 2:
+        return found
+    times = len(found) / len(recorded)
+    return recorded if not 1 / _AS_MANY <= times <= _AS_MANY else found
+
+
+def _compiling(marks: Sequence[Mark]) -> list[Mark]:
+    return [mark for mark in marks if mark.traced or _COMPILES.search(mark.name)]
 
 
 def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
     """The steps that the marks delimit: disjoint, in order of time, classified and numbered. Empty
     when the marks delimit none. tracks: names by track_id."""
-    compiles = [mark for mark in marks if mark.traced or _COMPILES.search(mark.name)]
+    compiles = _compiling(marks)
     for evidence, choose in EVIDENCE:
         if steps := choose([m for m in marks if not _COMPILES.search(m.name)], tracks, evidence):
             return _number(_classify(steps, compiles))
@@ -371,7 +402,7 @@ def _number(steps: Sequence[Step]) -> list[Step]:
 
 
 def _one_step(source: Hints, producer: str, start: int, end: int, marks: Sequence[Mark]) -> Step:
-    compiles = [mark for mark in marks if mark.traced or _COMPILES.search(mark.name)]
+    compiles = _compiling(marks)
     if source.format == "run_metadata" or producer in ("tf_timeline", "step_stats"):
         number = source.step if source.step is not None else 0
         name = f"step {source.step}" if source.step is not None else "step"

@@ -4,9 +4,11 @@ programs."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
+from stepscope.instruments.step_parts.judgement import LEAST
 from stepscope.report.parts import Finding, Note
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ _TAKES = {
     "unknown": "the recording does not show what {part} goes to",
 }
 _WORDS = {"idle": "the accelerator is idle", "python": "Python", "wait": "waiting", "unknown": "not known"}
+
+Severity = Literal["high", "medium", "low", "info"]
 
 _OF = {
     "input-wait": "input",
@@ -152,20 +156,34 @@ def _because(one: Judgement) -> list[str]:
     return told
 
 
+def of_pipeline(said: Sequence[str], judged: Sequence[Judgement]) -> tuple[str, ...]:
+    """What is said of the input pipeline: whether it limits the steps follows the judgement, like all
+    else."""
+    if not said or not judged:
+        return tuple(said)
+    one = judged[0]
+    share = one.share_of("input")
+    shown = units.show(share, "ratio")
+    if one.cause == "input":
+        return ("The input is the bottleneck.", *said[1:])
+    if share > LEAST:
+        step = "the recording" if one.whole_capture else "a step"
+        return (f"The input is part of the bottleneck: waiting for it takes {shown} of {step}.", *said[1:])
+    return ("The input is not the bottleneck.",)
+
+
 def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[Finding, ...]:
     """The findings, none heavier than the part of a step that it is about, those first that weigh most."""
-    from dataclasses import replace
-
     kept = []
     for finding in findings:
         label = _OF.get(finding.slug)
         if label is not None and judged:
             share = max(one.share_of(label) for one in judged)
-            limit = "high" if share >= _HIGH_FROM else "medium" if share >= _MEDIUM_FROM else "low"
+            limit: Severity = "high" if share >= _HIGH_FROM else "medium" if share >= _MEDIUM_FROM else "low"
             if _RANK[finding.severity] < _RANK[limit]:
                 finding = replace(finding, severity=limit)
         kept.append(finding)
     return tuple(sorted(kept, key=lambda one: _RANK[one.severity]))
 
 
-_RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
+_RANK: dict[Severity, int] = {"high": 0, "medium": 1, "low": 2, "info": 3}

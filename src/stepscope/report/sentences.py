@@ -21,7 +21,8 @@ def title(told: Mapping[str, Rows]) -> str:
     return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
 
 
-def headline(told: Mapping[str, Rows]) -> Iterable[str]:
+def headline(told: Mapping[str, Rows], judged: bool = False) -> Iterable[str]:
+    """What stands at the top. judged: another sentence before these says what the time of a step goes to."""
     steps = [row for row in told["step_times"] if row["averaged"]]
     several = several_runs(told)
     hosts = told["runs_and_hosts"]
@@ -37,7 +38,7 @@ def headline(told: Mapping[str, Rows]) -> Iterable[str]:
             f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
         )
         waits = [row for row in told["waits"] if row["wait"] == "input" and (row["share"] or 0) >= 0.01]
-        if waits:
+        if waits and not judged:
             whole = " of all runs" if several else ""
             share = units.show(waits[0]["share"], "ratio")
             sentence += f"; {share} of the step time{whole} is spent waiting for input"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from stepscope import units
 from stepscope.report.advice import findings_of, next_commands, notes_of
+from stepscope.report.judged import document, of_pipeline, sentences, weighed
 from stepscope.report.parts import (
     Chart,
     Report,
@@ -16,7 +17,6 @@ from stepscope.report.parts import (
     ask,
     dicts,
 )
-from stepscope.report.judged import document, sentences, weighed
 from stepscope.report.sentences import answer, headline, several_runs, title
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ read rollups and other small tables, no slices."""
 _SECTIONS: tuple[
     tuple[str, str, int, bool], ...
 ] = (  # analysis, title, most rows (0: the sentences say it), in every report
-    ("step_parts", "Where a step goes", 2000, True),
+    ("step_parts", "Step parts", 2000, True),
     ("runs_and_hosts", "Recorded", 12, True),
     ("step_list", "Steps", 2000, True),
     ("step_times", "Step times", 12, False),
@@ -79,7 +79,7 @@ def build(trace: Trace, all: bool = False) -> Report:
             library.entry(name),
             heading,
             answers[name],
-            answer(name, told),
+            of_pipeline(answer(name, told), judged) if name == "pipeline_stages" else answer(name, told),
             _MOST_WITH_ALL if all else most,
         )
         for name, heading, most, always in _SECTIONS
@@ -89,7 +89,7 @@ def build(trace: Trace, all: bool = False) -> Report:
         sections = _beside(sections, {"pipeline_stages": _pipelines(trace), "memory_by_op": _memory(trace)})
     return Report(
         title=title(told),
-        headline=(*sentences(judged, several_runs(told)), *headline(told)),
+        headline=(*sentences(judged, several_runs(told)), *headline(told, bool(judged))),
         sections=tuple(sections),
         findings=findings,
         notes=notes,

@@ -107,7 +107,7 @@ class Judgement:
         return next((part.share for part in self.parts if part.label == label), 0.0)
 
 
-Sums = Mapping[Label, int]
+Sums = Mapping[str, int]
 """Picoseconds by label."""
 
 
@@ -153,8 +153,9 @@ def without(steps: Sequence[tuple[int, Sums]], cause: Cause, untraced: float | N
     untraced: how long a step is without a profiler, as part of one with it; it applies to what is left as
     well. The bounds are those of nine steps of ten, with and without that correction.
     """
-    gone: Label | None = None if cause in ("none", "unknown") else cause
-    left = sorted(dur_ps - (0 if gone is None else parts.get(gone, 0)) for dur_ps, parts in steps)
+    left = sorted(
+        dur_ps - (0 if cause in ("none", "unknown") else parts.get(cause, 0)) for dur_ps, parts in steps
+    )
     mean = sum(left) / len(left)
     ratio = 1.0 if untraced is None else min(max(untraced, 0.0), 1.0)
     low, high = left[len(left) // 20], left[-1 - len(left) // 20]

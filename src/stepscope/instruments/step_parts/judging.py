@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from stepscope.instruments.step_parts import judgement, places
 from stepscope.instruments.step_parts.judgement import Judgement, Place, Sums
-from stepscope.instruments.step_parts.labels import Label
 
 
 class Answer(Protocol):
@@ -29,7 +28,7 @@ def judge(query: Query) -> list[Judgement]:
         "WHERE dur_ps > 0 ORDER BY id"
     ).rows():
         groups[run_id, host_id][facts[0]] = tuple(facts)
-    sums: dict[int, dict[Label, int]] = defaultdict(dict)
+    sums: dict[int, dict[str, int]] = defaultdict(dict)
     for step_id, label, dur_ps in query("SELECT step_id, label, dur_ps FROM step_part").rows():
         sums[step_id][label] = dur_ps
     found = [_judged(query, *key, list(steps.values()), sums) for key, steps in groups.items()]
@@ -41,7 +40,7 @@ def _judged(
     run_id: str,
     host_id: str,
     steps: Sequence[tuple[Any, ...]],
-    sums: dict[int, dict[Label, int]],
+    sums: dict[int, dict[str, int]],
 ) -> Judgement:
     compiling = sum(kind == "compile" for _, _, _, kind, _, _ in steps)
     judged = [step for step in steps if step[2]]
