@@ -11,6 +11,7 @@ import stepscope
 from stepscope.lake import derived, reader
 from stepscope.lake.schema import schema
 from stepscope.session import deriving
+from stepscope.session.derived import VERSIONS
 from stepscope.session.lake_tables import LakeTables
 from tests.lake.recordings import chrome
 
@@ -55,7 +56,7 @@ def paths_read(lake: Path, table: str) -> list[str]:
 
 def test_merged_tables_give_the_rows_of_their_sources(lake: Path) -> None:
     assert {file.table for file in merged(lake, "many").files} >= {"track", "source", "rollup_op"}
-    assert {file.table for file in merged(lake, "few").files} == {"tfprof_node"}
+    assert {file.table for file in merged(lake, "few").files} <= VERSIONS.keys()
     assert len(paths_read(lake, "track")) == 1 + FEW
     assert len(paths_read(lake, "slice")) == SOURCES + FEW
     before = everything(lake)
