@@ -58,7 +58,7 @@ def measure(program: Path, rounds: int) -> dict[str, Any]:
                 taken[route].append(json.loads(done.stdout.splitlines()[-1]))
                 if route == "recorded":
                     cost = json.loads(Path(folder, "out", "capture.json").read_text())["cost"]
-                    aside = ("profiled_ns", "machine_ns")
+                    aside = ("profiled_ns", "machine_ns", "stacks_ns")
                     stood.append(sum(ns for name, ns in cost.items() if name not in aside) / 1e6)
     told: dict[str, Any] = {"rounds": rounds, "stood_still_ms": round(statistics.median(stood), 1)}
     for phase, (first, last) in PHASES.items():
