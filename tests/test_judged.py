@@ -13,7 +13,7 @@ import stepscope
 from stepscope.instruments.step_parts import judgement
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
-from stepscope.instruments.step_parts.places import chosen
+from stepscope.instruments.step_parts.places import chosen, in_loop
 from stepscope.report import judged, summary
 from tests import corpus
 
@@ -86,6 +86,17 @@ def test_many_small_calls_are_a_function_and_no_line():
     weights = Counter({(MAIN, Place("train.py", line, "step")): line for line in range(30, 36)})
     assert chosen(weights, by_function=True) == (Place("train.py", 35, "step"), MAIN)
     assert chosen(Counter()) == (None, None)
+
+
+def test_python_is_told_by_the_line_of_the_loop():
+    """Not by the line within a loop of Python at which threads take turns."""
+    top = Place("train.py", 90, "<module>")
+    step = (top, Place("train.py", 60, "main"))
+    python = Counter({(top, MAIN, Place("train.py", 31, "points")): 50})
+    assert in_loop(python, python + Counter({step: 40})) == (MAIN, top)
+    fit = (top, Place("train.py", 70, "main"))
+    assert in_loop(Counter({(*fit, MAIN): 50}), Counter({(*fit, MAIN): 50, fit: 40})) is None
+    assert in_loop(Counter(), Counter()) is None
 
 
 def one(cause: str, **more) -> Judgement:

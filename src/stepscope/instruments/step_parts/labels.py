@@ -130,9 +130,10 @@ _PURPOSES = (
     _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
     _rule(
         "compile",
-        r"(^|/)(tracing_compilation|func_graph|autograph_util|pywrap_xla|partial_eval|mlir|compiler|autotuning)\.py:"
+        r"(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
+        r"|(^|/)tracing_compilation\.py:.*_create_concrete"
         r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/|interpreters/(mlir|pe)\."
-        r"|(^|/)pjit\.py:.*(_infer_params|_create_pjit_jaxpr|_pjit_call_impl_python|_resolve_and_lower)"
+        r"|(^|/)pjit\.py:.*(_create_pjit_jaxpr|_pjit_lower)"
         r"|(^|/)stages\.py:.*(lower|compile)|(^|/)pxla\.py:.*(lower|compile|from_hlo)"
         r"|_dynamo/|_inductor/|torch/fx/",
         True,
@@ -203,7 +204,7 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
 
 _INSTALLED = re.compile(r"(site|dist)-packages/|/lib/python\d|^(numpy|pandas|scipy|sklearn|PIL|cv2)/")
 
-BLOCKED = 0.1
+BLOCKED = 0.03
 """A thread that ran for less than this part of a sample was waiting for something."""
 
 

@@ -24,8 +24,12 @@ Query = Callable[[str], Answer]
 Path = tuple[Place, ...]
 """Calls of the program's own functions, the outermost first."""
 
-MOST_OF = 0.6
+MOST_OF = 0.8
 """A line is followed into what it calls while it has this part of the time."""
+ALL_OF = 0.9
+"""A line that has this part of all that a thread does tells nothing apart: the loop is further inside."""
+MOST_OF_FUNCTION = 0.6
+"""The same of a function."""
 _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
 
@@ -56,6 +60,7 @@ def of_label(
         return None, None
     whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
     weights: Counter[Path] = Counter()
+    everything: Counter[Path] = Counter()
     others = [
         row[0]
         for row in query(
@@ -65,11 +70,45 @@ def of_label(
     for other in others:
         paths, meanings = _stacks(query, other)
         for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
+            everything[paths.get(stack_id, ())] += weight_ps
             ran = None if cpu_ps is None else cpu_ps / weight_ps
             if labels.blocked(meanings.get(stack_id, labels.NOTHING).label, ran) == label:
                 weights[paths.get(stack_id, ())] += weight_ps
     del weights[()]
+    if label == "python" and (found := in_loop(weights, everything)) is not None:
+        return found
     return chosen(weights, by_function=label == "dispatch")
+
+
+def in_loop(weights: Counter[Path], everything: Counter[Path]) -> tuple[Place, Place | None] | None:
+    """The line of the function with the loop of steps that spends most of what is asked about, and what
+    called that function; None when all that the thread does comes from one line, as from a call of fit.
+
+    Which line within a loop of Python runs is not known well: threads take turns where loops begin again.
+    """
+    whole = sum(everything.values())
+    depth = 0
+    above: Place | None = None
+    while whole:
+        here: Counter[tuple[str, str | None]] = Counter()
+        lines: Counter[Place] = Counter()
+        for calls, weight in everything.items():
+            if len(calls) > depth:
+                here[calls[depth].file, calls[depth].function] += weight
+                lines[calls[depth]] += weight
+        if not here or max(here.values()) < MOST_OF * whole:
+            return None
+        place = max(lines, key=lambda one: (lines[one], one.file, one.line or 0))
+        if lines[place] < ALL_OF * whole:
+            break
+        above, depth = place, depth + 1
+    asked: Counter[Place] = Counter()
+    for calls, weight in weights.items():
+        if len(calls) > depth:
+            asked[calls[depth]] += weight
+    if not asked:
+        return None
+    return max(asked, key=lambda one: (asked[one], one.file, one.line or 0)), above
 
 
 def _samples(query: Query, source_id: int, sources: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -134,7 +173,7 @@ def chosen(weights: Counter[Path], by_function: bool = False) -> tuple[Place | N
         if not nexts:
             break
         key = max(nexts, key=lambda one: (nexts[one], one[0], one[1] or "", one[2] or 0))
-        if nexts[key] < MOST_OF * whole and path:
+        if nexts[key] < (MOST_OF_FUNCTION if by_function else MOST_OF) * whole and path:
             break
         line = max(lines[key], key=lambda one: (lines[key][one], one or 0))
         path.append(Place(key[0], line, key[1]))

@@ -1,0 +1,167 @@
+"""Whether the first sentence is true: programs with a known culprit, recorded, asked and scored.
+
+    python benchmarks/culprits.py FOLDER [--only NAME ...] [--steps N] [--keep FOLDER] [--label TEXT]
+
+FOLDER holds a folder for each program, with program.py and truth.json. Each program is recorded with
+`stepscope record`, and `stepscope PATH --format json` says what limits it. Compared are the cause
+(also_acceptable counts; a healthy program is one whose cause is none), the place (a line of the culprit, or
+another of its function), op or stage, findings of high severity about something else, and the predicted
+step with the fixed program's, as parts of the step that each was measured in. Written to
+benchmarks/results/culprits-LABEL.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ABOUT = {
+    "input-wait": {"input"},
+    "python-in-pipeline": {"input", "python"},
+    "recompilation": {"compile"},
+    "compile-step": {"compile"},
+    "copies-in-steps": {"copy"},
+    "python-between-ops": {"python"},
+    "per-op-dispatch": {"dispatch"},
+    "per-step-io": {"wait"},
+    "device-idle": {"input", "python", "dispatch", "wait", "compile", "copy"},
+}
+"""Causes that a finding of high severity may stand for; others say nothing of a cause."""
+NEAR = 0.25
+"""How far the predicted step may be from the fixed program's, as part of the latter."""
+
+
+def main() -> int:
+    """Records, asks, prints a line a program and the shares, writes JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", nargs="*", help="names of programs; all when not given")
+    parser.add_argument("--steps", type=int, default=30, help="steps to record")
+    parser.add_argument("--keep", type=Path, help="folder for the recordings; those that are there are used")
+    parser.add_argument("--label", default=datetime.date.today().isoformat())
+    options = parser.parse_args()
+    programs = sorted(path.parent for path in options.folder.glob("*/truth.json"))
+    chosen = [path for path in programs if not options.only or path.name in options.only]
+    results = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for program in chosen:
+            out = (options.keep or Path(scratch)) / program.name
+            truth = json.loads((program / "truth.json").read_text())
+            told = asked(program / "program.py", out, options.steps)
+            results.append({"id": program.name, "cause": truth["cause"], **scored(truth, told)})
+            print(line(results[-1]), flush=True)
+    whole = {"cores": os.cpu_count(), "load": os.getloadavg()[0], "shares": shares(results)}
+    print(json.dumps(whole["shares"]))
+    out = HERE / "results" / f"culprits-{options.label}.json"
+    out.write_text(json.dumps({**whole, "programs": results}, indent=1) + "\n")
+    return 0
+
+
+def asked(program: Path, out: Path, steps: int) -> dict[str, Any]:
+    """What stepscope says of a program, which is recorded first unless that was done before."""
+    stepscope = [sys.executable, "-m", "stepscope.cli"]
+    if not out.exists():
+        run = [sys.executable, str(program), "--steps", str(steps + 40)]
+        done = subprocess.run(
+            [*stepscope, "record", "--steps", str(steps), "--out", str(out), "--", *run],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if not out.exists():
+            return {"answer": None, "findings": [], "headline": done.stderr.splitlines()[-3:]}
+    said = subprocess.run(
+        [*stepscope, str(out), "--format", "json"], capture_output=True, text=True, check=False
+    )
+    if said.returncode:
+        return {"answer": None, "findings": [], "headline": said.stderr.splitlines()[-3:]}
+    found: dict[str, Any] = json.loads(said.stdout)
+    return found
+
+
+def scored(truth: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is right about an answer; None where the truth has nothing to compare with."""
+    answer = told["answer"] or {}
+    wanted = {truth["cause"], *truth["also_acceptable"]} - {"healthy"}
+    wanted |= {"none"} if truth["cause"] == "healthy" else set()
+    high = [one["slug"] for one in told["findings"] if one["severity"] == "high"]
+    return {
+        "said": answer.get("cause"),
+        "right": answer.get("cause") in wanted,
+        "placed": placed(truth, answer),
+        "false_high": [slug for slug in high if not ABOUT.get(slug, wanted) & wanted],
+        "gain": gain(truth, answer),
+        "place": answer.get("place"),
+        "op_type": answer.get("op_type"),
+        "stage": answer.get("stage"),
+        "headline": told["headline"][:1],
+    }
+
+
+def placed(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> bool | None:
+    """Whether the line, the function, the op or the stage of the culprit is named; None for healthy
+    programs."""
+    wanted, place = truth.get("place"), answer.get("place")
+    if wanted is None:
+        return None
+    if place is not None and Path(place["file"]).name == wanted["file"]:
+        within = wanted["line_from"] <= (place["line"] or 0) <= wanted["line_to"]
+        if within or place["function"] == wanted["function"]:
+            return True
+    op, stage = answer.get("op_type"), answer.get("stage")
+    if op and truth.get("op_type") and truth["op_type"].lower() in op.lower().replace("_mkl", ""):
+        return True
+    first = (truth.get("stage") or "").partition(" ")[0]
+    return bool(stage and first and first.lower() in stage.lower())
+
+
+def gain(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The predicted step as part of the broken one, and the fixed one; None for healthy programs."""
+    if truth["cause"] == "healthy" or not answer.get("step_ps"):
+        return None
+    fixed = statistics.median(truth["ms_fixed"]) / statistics.median(truth["ms_broken"])
+    predicted = answer["step_if_removed_ps"] / answer["step_ps"]
+    near = abs(predicted - fixed) <= NEAR * fixed
+    return {
+        "predicted": round(predicted, 3),
+        "fixed": round(fixed, 3),
+        "near": near,
+        "direction": predicted < 1,
+    }
+
+
+def shares(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """How many of the programs are right, by what is scored."""
+
+    def part(values: list[Any]) -> str:
+        return f"{sum(map(bool, values))} of {len(values)}"
+
+    gains = [one["gain"] for one in results if one["gain"] is not None]
+    return {
+        "cause": part([one["right"] for one in results]),
+        "place": part([one["placed"] for one in results if one["placed"] is not None]),
+        "no false high finding": part([not one["false_high"] for one in results]),
+        "gain": part([one["near"] for one in gains]),
+        "direction": part([one["direction"] for one in gains]),
+    }
+
+
+def line(one: Mapping[str, Any]) -> str:
+    """A program's result in a line."""
+    mark = "right" if one["right"] else "WRONG"
+    placed = {True: "placed", False: "not placed", None: "-"}[one["placed"]]
+    return f"{one['id']:16} {one['cause']:10} {one['said']!s:12} {mark:6} {placed:11} {one['headline']}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
