@@ -28,6 +28,7 @@ SELECT
   COUNT(*) AS slices,
   CAST(SUM(s.dur_ps) AS BIGINT) AS total_ps,
   CAST(SUM(s.self_ps) AS BIGINT) AS self_ps,
+  CAST(SUM(o.self_ps) AS BIGINT) AS op_self_ps,
   MIN(s.dur_ps) AS min_ps,
   MAX(s.dur_ps) AS max_ps
 FROM slice AS s

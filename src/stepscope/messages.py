@@ -230,6 +230,11 @@ NOTES: dict[str, Message] = {
         "The beginning of the file, with its settings and names, is damaged. The events were read.",
         "Copy the file again if names of processes or the clock are missing.",
     ),
+    "damaged-line": Message(
+        "Lines without a count",
+        "A line of collapsed stacks ends with a number of samples. These lines do not, and are left out.",
+        "Make the file again, or remove the lines.",
+    ),
     "damaged-metadata": Message(
         "Names or facts that cannot be read",
         "A part of the file that names events or describes the recording is damaged. The events were "
@@ -395,6 +400,12 @@ NOTES: dict[str, Message] = {
         "The list of events holds something other than objects.",
         "Nothing, if there are only a few.",
     ),
+    "not-time": Message(
+        "Profiles that do not count time",
+        "speedscope's format can hold profiles of bytes or of counts. A timeline cannot show them, so they "
+        "are left out.",
+        "Record a profile of time.",
+    ),
     "one-sided-links": Message(
         "Arrows with one end",
         "An arrow between threads was recorded at only one end: the other end lies before or after the "
@@ -445,6 +456,12 @@ NOTES: dict[str, Message] = {
         "Profilers write one recording as several files (an XPlane and a Chrome trace). stepscope reads "
         "one of them, so that nothing counts twice.",
         "Nothing. Pass the other file by its own path to read it instead.",
+    ),
+    "samples-without-times": Message(
+        "Samples that tell no times",
+        "Collapsed stacks tell how many samples each stack had, not when they were taken. They are shown one "
+        "after the other in alphabetical order: shares are right, moments are not.",
+        "To see the order in time, record in another format: py-spy's speedscope, or a trace.",
     ),
     "stacks-capped": Message(
         "Samples of stacks were not kept",

@@ -68,7 +68,7 @@ def test_rows_of_the_others() -> None:
     assert set(kinds("chrome/jax.trace.json.gz").values()) == {("thread", "execution", "/host:CPU cpu")}
     horovod = kinds("chrome/horovod.json")
     tensors = [one for row, one in horovod.items() if "HorovodAllreduce" in row]
-    assert tensors == [("lane", "execution", None)] * 2
+    assert tensors == [("lane", "execution", "Horovod unknown")] * 2, "tensors are no devices"
 
 
 def test_rows_of_a_profiled_accelerator() -> None:

@@ -47,6 +47,6 @@ def test_each_sample_has_one_owner() -> None:
                 head = file.read(formats.HEAD_BYTES)
             owners[path] = [one.NAME for one in formats.formats() if one.sniff(head, path.stem)]
     assert {path.parent.name for path, names in owners.items() if len(names) == 1} >= {
-        "checkpoint", "chrome", "event_file", "graph", "run_metadata", "tf_data", "xplane",
+        "checkpoint", "chrome", "event_file", "graph", "kineto", "run_metadata", "tf_data", "xplane",
     }  # fmt: skip
     assert not {path: names for path, names in owners.items() if len(names) > 1}

@@ -25,7 +25,7 @@ SAMPLES = (
 )
 COLUMNS = {
     "rollup_op": "track_id, name, category, op_name, op_type, CASE WHEN is_op THEN class END, wait, is_op, "
-    "slices, total_ps, self_ps, min_ps, max_ps",
+    "slices, total_ps, self_ps, op_self_ps, min_ps, max_ps",
     "rollup_device": "device_track_id, track_id, piece_id, busy_ps, work_ps, slices, gaps, most_gap_ps, "
     "short_gaps, short_gaps_ps, first_ps, last_ps",
     "rollup_step": "step_id, wait, waits, waited_ps",
@@ -47,6 +47,23 @@ def check(trace: stepscope.Trace) -> dict[str, int]:
     return counted
 
 
+_LENT = """
+WITH RECURSIVE above AS (
+  SELECT s.id, s.parent_id, s.self_ps FROM slice AS s
+  WHERE s.id NOT IN (SELECT slice_id FROM op_slice) AND s.id NOT IN (SELECT slice_id FROM wait_slice)
+  UNION ALL
+  SELECT a.id, s.parent_id, a.self_ps FROM above AS a INNER JOIN slice AS s ON s.id = a.parent_id
+  WHERE a.parent_id NOT IN (SELECT slice_id FROM op_slice)
+),
+lent AS (SELECT parent_id AS id, SUM(self_ps) AS lent_ps FROM above GROUP BY parent_id)
+SELECT s.id, s.op_self_ps, s.self_ps + l.lent_ps
+FROM slice AS s
+LEFT JOIN lent AS l ON l.id = s.id AND l.lent_ps > 0 AND s.id IN (SELECT slice_id FROM op_slice)
+WHERE s.op_self_ps IS DISTINCT FROM CAST(s.self_ps + l.lent_ps AS BIGINT)
+"""
+"""Slices whose op_self_ps is not what climbing from every slice to the op around it gives."""
+
+
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_recordings(path):
     try:
@@ -56,6 +73,8 @@ def test_recordings(path):
         pytest.skip("nothing in it that can be read")
     with trace:
         check(trace)
+        if trace.query("SELECT count(*) FROM slice").rows()[0][0] <= 50_000:
+            assert trace.query(_LENT).rows() == []
 
 
 def test_there_is_something_of_everything():

@@ -33,8 +33,13 @@ NAME_CLASSES = {
     "ncclKernel": "collective",
     "kernel": "compute",
     "QUEUE": "wait",
+    "cudaStreamSynchronize": "wait",
 }
 """Names without op type."""
+MARKS = (
+    "gpu_user_annotation", "user_annotation", "cuda_sync", "xpu_sync", "overhead", "python_function",
+)  # fmt: skip
+"""Categories of slices on rows of devices that are no work."""
 WAITS = {
     "cudaStreamSynchronize": "device",
     "IteratorGetNextOp::DoCompute": "input",
@@ -75,7 +80,7 @@ class World:
             and s["recovered_from"] == "file"
         ]
         kept = any(s["averaged"] for s in (together if apart else own))
-        judged = [s for s in own if s["averaged"] or not kept]
+        judged = [s for s in own if s["averaged"] or not kept or (s["kind"] == "cut_off" and not apart)]
         spans = [(s["ts_ps"], s["ts_ps"] + s["dur_ps"]) for s in judged]
         if apart:
             return spans
@@ -119,7 +124,7 @@ class World:
             place = self.place(s)
             category = s["category"] or ""
             if place == "device":
-                if category not in ("gpu_user_annotation", "user_annotation", "cuda_sync", "overhead"):
+                if category not in MARKS:
                     yield s, place
             elif place != "none" and (
                 s["op_type"] is not None
@@ -160,6 +165,20 @@ class World:
         for s, place, low, high in self.work():
             found[key(s, place)] |= cells(low, high)
         return found
+
+    def executed(self) -> dict[Any, list[int]]:
+        """Times of everything that worked, by source, place and device, whatever the window."""
+        found: dict[Any, list[int]] = defaultdict(list)
+        for s, place in self.ops():
+            if self.kind(s) != "wait" and place != "launch":
+                own = s["dur_ps"] if place == "device" else s["self_ps"]
+                found[s["source_id"], place, self.device(s)].append(own)
+        return found
+
+    def by_device(self) -> dict[Any, set[int]]:
+        """Cells of the windows in which a device worked; none for one that only worked outside of them."""
+        busy = self.busy(lambda s, place: (s["source_id"], place, self.device(s)))
+        return {key: busy.get(key, set()) for key in self.executed()}
 
     def waited(self, step: Row, kind: str) -> set[int]:
         """Cells of a step in which threads wait."""
@@ -311,8 +330,9 @@ def busy_by_device(tables: Tables) -> list[tuple[Any, ...]]:
     number: dict[Any, int] = defaultdict(int)
     for s, place, _, _ in world.work():
         number[s["source_id"], place, world.device(s)] += 1
+    executed = world.executed()
     rows = []
-    for key, busy in world.busy(lambda s, place: (s["source_id"], place, world.device(s))).items():
+    for key, busy in world.by_device().items():
         gaps = [gap for window in world.windows[key[0]] for gap in runs(busy, *window)]
         figures = (
             len(busy) * UNIT,
@@ -320,6 +340,8 @@ def busy_by_device(tables: Tables) -> list[tuple[Any, ...]]:
             max(gaps, default=0) * UNIT,
             len(gaps),
             number[key],
+            len(executed[key]),
+            sum(executed[key]),
         )
         rows.append((*key, *figures))
     merged: dict[Any, list[tuple[Any, ...]]] = defaultdict(list)
@@ -327,10 +349,13 @@ def busy_by_device(tables: Tables) -> list[tuple[Any, ...]]:
         merged[-1 if world.apart[row[0]] else row[0], row[1], row[2]].append(row)
     done = []
     for (_, place, device), alike in merged.items():
-        busy_ps, window_ps, _, gaps_number, slices = (sum(r[i] for r in alike) for i in range(3, 8))
+        busy_ps, window_ps, _, gaps_number, slices, runs_number, sum_ps = (
+            sum(r[i] for r in alike) for i in range(3, 10)
+        )
         first, longest = min(r[0] for r in alike), max(r[5] for r in alike)
         told = ("r", "h", first, place, device, busy_ps, window_ps - busy_ps)
-        done.append((*told, share(busy_ps, window_ps), longest, gaps_number, slices))
+        counted = (longest, gaps_number, slices, runs_number, sum_ps, window_ps)
+        done.append((*told, share(busy_ps, window_ps), *counted))
     return sorted(done, key=lambda row: row[2:5])
 
 
@@ -392,7 +417,7 @@ def idle_gaps(tables: Tables) -> list[tuple[Any, ...]]:
     """Twin of idle_gaps, without the order of equally long gaps of one device."""
     world = World(tables)
     rows = []
-    for key, busy in world.busy(lambda s, place: (s["source_id"], place, world.device(s))).items():
+    for key, busy in world.by_device().items():
         starts = []
         for begin, end in world.windows[key[0]]:
             free = set(range(begin // UNIT, end // UNIT)) - busy

@@ -74,6 +74,8 @@ pub struct Facts {
     pub start_ps: Option<i64>,
     /// End of the last slice.
     pub end_ps: Option<i64>,
+    /// Start of the first and end of the last slice, whatever else there is.
+    pub slices_ps: Option<(i64, i64)>,
     /// What the format tells beside its events.
     pub meta: BTreeMap<String, String>,
     /// What was lost, repaired, capped or missing, in the order of first mention.
@@ -133,6 +135,14 @@ impl Facts {
         member("origin_unix_ns", optional(self.origin_unix_ns));
         member("start_ps", optional(self.start_ps));
         member("end_ps", optional(self.end_ps));
+        member(
+            "slices_start_ps",
+            optional(self.slices_ps.map(|(start, _)| start)),
+        );
+        member(
+            "slices_end_ps",
+            optional(self.slices_ps.map(|(_, end)| end)),
+        );
         let meta: Vec<String> = self
             .meta
             .iter()

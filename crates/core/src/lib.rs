@@ -25,4 +25,4 @@ pub mod store;
 pub use formats::{decode, open};
 
 /// Raised whenever the same bytes would give other rows.
-pub const DECODER_VERSION: u32 = 5;
+pub const DECODER_VERSION: u32 = 6;

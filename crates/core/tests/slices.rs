@@ -131,6 +131,7 @@ fn twin(slices: &[Slice]) -> Vec<Row> {
                 some(slice.category.then_some(slice.ts_ps)),
             ),
             ("args_json", text(slice.args.as_deref())),
+            ("op_self_ps", Value::Null),
         ];
         rows.push(
             row.into_iter()

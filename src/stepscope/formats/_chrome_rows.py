@@ -2,7 +2,7 @@
 
 The core gives rows of a timeline as the file numbers them. TF Timeline's rows, for one, are lanes: places
 on a screen that slices were packed into, no threads and no streams, and for an accelerator the slices are
-launches, unless the row is a stream.
+launches, unless the row is a stream. Where categories of slices say what a row is, names come last.
 """
 
 from __future__ import annotations
@@ -21,14 +21,21 @@ TRACKS_LIMIT = 200_000
 """Files with more rows than a person could ever look at keep them unclassified."""
 
 
+_CLASSES = "classes of rows"
+"""Member of meta in which the core tells what categories say of rows."""
+
+
 def classify(store: Store) -> None:
     """Says what the tracks are, and adds the devices that they belong to."""
+    facts = store.facts
+    producer = str(facts.get("producer", "unknown"))
+    meta = dict(facts.get("meta", {}))
+    classes = _loads(meta.pop(_CLASSES, None), {})
+    if classes:
+        store.update_facts({"meta": meta})
     if store.tables().get("track", 0) > TRACKS_LIMIT:
         return
     tracks = store.rows("track") if "track" in store.tables() else []
-    facts = store.facts
-    producer = str(facts.get("producer", "unknown"))
-    meta = facts.get("meta", {})
     if "stepscope" in meta:
         restore_devices(store, meta, tracks)
         return  # our own export tells what each track is
@@ -36,7 +43,11 @@ def classify(store: Store) -> None:
     file = _File(_loads(meta.get("processes"), {}), _loads(meta.get("deviceProperties"), []))
     for track in tracks:
         if track["kind"] == "unknown":
-            say(track, file)
+            told = classes.get(str(track["id"]))
+            if type(told) is int or (told is not None and producer == "kineto"):
+                _by_category(track, file, told)
+            else:
+                say(track, file)
     if tracks:
         columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
         store.replace("track", {column: [track[column] for track in tracks] for column in columns})
@@ -138,19 +149,65 @@ def _tf_compute(track: Track, name: str, file: _File) -> None:
         _set(track, "lane", "dispatch", _tf_device(name, file))
 
 
-def _kineto(track: Track, file: _File) -> None:
-    """Rows of PyTorch's profiler: CPU threads, and GPU streams under the number of the device."""
+_ACCELERATOR = re.compile(r"(GPU|XPU|MTIA|HPU|NPU)\s*(\d+)", re.IGNORECASE)
+_IDS = re.compile(r"pid (-?\d+)(?: tid (.*))?$", re.DOTALL)
+
+
+def _label(track: Track, file: _File) -> re.Match[str] | None:
+    """The label of a process that stands for an accelerator."""
     about = file.about(track)
-    gpu = re.match(r"(?:GPU|XPU|MTIA|HPU)\s*(\d+)", str(about.get("labels") or ""))
-    if gpu:
-        label = str(about["labels"]).strip()
+    texts = (str(about.get("labels") or "").strip(), track["process"])
+    return next((found for text in texts if (found := _ACCELERATOR.fullmatch(text))), None)
+
+
+def _accelerator(track: Track, file: _File, number: int | None) -> int:
+    """The device of a row of an accelerator: by the number that its slices tell, else by the label of its
+    process, else by the process's number."""
+    label = _label(track, file)
+    if number is None:
+        ids = _IDS.match(track["origin"])
+        number = int(label[2]) if label else int(ids[1]) if ids else 0
+    name = label[0] if label and int(label[2]) == number else f"{label[1] if label else 'GPU'} {number}"
+    kind = "gpu" if name.upper().startswith(("GPU", "XPU")) else "unknown"
+    properties = next((one for one in file.properties if str(one.get("id")) == str(number)), None)
+    args = json.dumps(properties, separators=(",", ":")) if properties else None
+    if name != track["process"]:
+        track["process"] = f"{track['process']} ({name})"
+    return file.device(name, kind, args)
+
+
+def _by_category(track: Track, file: _File, told: int | str) -> None:
+    """A row whose slices have categories of Kineto's: told is the number of a device, or device, host or
+    runtime."""
+    name = track["name"] = track["name"].strip()
+    ids = _IDS.match(track["origin"])
+    tid = (ids[2] if ids else None) or ""
+    if told == "host" or (told == "runtime" and _label(track, file) is None):
+        # Python calls may lie on the row of a stream, by its numbers; the name is the stream's then.
+        track["name"] = f"thread {tid}" if name.lower().startswith("stream") and tid else name
+        _set(track, "thread", "execution", file.device("CPU", "cpu"))
+    elif told == "runtime":
+        _set(track, "lane", "dispatch", _accelerator(track, file, None))
+    else:
+        if "stream" in name.lower():
+            track["name"] = name.removeprefix("tid ")
+        elif re.fullmatch(r"\d+", tid) and name.startswith((f"tid {tid}", f"thread {tid}")):
+            track["name"] = f"stream {tid}"
+        device = _accelerator(track, file, told if isinstance(told, int) else None)
+        if told == "device" and re.fullmatch(r"-\d+", tid):
+            _set(track, "unknown", "annotation", device)  # waits for the whole device lie below its streams
+        else:
+            _set(track, "device_stream", "execution", device)
+
+
+def _kineto(track: Track, file: _File) -> None:
+    """Rows of PyTorch's profiler whose slices do not tell what they are: streams of the device that labels
+    the process, else threads."""
+    if _label(track, file):
         if _empty(track):
             return
-        properties = next((one for one in file.properties if str(one.get("id")) == gpu[1]), None)
-        args = json.dumps(properties, separators=(",", ":")) if properties else None
-        track["process"] = f"{track['process']} ({label})"
+        device = _accelerator(track, file, None)
         track["name"] = track["name"].strip()
-        device = file.device(label, "gpu", args)
         if track["name"].startswith("stream") or re.search(r" tid \d+$", track["origin"]):
             _set(track, "device_stream", "execution", device)
         else:
@@ -198,12 +255,12 @@ def _profiler(track: Track, file: _File) -> None:
 
 
 def _horovod(track: Track, file: _File) -> None:
-    """Each row is a tensor, shown as a process: neither a thread nor a stream."""
+    """Each row is a tensor, shown as a process: neither a thread nor a stream, and no device."""
     if track["process"] in ("", "pid 0"):
         # Marks of cycles belong to no tensor.
         _set(track, "lane", "annotation")
     elif not _empty(track):
-        _set(track, "lane", "execution")
+        _set(track, "lane", "execution", file.device("Horovod", "unknown"))
 
 
 def _viztracer(track: Track, file: _File) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from stepscope.instruments.steps import EVIDENCE, Step
 
-_KINDS = ("train", "eval", "compile", "warm_up", "unknown")
+_KINDS = ("train", "eval", "compile", "warm_up", "cut_off", "unknown")
 _TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder")
 _LONGEST_PS = 2**62
 

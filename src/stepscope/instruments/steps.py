@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -28,6 +28,18 @@ WARM_UP_FACTOR = 3
 """The first step is warm-up when it takes more than this many times the median of the others."""
 WARM_UP_OTHERS = 3
 """How many other steps that median needs."""
+CUT_SHARE = {"marker": 0.1}
+"""The last step is cut off by the end of the recording when it lasts less than this part of the others'
+median: a mark of the user's is hardly ever cut."""
+CUT_OTHERS = 0.5
+"""The same for other evidence: PyTorch's profiler ends its marks when it stops, and of steps that last from
+one call to the next the last ends with its call."""
+STUB_SHARE = 0.1
+"""What lasts less than this part of the others' median tells nothing of a step: it is a stub."""
+SOURCE_OP = "_SOURCE"
+"""The node that every run of a graph begins with."""
+MOST_MERGED = 200_000
+"""Slices of a timeline that are looked through for the sessions that it was merged from."""
 
 _EVAL = re.compile(r"(^|[^a-z])(eval|evaluate|evaluation|test|valid|validation|predict)([^a-z]|$)", re.I)
 _TRAIN = re.compile(r"(^|[^a-z])(train|training|fit)([^a-z]|$)|ProfilerStep|Profiled batch", re.I)
@@ -90,6 +102,8 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     """
     facts = store.facts
     marks = [_mark(row) for row in _rows(store, "marker")]
+    sources = [mark for mark in marks if mark.name == SOURCE_OP]
+    marks = [mark for mark in marks if mark.name != SOURCE_OP]
     tracks = {row["id"]: row["name"] or "" for row in _rows(store, "track")} if marks else {}
     start, end = facts.get("start_ps"), facts.get("end_ps")
     steps = _exported(facts.get("meta", {})) or find(marks, tracks)
@@ -101,7 +115,10 @@ def recover(store: Store, source: Hints, told: Sequence[tuple[int, int, int, boo
     if not steps and start is not None and end is not None:
         steps = _recorded(told, facts.get("origin_unix_ns"), start, end, marks)
     if not steps and start is not None and end is not None:
-        steps = [_one_step(source, facts["producer"], start, end, marks)]
+        # Moments such as the end of the recorder's own window stretch nothing.
+        if facts.get("slices_start_ps") is not None:
+            start, end = facts["slices_start_ps"], facts["slices_end_ps"]
+        steps = _merged(store, sources) or [_one_step(source, facts["producer"], start, end, marks)]
         if steps[0].recovered_from == "whole_capture":
             _note(store, "no-steps", "nothing in the recording shows where a step begins")
     store.replace(
@@ -333,6 +350,29 @@ def _periods(calls: Sequence[Mark], evidence: str) -> list[Step]:
     return steps
 
 
+def _merged(store: Store, sources: Sequence[Mark]) -> list[Step]:
+    """The sessions of a timeline that somebody merged from several: each begins with the node `_SOURCE` of
+    its graph and runs the same ops, and nothing runs in two of them. Nothing for one session's timeline."""
+    starts = sorted(mark.ts_ps for mark in _busiest_track(sources))
+    if len(starts) < 2 or store.tables().get("slice", 0) > MOST_MERGED:
+        return []
+    runs: list[Counter[str]] = [Counter() for _ in starts]
+    ends = list(starts)
+    for row in store.rows("slice"):
+        if row["op_name"] is None:
+            continue
+        at = max(0, bisect_right(starts, row["ts_ps"]) - 1)
+        starts[at] = min(starts[at], row["ts_ps"])
+        ends[at] = max(ends[at], row["ts_ps"] + row["dur_ps"])
+        runs[at][row["op_name"]] += 1
+    overlap = any(end > start for end, start in zip(ends, starts[1:], strict=False))
+    if overlap or any(set(run) != set(runs[0]) for run in runs):
+        return []
+    why = f"one of {len(starts)} sessions whose timelines were merged"
+    spans = enumerate(zip(starts, ends, strict=True))
+    return [Step("session", i, start, end, "file", reason=why) for i, (start, end) in spans if end > start]
+
+
 # What kind of step, and how it is called.
 
 
@@ -346,6 +386,9 @@ def _classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
             share = round(100 * compile_ps / length)
             step = step._replace(kind="compile", averaged=False, reason=f"compiling takes {share} % of it")
         done.append(step)
+    if done and done[-1].averaged:
+        kind = done[-1].kind
+        done[-1] = _cut_off(done[-1], [step for step in done[:-1] if step.averaged and step.kind == kind])
     by_kind: dict[str, list[int]] = defaultdict(list)
     for i, step in enumerate(done):
         by_kind[step.kind].append(i)
@@ -360,6 +403,22 @@ def _classify(steps: Sequence[Step], compiles: Sequence[Mark]) -> list[Step]:
             why = f"the first step, {times:.1f} times as long as the median of the others"
             done[members[0]] = done[members[0]]._replace(kind="warm_up", averaged=False, reason=why)
     return done
+
+
+def _cut_off(last: Step, others: Sequence[Step]) -> Step:
+    """The last step, marked when the recording ends within it, and kept: only averages leave it out."""
+    if not others:
+        return last
+    lengths = sorted(step.end_ps - step.ts_ps for step in others)
+    typical, length = lengths[(len(lengths) - 1) // 2], last.end_ps - last.ts_ps
+    if length < STUB_SHARE * typical:
+        why = "the recording ends as it begins: it lasts less than a tenth of the others"
+        return last._replace(averaged=False, reason=why)
+    if len(others) > 1 and length < CUT_SHARE.get(last.recovered_from, CUT_OTHERS) * typical:
+        share = round(100 * length / typical)
+        why = f"the recording ends within it, at {share} % of the median of the others"
+        return last._replace(kind="cut_off", averaged=False, reason=why)
+    return last
 
 
 def _named_kind(step: Step) -> Step:

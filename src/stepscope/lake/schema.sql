@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 11
+-- SCHEMA_VERSION 12
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -14,6 +14,7 @@
 --   9  rollup_op, rollup_device and rollup_step
 --  10  step_part
 --  11  frame, stack and stack_sample
+--  12  slice and rollup_op have op_self_ps
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -119,6 +120,7 @@ CREATE TABLE slice (
   depth INTEGER NOT NULL,           -- 0 for a slice without a parent
   parent_id BIGINT,                 -- innermost slice of the track that contains this one
   self_ps BIGINT NOT NULL,          -- duration without what lies on top of it; sums to the track's busy time
+  op_self_ps BIGINT,                -- of an op: self_ps with that of slices within it that are neither ops nor waits; NULL when the same
   step BIGINT,                      -- number of the step during which it started
   op_name VARCHAR,                  -- op or graph node it executes
   op_type VARCHAR,                  -- type of that op
@@ -179,7 +181,7 @@ CREATE TABLE step_stored (
   source_id BIGINT NOT NULL,        -- source it was recovered from
   step BIGINT NOT NULL,             -- number of the step: the program's own where recorded, else counted from 0
   name VARCHAR NOT NULL,            -- name of the marker
-  kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up or unknown
+  kind VARCHAR NOT NULL,            -- train, eval, compile, warm_up, cut_off or unknown
   recovered_from VARCHAR NOT NULL,  -- marker, profiler_step, session_run, function_run, function_call, get_next, file, recorder or whole_capture
   ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
   dur_ps BIGINT NOT NULL,           -- duration
@@ -204,6 +206,7 @@ CREATE TABLE rollup_op (
   slices BIGINT NOT NULL,           -- how many
   total_ps BIGINT NOT NULL,         -- their durations with children, added up
   self_ps BIGINT NOT NULL,          -- their self times, added up
+  op_self_ps BIGINT,                -- of ops: their self times, with those of slices within them that are neither ops nor waits
   min_ps BIGINT NOT NULL,           -- shortest duration
   max_ps BIGINT NOT NULL            -- longest duration
 );

@@ -134,7 +134,7 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
         else:
             yield (
                 f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 "
-                f"{_ps(row['p95_ps'])}, spread {units.show(row['spread'], 'ratio')}; {found_by}."
+                f"{_ps(row['p95_ps'])}{_spread(row['spread'])}; {found_by}."
             )
     if len(groups) > len(longest):
         more = len(groups) - len(longest)
@@ -230,6 +230,11 @@ def _short(name: str) -> str:
 
 def _ps(value: int) -> str:
     return units.show(value, "ps")
+
+
+def _spread(spread: float | None) -> str:
+    """How far the p95 lies above the median; from tenfold on, percents say nothing that the two do not."""
+    return f", spread {units.show(spread, 'ratio')}" if spread is not None and spread < 10 else ""
 
 
 def _words(name: str) -> str:

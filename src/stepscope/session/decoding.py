@@ -36,8 +36,8 @@ def needs_of(tables: frozenset[str], columns: frozenset[str], star: bool) -> fro
         found.add("nesting")
     if columns & _OPS:
         found.add("ops")
-    # Steps are recovered from the table of marks.
-    if "step" in columns:
+    # Steps are recovered from the table of marks; what an op's time is, from all that its track tells.
+    if columns & {"step", "op_self_ps"}:
         found |= NEEDS
     return frozenset(found)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
 from stepscope.sources import capture_folder
 from stepscope.sources.files import File, files_of, once
+from stepscope.sources.head import INSTEAD
 from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
 from stepscope.sources.places import home_of, order, piece_of, source_of, with_hosts, with_slugs
 from stepscope.sources.same_capture import choose
@@ -145,6 +146,12 @@ def _look(file: File, recognise: Recognise, spool: Spool, memory: Memory) -> Loo
     return known
 
 
+_GIVE = (
+    "give the folder where the recording was written (TensorBoard keeps it under plugins/profile/), "
+    "or make a recording first"
+)
+
+
 def _nothing(
     paths: Sequence[str], seen: Counter[str], skipped: list[Skipped]
 ) -> NothingFound | LimitReached | UnreadableSource:
@@ -166,8 +173,7 @@ def _nothing(
     return NothingFound(
         f"No recording was found under {where}.",
         seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs, "
-        "checkpoints, folders of `stepscope record`",
-        todo="give the folder where the recording was written (TensorBoard keeps it under plugins/profile/), "
-        "or make a recording first",
+        "checkpoints, folders of `stepscope record`, speedscope, .cpuprofile, rocprofv3, collapsed stacks",
+        todo=next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE),
         path=paths[0] if len(paths) == 1 else None,
     )

@@ -24,12 +24,17 @@ pub struct Kind {
     pub wait: Option<&'static str>,
 }
 
-/// What a slice at a place is. names_none: its producer tells no ops, so that all slices are.
-pub fn kind(texts: &Texts<'_>, place: Place, names_none: bool) -> Kind {
+/// What a slice at a place is. names_none: its producer tells no ops, so that all slices are; copies: its row shows
+/// copies.
+pub fn kind(texts: &Texts<'_>, place: Place, names_none: bool, copies: bool) -> Kind {
     let waits = is_waiting(texts);
+    let class = match class(texts) {
+        "compute" if copies => "copy",
+        class => class,
+    };
     Kind {
         is_op: is_op(texts, place, names_none),
-        class: if waits { "wait" } else { class(texts) },
+        class: if waits { "wait" } else { class },
         works: !waits && place != Place::Launch,
         wait: wait(texts).filter(|_| place != Place::None),
     }
@@ -41,7 +46,12 @@ fn is_op(texts: &Texts<'_>, place: Place, names_none: bool) -> bool {
         Place::None => false,
         Place::Device => !matches!(
             category,
-            "gpu_user_annotation" | "user_annotation" | "cuda_sync" | "overhead"
+            "gpu_user_annotation"
+                | "user_annotation"
+                | "cuda_sync"
+                | "xpu_sync"
+                | "overhead"
+                | "python_function"
         ),
         Place::Host | Place::Launch => {
             texts.op_name.is_some()
@@ -52,7 +62,26 @@ fn is_op(texts: &Texts<'_>, place: Place, names_none: bool) -> bool {
     }
 }
 
+/// Calls that wait, as devices and Python programs are recorded by any writer: no op has such a name.
+const BLOCKING: [&str; 11] = [
+    "event_wait%",
+    "worker_idle%",
+    "%ynchronize",
+    "%ynchronize %",
+    "%threading%wait%",
+    "%wait%threading.py%",
+    "%_recv%connection.py%",
+    "%connection.py%_recv%",
+    "%lock.acquire%",
+    "time.sleep%",
+    "%select.%poll%",
+];
+
 fn is_waiting(texts: &Texts<'_>) -> bool {
+    let called = texts.op_type.or(texts.name).unwrap_or_default();
+    if any(&BLOCKING, called) || called == "_recv" {
+        return true;
+    }
     match (texts.op_type, texts.name.unwrap_or_default()) {
         (None, name) => {
             any(&["IteratorGetNext%", "infeed%", "recv-done%"], name)
@@ -85,9 +114,16 @@ fn is_waiting(texts: &Texts<'_>) -> bool {
     }
 }
 
-const COLLECTIVES: [&str; 10] = [
+/// Kernels that NCCL, RCCL, MSCCL and oneCCL run, and the all-reduce that inference servers have of their own.
+const COLLECTIVE_KERNELS: [&str; 6] = [
     "nccl%",
     "rccl%",
+    "mscclKernel%",
+    "oneccl%",
+    "%ncclKernel%",
+    "%cross_device_reduce%",
+];
+const COLLECTIVES: [&str; 8] = [
     "all-reduce%",
     "all-gather%",
     "reduce-scatter%",
@@ -112,10 +148,13 @@ fn class(texts: &Texts<'_>) -> &'static str {
     let compiles = |text: &str| like("%compile", text) && like("%xla_compile", text);
     let Some(op_type) = texts.op_type else {
         let name = texts.name.unwrap_or_default();
-        let copies = matches!(texts.category, Some("gpu_memcpy" | "gpu_memset"));
+        let copies = matches!(
+            texts.category,
+            Some("gpu_memcpy" | "gpu_memset" | "Memcpy" | "Memset")
+        );
         return if any(&["Memcpy%", "Memset%", "MEMCPY%"], name) || copies {
             "copy"
-        } else if any(&COLLECTIVES, name) {
+        } else if any(&COLLECTIVES, name) || any(&COLLECTIVE_KERNELS, name) {
             "collective"
         } else if compiles(name) || like("XlaCompile%", name) {
             "compile"
@@ -130,7 +169,7 @@ fn class(texts: &Texts<'_>) -> &'static str {
         );
     if copies {
         "copy"
-    } else if any(&COLLECTIVE_TYPES, op_type) {
+    } else if any(&COLLECTIVE_TYPES, op_type) || any(&COLLECTIVE_KERNELS, op_type) {
         "collective"
     } else if like("%XlaCompile", op_type) || texts.op_name.is_some_and(compiles) {
         "compile"
@@ -143,7 +182,7 @@ fn class(texts: &Texts<'_>) -> &'static str {
 
 fn wait(texts: &Texts<'_>) -> Option<&'static str> {
     match texts.category {
-        Some("cuda_sync") => return Some("stream"),
+        Some("cuda_sync" | "xpu_sync") => return Some("stream"),
         Some("gpu_user_annotation" | "python_function") => return None,
         _ => {}
     }

@@ -1,6 +1,7 @@
 //! Slices added up: one pass over a finished store, so that summaries read hundreds of rows and not millions.
 //!
 //! * `rollup_op`: slices of a track that are called alike, what they are, how many and how long.
+//! * `slice.op_self_ps`: self time of ops with that of slices within them that are neither ops nor waits.
 //! * `rollup_device`: how long a track, or any track of a device, was at work within a stretch of time that is
 //!   judged.
 //! * `rollup_step`: how long a host waited in each step, and for what.
@@ -10,6 +11,7 @@
 
 mod cover;
 mod kinds;
+mod own;
 mod pass;
 mod places;
 
@@ -31,8 +33,10 @@ pub fn roll_up(store: &mut Store, producer: &str) -> Result<()> {
     let tracks = places::read(store, producer)?;
     let steps = store.rows("step_stored")?;
     let mut pass = Pass::new(&slices, &tracks, pieces(&steps), spans(&steps))?;
-    pass.run(&slices)?;
+    let mut column = store.slice_column("op_self_ps")?;
+    pass.run(&slices, &mut column)?;
     let done = pass.finish();
+    store.lay_slice_column(column)?;
     write(store, &done)
 }
 
@@ -51,6 +55,7 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
         number("slices"),
         number("total_ps"),
         number("self_ps"),
+        number("op_self_ps"),
         number("min_ps"),
         number("max_ps"),
     ];
@@ -72,6 +77,8 @@ fn write(store: &mut Store, done: &pass::Done) -> Result<()> {
                 Cell::I64(one.slices),
                 Cell::I64(cover::fit(one.total_ps)),
                 Cell::I64(cover::fit(one.self_ps)),
+                one.op_self_ps()
+                    .map_or(Cell::Null, |sum| Cell::I64(cover::fit(sum))),
                 Cell::I64(one.min_ps),
                 Cell::I64(one.max_ps),
             ]
@@ -182,7 +189,9 @@ fn pieces(steps: &[Row]) -> Vec<Piece> {
     let any = others.iter().any(|row| whole(row, "averaged") == Some(1));
     let chosen = others
         .iter()
-        .filter(|row| !any || whole(row, "averaged") == Some(1))
+        .filter(|row| {
+            !any || whole(row, "averaged") == Some(1) || told(row, "kind") == Some("cut_off")
+        })
         .filter_map(|row| span(row));
     let joined =
         chosen.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1), one.2.min(other.2)));

@@ -2,9 +2,11 @@
 
 use super::cover::{Covered, Load, Piece, Pieces};
 use super::kinds::{self, Kind, Texts};
+use super::own::Own;
 use super::places::{Place, Tracks};
 use crate::error::{Error, Kind as Failure, Result};
 use crate::store::part::Access;
+use crate::store::part_writer::PartWriter;
 use crate::store::table::{Dictionary, Origin, Table};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
@@ -44,8 +46,17 @@ pub struct Label {
     pub slices: i64,
     pub total_ps: i128,
     pub self_ps: i128,
+    /// Self time of slices within them that are neither ops nor waits.
+    pub lent_ps: i128,
     pub min_ps: i64,
     pub max_ps: i64,
+}
+
+impl Label {
+    /// Self time of ops with what lies within them; none for what is no op.
+    pub fn op_self_ps(&self) -> Option<i128> {
+        self.kind.is_op.then_some(self.self_ps + self.lent_ps)
+    }
 }
 
 /// Waits of one kind in a step.
@@ -144,7 +155,8 @@ pub struct Pass<'a> {
     pieces: Pieces,
     steps: Pieces,
     texts: Dictionaries,
-    columns: [(usize, usize); 8],
+    columns: [(usize, usize); 9],
+    own: Own,
     labels: Vec<Label>,
     numbers: FxHashMap<Key, u32>,
     /// Labels met lately, by a few bits of their codes: most slices are called like one of these.
@@ -159,14 +171,14 @@ pub struct Pass<'a> {
     waits: Vec<(usize, &'static str, i64, i64)>,
 }
 
-const COLUMNS: [&str; 8] = [
-    "track_id", "name", "category", "op_name", "op_type", "ts_ps", "dur_ps", "self_ps",
+const COLUMNS: [&str; 9] = [
+    "track_id", "name", "category", "op_name", "op_type", "ts_ps", "dur_ps", "self_ps", "depth",
 ];
 
 /// The columns of each batch, as they are asked for.
 fn read(
     slices: &Table,
-    columns: [(usize, usize); 8],
+    columns: [(usize, usize); 9],
 ) -> impl Iterator<Item = Result<Vec<ArrayRef>>> + '_ {
     let files: Result<Vec<_>> = slices.parts.iter().map(|part| part.open()).collect();
     let (files, failed) = match files {
@@ -195,7 +207,7 @@ impl<'a> Pass<'a> {
         steps: Vec<Piece>,
     ) -> Result<Pass<'a>> {
         let origins = slices.origins();
-        let mut columns = [(0, 0); 8];
+        let mut columns = [(0, 0); 9];
         let mut texts: [Option<Arc<Dictionary>>; 4] = Default::default();
         for (at, wanted) in COLUMNS.iter().enumerate() {
             let found = origins.iter().find(|(name, _, _)| name == wanted);
@@ -235,6 +247,7 @@ impl<'a> Pass<'a> {
             steps: Pieces::new(steps),
             texts: Dictionaries(values),
             columns,
+            own: Own::default(),
             labels: Vec::new(),
             numbers: FxHashMap::default(),
             track: None,
@@ -245,8 +258,8 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// Reads all slices.
-    pub fn run(&mut self, slices: &Table) -> Result<()> {
+    /// Reads all slices, and fills the column with the self time of ops that lies within them.
+    pub fn run(&mut self, slices: &Table, column: &mut PartWriter) -> Result<()> {
         // Each batch is read and freed: mapped, the table would count as memory of the process. While one is
         // added up, another thread reads the next.
         let (give, take) = sync_channel::<Result<Vec<ArrayRef>>>(1);
@@ -259,18 +272,21 @@ impl<'a> Pass<'a> {
                     }
                 }
             });
-            take.into_iter()
-                .try_for_each(|arrays| arrays.map(|arrays| self.batch(&arrays)))
+            take.into_iter().try_for_each(|arrays| {
+                let arrays = arrays?;
+                self.batch(&arrays);
+                self.own.batch(arrays[0].len(), column)
+            })
         })?;
         self.close();
-        Ok(())
+        self.own.finish(column)
     }
 
     fn batch(&mut self, arrays: &[ArrayRef]) {
         // Looked up once: for each row it would take longer than adding up.
         let (tracks, names) = (Codes::of(&arrays[0]), Codes::of(&arrays[1]));
         let (categories, op_names) = (Codes::of(&arrays[2]), Codes::of(&arrays[3]));
-        let op_types = Codes::of(&arrays[4]);
+        let (op_types, depths) = (Codes::of(&arrays[4]), Codes::of(&arrays[8]));
         let times = |at: usize| &arrays[at].as_primitive::<Int64Type>().values()[..];
         let (ts, dur, own) = (times(5), times(6), times(7));
         for row in 0..ts.len() {
@@ -290,6 +306,9 @@ impl<'a> Pass<'a> {
                     number
                 }
             };
+            let depth = depths.get(row);
+            self.own
+                .take(key.track, depth, own[row], number, &mut self.labels);
             let label = &mut self.labels[number as usize];
             label.slices += 1;
             label.total_ps += i128::from(dur[row]);
@@ -318,13 +337,16 @@ impl<'a> Pass<'a> {
         }
         let (place, _) = self.tracks.get(key.track);
         let number = self.labels.len() as u32;
+        let copies = self.tracks.copies(key.track);
+        let kind = kinds::kind(&self.texts.of(&key), place, self.tracks.names_none, copies);
         self.labels.push(Label {
             key,
-            kind: kinds::kind(&self.texts.of(&key), place, self.tracks.names_none),
+            kind,
             place,
             slices: 0,
             total_ps: 0,
             self_ps: 0,
+            lent_ps: 0,
             min_ps: i64::MAX,
             max_ps: i64::MIN,
         });

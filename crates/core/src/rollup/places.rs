@@ -22,11 +22,21 @@ pub enum Place {
 /// The tracks of a source, by number.
 pub struct Tracks {
     places: Vec<(Place, i64)>,
+    /// Tracks that show copies, whatever these are called.
+    copies: Vec<bool>,
     /// True for producers whose slices on threads are all ops.
     pub names_none: bool,
 }
 
 impl Tracks {
+    /// True for a row of copies.
+    pub fn copies(&self, track: i32) -> bool {
+        let found = usize::try_from(track)
+            .ok()
+            .and_then(|at| self.copies.get(at));
+        found == Some(&true)
+    }
+
     /// The place of a track, and the least track of the same place and device.
     pub fn get(&self, track: i32) -> (Place, i64) {
         let found = usize::try_from(track)
@@ -35,6 +45,9 @@ impl Tracks {
         found.copied().unwrap_or((Place::None, i64::from(track)))
     }
 }
+
+/// TensorFlow's Timeline calls neither the copies on such a row nor their type.
+const COPIES: &str = "%/memcpy%";
 
 /// Reads the tracks of a store.
 pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
@@ -54,6 +67,7 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
     }
     let mut first: HashMap<(Place, String), i64> = HashMap::new();
     let mut places = Vec::with_capacity(rows.len());
+    let mut copies = Vec::with_capacity(rows.len());
     for (number, row) in rows.iter().enumerate() {
         let device_id = whole(row, "device_id");
         let kind = told(row, "kind").unwrap_or_default();
@@ -70,9 +84,12 @@ pub fn read(store: &Store, producer: &str) -> Result<Tracks> {
         let device = named.unwrap_or_else(|| told(row, "process").unwrap_or_default().to_owned());
         let least = *first.entry((place, device)).or_insert(number as i64);
         places.push((place, least));
+        let process = told(row, "process").unwrap_or_default();
+        copies.push(place == Place::Device && like(COPIES, process));
     }
     Ok(Tracks {
         places,
+        copies,
         names_none: matches!(producer, "horovod" | "viztracer" | "unknown"),
     })
 }

@@ -13,7 +13,7 @@
 //! in turns), 0.75 of the disk, and the crate `arrow-ipc` with those that it needs took about 17 processor seconds to build.
 
 mod arena;
-mod bits;
+pub(crate) mod bits;
 mod blocks;
 mod flows;
 pub(crate) mod heap;
@@ -24,7 +24,7 @@ pub mod nesting;
 mod packing;
 pub mod parquet;
 pub mod part;
-mod part_writer;
+pub(crate) mod part_writer;
 pub(crate) mod placed;
 pub mod pool;
 mod pooled;
@@ -255,6 +255,30 @@ impl Store {
         }
         let parts = vec![Arc::clone(part), Arc::new(steps.finish()?)];
         let old = slices.parts[1..].to_vec();
+        let table = Table {
+            parts,
+            dictionaries: slices.dictionaries.clone(),
+        };
+        self.tables.insert("slice".to_owned(), Arc::new(table));
+        self.save()?;
+        forget(&old)
+    }
+
+    /// Writes one more column of slices, of whole numbers: batches must be those of the table. In memory or in a
+    /// file of its own, packed.
+    pub fn slice_column(&self, name: &str) -> Result<PartWriter> {
+        let file = self.file(&format!("slice.{name}"));
+        let fields = vec![Field::new(name, Shape::I64)];
+        PartWriter::new(self.folder.as_deref(), &file, fields)
+    }
+
+    /// Takes in a column of [`slice_column`](Store::slice_column), in the place of an older one of its name.
+    pub fn lay_slice_column(&mut self, column: PartWriter) -> Result<()> {
+        let slices = Arc::clone(self.table("slice")?);
+        let added = Arc::new(column.finish()?);
+        let same = |part: &Arc<Part>| part.fields == added.fields;
+        let (old, mut parts): (Vec<_>, Vec<_>) = slices.parts.iter().cloned().partition(same);
+        parts.push(added);
         let table = Table {
             parts,
             dictionaries: slices.dictionaries.clone(),

@@ -43,6 +43,7 @@ fn fields(args: Shape) -> Vec<Field> {
         ("op_type", Shape::Code),
         ("correlation_id", Shape::I64),
         ("args_json", args),
+        ("op_self_ps", Shape::I64),
     ]
     .map(|(name, shape)| Field::new(name, shape))
     .to_vec()
@@ -443,6 +444,8 @@ impl Encoder {
             some(&columns.op_type, NONE, op_type),
             some(&columns.correlation, MISSING, correlation),
             texts(&self.offsets, &data, args),
+            // Known when it is known which slices are ops.
+            Column::Nulls,
         ];
         self.part.write(rows, &written)?;
         if open > 0 {

@@ -248,6 +248,7 @@ impl Writer {
         let slices = thread.finish(|| options.check())?;
         if let Some((start_ps, end_ps)) = slices.bounds_ps {
             self.facts.cover(start_ps, end_ps);
+            self.facts.slices_ps = Some((start_ps, end_ps));
         }
         if slices.args_too_long > 0 {
             let detail = "args of more than 2 GiB of text are left out";

@@ -10,7 +10,7 @@
 --   source_id | int | Source | source it was recovered from
 --   step | int | Step | number of the step
 --   name | text | Mark | name of the marker
---   kind | text | Kind | train, eval, compile, warm_up or unknown
+--   kind | text | Kind | train, eval, compile, warm_up, cut_off or unknown
 --   averaged | bool | Averaged | false when averages leave it out
 --   ts_ps | ps | Start | start, from the capture's origin
 --   dur_ps | ps | Duration | duration

@@ -11,7 +11,7 @@
 -- columns:
 --   run_id | text | Run | name of the run
 --   host_id | text | Host | name of the host
---   kind | text | Kind | train, eval, compile, warm_up or unknown
+--   kind | text | Kind | train, eval, compile, warm_up, cut_off or unknown
 --   averaged | bool | Averaged | false for steps that averages leave out
 --   steps | int | Steps | how many
 --   mean_ps | ps | Mean | mean duration

@@ -1,9 +1,9 @@
 -- Idle time of devices
 --
 -- question: When was a device idle, within the window?
--- reads: device_load, observed, track_place, work_slice
+-- reads: device_load, observed, rollup_op, track_place, work_slice
 -- notes: From the start of a stretch of observed to the first work, between works, and from the last
---   work to the end of the stretch.
+--   work to the end of the stretch; a device that worked in another stretch only was idle for all of it.
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -21,9 +21,11 @@ WITH bounds AS (
 ),
 
 devices AS (
-  SELECT b.device_track_id
-  FROM bounds AS b
-  GROUP BY b.device_track_id
+  SELECT p.device_track_id
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op AND r.class <> 'wait' AND p.place IN ('device', 'host')
+  GROUP BY p.device_track_id
 ),
 
 stretches AS (

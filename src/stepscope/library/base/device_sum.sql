@@ -1,9 +1,10 @@
 -- Work and idle time of devices, added up
 --
 -- question: How long was each device busy and idle within the window, and in how many pieces?
--- reads: rollup_device, observed, track_place
+-- reads: rollup_device, rollup_op, observed, track_place
 -- notes: Gaps at the edges of the window count; time that was never recorded does not (see
---   observed). A short gap lasts less than 100 µs.
+--   observed). A short gap lasts less than 100 µs. Executions count over the whole recording, so that a
+--   device that only worked outside of the window is not forgotten.
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -21,6 +22,8 @@
 --   most_idle_ps | ps | Longest gap | the longest of them
 --   short_gaps | int | Short gaps | short ones between two works
 --   short_idle_ps | ps | In short gaps | idle time in these
+--   executions | int | Executions | works over the whole recording: kernels, copies, sets, ops; no waits or marks
+--   sum_executions_ps | ps | Executed | their durations, added up; of ops, which nest, their self times
 WITH loads AS (
   SELECT
     r.device_track_id,
@@ -40,9 +43,14 @@ WITH loads AS (
 ),
 
 devices AS (
-  SELECT l.device_track_id
-  FROM loads AS l
-  GROUP BY l.device_track_id
+  SELECT
+    p.device_track_id,
+    SUM(r.slices) AS number,
+    SUM(CASE WHEN p.place = 'device' THEN r.total_ps ELSE r.op_self_ps END) AS executed_ps
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op AND r.class <> 'wait' AND p.place IN ('device', 'host')
+  GROUP BY p.device_track_id
 ),
 
 edged AS (
@@ -100,6 +108,9 @@ SELECT
   CAST(w.gap_count AS BIGINT) AS idle_gaps,
   CASE WHEN w.most_edge_ps > w.most_gap_ps THEN w.most_edge_ps ELSE w.most_gap_ps END AS most_idle_ps,
   CAST(w.short_count AS BIGINT) AS short_gaps,
-  CAST(w.short_total AS BIGINT) AS short_idle_ps
+  CAST(w.short_total AS BIGINT) AS short_idle_ps,
+  CAST(d.number AS BIGINT) AS executions,
+  CAST(d.executed_ps AS BIGINT) AS sum_executions_ps
 FROM whole AS w
+INNER JOIN devices AS d ON d.device_track_id = w.device_track_id
 INNER JOIN track_place AS p ON p.track_id = w.device_track_id

@@ -2,8 +2,8 @@
 --
 -- question: Which stretches of time count as the window?
 -- reads: step
--- notes: One stretch from the first to the last step that averages include; where there is none, over all
---   steps or the whole capture. Where each step is a recording of its own (files of ProfilerHook, run
+-- notes: One stretch from the first to the last step that averages include, with a step that the end of the
+--   recording cuts off; where there is none, over all steps or the whole capture. Where each step is a recording of its own (files of ProfilerHook, run
 --   metadata in an event file), one stretch for each of these steps: what happened between two of them
 --   was never recorded, so it is neither busy nor idle. Such a step that averages leave out has a stretch
 --   only where its run and host have no other.
@@ -23,6 +23,7 @@ WITH chosen AS (
     s.source_id,
     s.ts_ps,
     s.ts_ps + s.dur_ps AS end_ps,
+    s.kind,
     s.recovered_from = 'file' AS apart,
     CASE WHEN s.recovered_from = 'file' THEN s.id END AS own_id,
     s.averaged,
@@ -41,5 +42,5 @@ SELECT
   MAX(c.end_ps) AS close_ps,
   c.apart
 FROM chosen AS c
-WHERE c.averaged OR c.any_averaged = 0
+WHERE c.averaged OR c.any_averaged = 0 OR (c.kind = 'cut_off' AND NOT c.apart)
 GROUP BY c.run_id, c.host_id, c.source_id, c.apart, c.own_id

@@ -24,7 +24,8 @@
 --   ts_ps | ps | Start | start, from the capture's origin
 --   end_ps | ps | End | end, from the capture's origin
 --   dur_ps | ps | Duration | duration with children
---   self_ps | ps | Self time | duration without what lies on top of it
+--   self_ps | ps | Self time | duration without the ops and waits on top of it; slices on top that are
+--     neither count to it
 WITH named AS (
   SELECT
     s.id AS slice_id,
@@ -35,6 +36,7 @@ WITH named AS (
     s.step,
     COALESCE(s.op_name, s.name) AS op,
     COALESCE(s.op_type, s.op_name, s.name) AS type_or_name,
+    COALESCE(s.op_type, s.name) AS called,
     COALESCE(s.category, '') AS category_or_none,
     CASE WHEN s.op_name IS NULL AND s.op_type IS NULL THEN 0 ELSE 1 END AS names_op,
     CASE
@@ -53,8 +55,10 @@ WITH named AS (
     CASE
       WHEN s.op_type IS NULL THEN CASE
         WHEN s.name LIKE 'Memcpy%' OR s.name LIKE 'Memset%' OR s.name LIKE 'MEMCPY%' THEN 'copy'
-        WHEN s.category IN ('gpu_memcpy', 'gpu_memset') THEN 'copy'
-        WHEN s.name LIKE 'nccl%' OR s.name LIKE 'rccl%' OR s.name LIKE 'all-reduce%' THEN 'collective'
+        WHEN s.category IN ('gpu_memcpy', 'gpu_memset', 'Memcpy', 'Memset') THEN 'copy'
+        WHEN s.name LIKE 'nccl%' OR s.name LIKE 'rccl%' OR s.name LIKE 'mscclKernel%' THEN 'collective'
+        WHEN s.name LIKE 'oneccl%' OR s.name LIKE '%ncclKernel%' THEN 'collective'
+        WHEN s.name LIKE '%cross_device_reduce%' OR s.name LIKE 'all-reduce%' THEN 'collective'
         WHEN s.name LIKE 'all-gather%' OR s.name LIKE 'reduce-scatter%' OR s.name LIKE 'all-to-all%' THEN 'collective'
         WHEN s.name LIKE 'collective-permute%' OR s.name LIKE '%ALLREDUCE' THEN 'collective'
         WHEN s.name LIKE '%ALLGATHER' OR s.name LIKE '%BROADCAST' THEN 'collective'
@@ -64,6 +68,9 @@ WITH named AS (
       END
       WHEN s.op_type LIKE 'MEMCPY%' OR s.op_type LIKE 'Memcpy%' OR s.op_type LIKE 'Memset%' THEN 'copy'
       WHEN s.op_type IN ('copy', 'copy-start', 'copy-done', '_Send', '_HostSend', 'CopyHost', 'Copy') THEN 'copy'
+      WHEN s.op_type LIKE 'nccl%' OR s.op_type LIKE 'rccl%' OR s.op_type LIKE 'mscclKernel%' THEN 'collective'
+      WHEN s.op_type LIKE 'oneccl%' OR s.op_type LIKE '%ncclKernel%' THEN 'collective'
+      WHEN s.op_type LIKE '%cross_device_reduce%' THEN 'collective'
       WHEN s.op_type LIKE 'Nccl%' OR s.op_type LIKE 'Horovod%' OR s.op_type LIKE 'Collective%' THEN 'collective'
       WHEN s.op_type LIKE 'all-reduce%' OR s.op_type LIKE 'all-gather%' THEN 'collective'
       WHEN s.op_type LIKE 'all-to-all%' THEN 'collective'
@@ -76,8 +83,37 @@ WITH named AS (
     s.ts_ps,
     s.ts_ps + s.dur_ps AS end_ps,
     s.dur_ps,
-    s.self_ps
+    COALESCE(s.op_self_ps, s.self_ps) AS whole_self_ps
   FROM slice AS s
+),
+
+judged AS (
+  SELECT
+    n.slice_id,
+    n.run_id,
+    n.host_id,
+    n.source_id,
+    n.track_id,
+    n.step,
+    n.op,
+    n.type_or_name,
+    n.category_or_none,
+    n.names_op,
+    CASE
+      WHEN n.waiting = 1 OR n.called LIKE 'event_wait%' OR n.called LIKE 'worker_idle%' THEN 1
+      WHEN n.called = '_recv' OR n.called LIKE '%ynchronize' OR n.called LIKE '%ynchronize %' THEN 1
+      WHEN n.called LIKE '%threading%wait%' OR n.called LIKE '%wait%threading.py%' THEN 1
+      WHEN n.called LIKE '%_recv%connection.py%' OR n.called LIKE '%connection.py%_recv%' THEN 1
+      WHEN n.called LIKE '%lock.acquire%' OR n.called LIKE 'time.sleep%' THEN 1
+      WHEN n.called LIKE '%select.%poll%' THEN 1
+      ELSE 0
+    END AS blocking,
+    n.work_class,
+    n.ts_ps,
+    n.end_ps,
+    n.dur_ps,
+    n.whole_self_ps
+  FROM named AS n
 )
 
 SELECT
@@ -93,16 +129,25 @@ SELECT
   n.step,
   n.op,
   n.type_or_name AS op_type,
-  CASE WHEN n.waiting = 1 THEN 'wait' ELSE n.work_class END AS class,
-  n.waiting = 0 AND p.place <> 'launch' AS works,
+  CASE
+    WHEN n.blocking = 1 THEN 'wait'
+    WHEN p.copies AND n.work_class = 'compute' THEN 'copy'
+    ELSE n.work_class
+  END AS class,
+  n.blocking = 0 AND p.place <> 'launch' AS works,
   n.ts_ps,
   n.end_ps,
   n.dur_ps,
-  n.self_ps
-FROM named AS n
+  n.whole_self_ps AS self_ps
+FROM judged AS n
 INNER JOIN track_place AS p ON p.track_id = n.track_id
 WHERE
-  (p.place = 'device' AND n.category_or_none NOT IN ('gpu_user_annotation', 'user_annotation', 'cuda_sync', 'overhead'))
+  (
+    p.place = 'device'
+    AND n.category_or_none NOT IN (
+      'gpu_user_annotation', 'user_annotation', 'cuda_sync', 'xpu_sync', 'overhead', 'python_function'
+    )
+  )
   OR (
     p.place IN ('host', 'launch')
     AND (

@@ -14,7 +14,7 @@
 --   class | text | Class | compute, copy, collective, compile, python or wait
 --   slices | int | Slices | how many
 --   sum_dur_ps | ps | Total | their durations with children, added up
---   sum_self_ps | ps | Self | their self times, added up
+--   sum_self_ps | ps | Self | their self times, as in op_slice, added up
 --   min_dur_ps | ps | Shortest | shortest duration
 --   max_dur_ps | ps | Longest | longest duration
 WITH named AS (
@@ -25,7 +25,7 @@ WITH named AS (
     r.class,
     r.slices AS number,
     r.total_ps,
-    r.self_ps AS own_ps,
+    r.op_self_ps AS own_ps,
     r.min_ps,
     r.max_ps
   FROM rollup_op AS r

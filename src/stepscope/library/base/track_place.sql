@@ -17,6 +17,7 @@
 --   device_kind | text | Device kind | cpu, gpu, tpu or unknown
 --   track_kind | text | Track kind | kind of the track
 --   track_name | text | Row | the row's own name
+--   copies | bool | Copies | true for a device's row of copies, whatever these are called
 WITH devices AS (
   SELECT
     s.source_id,
@@ -45,7 +46,8 @@ placed AS (
     COALESCE(d.name, t.process) AS device,
     COALESCE(d.kind, 'unknown') AS device_kind,
     t.kind AS track_kind,
-    t.name AS track_name
+    t.name AS track_name,
+    t.kind = 'device_stream' AND t.process LIKE '%/memcpy%' AS shows_copies
   FROM track AS t
   INNER JOIN source AS o ON o.source_id = t.source_id
   LEFT JOIN device AS d ON d.id = t.device_id
@@ -63,5 +65,6 @@ SELECT
   MIN(p.track_id) OVER (PARTITION BY p.source_id, p.place, p.device) AS device_track_id,
   p.device_kind,
   p.track_kind,
-  p.track_name
+  p.track_name,
+  p.shows_copies AND p.place = 'device' AS copies
 FROM placed AS p

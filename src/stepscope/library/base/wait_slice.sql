@@ -26,7 +26,7 @@ WITH sorted AS (
     s.track_id,
     s.step,
     CASE
-      WHEN s.category = 'cuda_sync' THEN 'stream'
+      WHEN s.category IN ('cuda_sync', 'xpu_sync') THEN 'stream'
       WHEN s.category = 'gpu_user_annotation' OR s.category = 'python_function' THEN 'none'
       WHEN s.op_type LIKE 'IteratorGetNext%' OR s.op_type LIKE 'QueueDequeue%' OR s.op_type = 'infeed' THEN 'input'
       WHEN s.op_type IN ('_Recv', '_HostRecv', 'Recv', 'RecvTensor', 'recv-done') THEN 'receive'

@@ -19,7 +19,7 @@ SELECT
   o.op_type,
   o.device,
   o.step,
-  s.self_ps,
+  o.self_ps,
   s.ts_ps,
   CASE
     WHEN s.args_json LIKE '%"bytes"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.bytes'), '')

@@ -25,6 +25,10 @@ pub(super) struct Args {
     pub hlo_op: Field,
     pub correlation: i64,
     pub step: i64,
+    /// Number of a device.
+    pub device: i64,
+    /// It tells a mean in milliseconds, as clang's sums do.
+    pub mean: bool,
 }
 
 impl Args {
@@ -128,15 +132,18 @@ impl Args {
                 }
             }
             suspect |= keys.add(&arg);
+            self.mean |= arg.slot == Slot::Mean;
             let slot = match arg.slot {
                 Slot::Name => &mut self.name,
                 Slot::Op => &mut self.op,
                 Slot::HloOp => &mut self.hlo_op,
-                Slot::Correlation | Slot::Step if first != b'{' && first != b'[' => {
+                Slot::Correlation | Slot::Step | Slot::Device if first != b'{' && first != b'[' => {
                     let mut value = ABSENT;
                     field(cursor, first, &mut value)?;
                     if arg.slot == Slot::Step {
                         self.step = whole(value.of(data)).unwrap_or(MISSING);
+                    } else if arg.slot == Slot::Device {
+                        self.device = whole(value.of(data)).unwrap_or(MISSING);
                     } else if rules.ops {
                         self.correlation = whole(value.of(data)).unwrap_or(MISSING);
                     }
@@ -208,6 +215,8 @@ enum Slot {
     HloOp,
     Correlation,
     Step,
+    Device,
+    Mean,
     /// No key: the closing brace.
     End,
 }
@@ -226,6 +235,8 @@ impl Arg {
                 b"hlo_op" => Slot::HloOp,
                 b"correlation" => Slot::Correlation,
                 b"step_num" => Slot::Step,
+                b"device" => Slot::Device,
+                b"avg ms" => Slot::Mean,
                 _ => Slot::Other,
             },
             hash: xxhash_rust::xxh3::xxh3_64(text) as u32,
@@ -253,4 +264,6 @@ pub(super) const NO_ARGS: Args = Args {
     hlo_op: ABSENT,
     correlation: MISSING,
     step: MISSING,
+    device: MISSING,
+    mean: false,
 };

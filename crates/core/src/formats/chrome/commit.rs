@@ -15,6 +15,9 @@ use crate::options::Needs;
 use crate::store::Writer;
 use rustc_hash::FxHashMap;
 
+/// Node that every run of a graph begins with.
+const RUN_BEGINS: &str = "_SOURCE";
+
 struct Held {
     piece: Piece,
     owner: (usize, u32),
@@ -45,6 +48,10 @@ pub struct Committer<'w> {
     repaired: u64,
     /// Whether a name may mark a step, by the writer's code.
     marks: Vec<bool>,
+    /// Whether an op begins a run of a graph, by the writer's code: a timeline of several runs was merged.
+    begins: Vec<bool>,
+    /// Whether a category says that marks repeat those of the host, by the writer's code.
+    repeats: Vec<bool>,
     /// Reads pieces again whose times need the true origin.
     again: Scanner,
 }
@@ -66,6 +73,8 @@ impl<'w> Committer<'w> {
             held: Vec::new(),
             repaired: 0,
             marks: Vec::new(),
+            repeats: Vec::new(),
+            begins: Vec::new(),
             again: Scanner::new(usize::MAX),
         }
     }
@@ -240,31 +249,42 @@ impl<'w> Committer<'w> {
             self.marks
                 .push(marks_step(self.writer.names.get(code as u32)));
         }
+        for code in self.repeats.len()..self.writer.categories.len() {
+            let category = self.writer.categories.get(code as u32);
+            self.repeats.push(category == "gpu_user_annotation");
+        }
+        for code in self.begins.len()..self.writer.op_names.len() {
+            let op = self.writer.op_names.get(code as u32);
+            self.begins.push(op == RUN_BEGINS);
+        }
         if self.needs.tables {
             let mut steps = steps.iter().peekable();
             for i in 0..slices.len() {
                 let told = steps
                     .next_if(|(index, _)| *index as usize == i)
                     .map_or(MISSING, |(_, step)| *step);
-                if told != MISSING || self.marks[slices.name[i] as usize] {
-                    self.marker(&slices, i, told)?;
+                let repeats = self.repeats.get(slices.category[i] as usize) == Some(&true);
+                if !repeats && (told != MISSING || self.marks[slices.name[i] as usize]) {
+                    let name = self.writer.names.get(slices.name[i]).to_owned();
+                    self.marker(&slices, i, told, &name)?;
+                } else if self.begins.get(slices.op_name[i] as usize) == Some(&true) {
+                    self.marker(&slices, i, MISSING, RUN_BEGINS)?;
                 }
             }
         }
         self.writer.push_unordered(slices)
     }
 
-    fn marker(&mut self, slices: &SliceColumns, i: usize, told: i64) -> Result<()> {
-        let name = self.writer.names.get(slices.name[i]).to_owned();
+    fn marker(&mut self, slices: &SliceColumns, i: usize, told: i64, name: &str) -> Result<()> {
         let args_start = if i == 0 {
             0
         } else {
             slices.args_end[i - 1] as usize
         };
-        let step = step_number(told, &name);
+        let step = step_number(told, name);
         let cells = [
             Cell::I64(i64::from(slices.track[i])),
-            Cell::Text(&name),
+            Cell::Text(name),
             Cell::I64(slices.ts_ps[i]),
             Cell::I64(slices.dur_ps[i]),
             if step == MISSING {

@@ -7,6 +7,7 @@
 //! Over 400 lines because it is one loop: what an element goes through stands in its order.
 
 use super::args::{Arg, Args, NO_ARGS};
+use super::class::Class;
 use super::field::{ABSENT, Field, field, known};
 use super::habit::{FIRST, Habit, Known, UNKNOWN};
 use super::keys::{self, Key};
@@ -83,6 +84,8 @@ pub struct Scanner {
     pub(super) own_op: (Field, Field),
     pub(super) scratch: Vec<u8>,
     pub(super) threads: Threads,
+    /// What each word says as a category, as far as they were asked for.
+    pub(super) classes: Vec<Option<Class>>,
     pub(super) recent: Recent,
     habit: Habit<Key>,
     args_habit: Habit<Arg>,
@@ -119,6 +122,7 @@ impl Scanner {
             || self.words.len() + self.tracks.len() > WORDS
         {
             (self.words, self.tracks, self.threads, self.recent) = Default::default();
+            self.classes.clear();
             self.told = (0, 0);
             self.owner.1 += 1;
         }

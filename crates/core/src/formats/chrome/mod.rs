@@ -10,6 +10,7 @@
 //! codes     texts of workers to the writer's        time      exact times
 //! merge     slices in the order of the file         threads   those met last
 //! habit     what came next the last time            recent    texts met last
+//! class     what categories say of rows
 //! rows      records to rows                         tracks    threads, counters, sequences
 //! spans     begin and end to slices                 origin    where the clock begins
 //! ```
@@ -17,6 +18,7 @@
 //! Format: "Trace Event Format", Google, <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
 
 mod args;
+mod class;
 mod codes;
 mod commit;
 mod event;

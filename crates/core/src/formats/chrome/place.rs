@@ -1,33 +1,34 @@
 //! Events to where they belong: complete slices into columns, everything else into records.
 
+use super::class::Class;
 use super::event::{Event, Rules, Scanner};
 use super::field::Field;
 use super::piece::{Flaw, Id, Piece, Record};
 use super::recent;
 use super::repair;
 use super::time::Time;
-use super::tracks::{THREAD_HEAD, thread_head};
+use super::tracks::{CLASSED, THREAD_HEAD, thread_head};
 use crate::columns::{MISSING, NONE};
 use crate::json::{DEEP, ESCAPED, REPAIR, Shape};
 
 impl Scanner {
     /// Local track of an event.
     #[inline]
-    fn track(&mut self, event: &Event, found: &Found<'_>) -> u32 {
-        let place = self.threads.place(event, found.data);
+    fn track(&mut self, event: &Event, class: Class, found: &Found<'_>) -> u32 {
+        let place = self.threads.place(event, class, found.data);
         if let Some((key, slot)) = place
             && self.threads.0[slot].0 == key
         {
             return self.threads.0[slot].1;
         }
-        let track = self.track_slow(event, found);
+        let track = self.track_slow(event, class, found);
         if let Some((key, slot)) = place {
             self.threads.0[slot] = (key, track);
         }
         track
     }
 
-    fn track_slow(&mut self, event: &Event, found: &Found<'_>) -> u32 {
+    fn track_slow(&mut self, event: &Event, class: Class, found: &Found<'_>) -> u32 {
         self.scratch.clear();
         self.scratch.extend_from_slice(&[0; THREAD_HEAD]);
         found.push(event.pid, &mut self.scratch);
@@ -36,8 +37,35 @@ impl Scanner {
             .present()
             .then_some(self.scratch.len() - THREAD_HEAD);
         found.push(event.tid, &mut self.scratch);
-        self.scratch[..THREAD_HEAD].copy_from_slice(&thread_head(pid, event.tid.present()));
+        let mut head = thread_head(pid, event.tid.present());
+        if class != Class::Any {
+            head[1] |= CLASSED;
+            self.scratch.extend_from_slice(&class.to_bytes());
+        }
+        self.scratch[..THREAD_HEAD].copy_from_slice(&head);
         self.tracks.intern(&self.scratch)
+    }
+
+    /// What an event's category says of the row that it lies on.
+    #[inline]
+    fn class(&mut self, category: u32, event: &Event) -> Class {
+        if category == NONE {
+            return Class::Any;
+        }
+        let at = category as usize;
+        let known = match self.classes.get(at) {
+            Some(Some(known)) => *known,
+            _ => self.class_slow(at),
+        };
+        known.on((event.args.device != MISSING).then_some(event.args.device))
+    }
+
+    #[cold]
+    fn class_slow(&mut self, at: usize) -> Class {
+        if self.classes.len() <= at {
+            self.classes.resize(self.words.len(), None);
+        }
+        *self.classes[at].insert(Class::of(self.words.get(at as u32)))
     }
 
     /// Code of a field, or [`NONE`].
@@ -118,7 +146,13 @@ impl Scanner {
             piece.slices.args_json.truncate(found.args_from);
         }
         let offset = (event.start - found.start) as u64;
-        let stored = if event.phase == b'X' {
+        let stored = if event.phase == b'X' && event.args.mean && self.sum(event, found, piece) {
+            let event = Event {
+                phase: b'C',
+                ..event.clone()
+            };
+            self.record(&event, found, rules, piece)
+        } else if event.phase == b'X' {
             self.slice(event, found, rules, piece, &mut repaired)
         } else {
             self.record(event, found, rules, piece)
@@ -131,6 +165,26 @@ impl Scanner {
                 piece.slices.args_json.truncate(found.args_from);
             }
         }
+    }
+
+    /// True for a sum that clang's `-ftime-trace` writes like a slice: `Total Frontend`, with how often and the
+    /// mean in its arguments. Its duration goes to them, for it is a number and no stretch of time.
+    #[cold]
+    fn sum(&mut self, event: &Event, found: &Found<'_>, piece: &mut Piece) -> bool {
+        let Some(ps) = event.dur.since(0) else {
+            return false;
+        };
+        if ps < 0 || !found.text(event.name).starts_with(b"Total ") {
+            return false;
+        }
+        let us = format!("{{\"total us\":{}.{:06}", ps / 1_000_000, ps % 1_000_000);
+        let args = &mut piece.slices.args_json;
+        // Where arguments are not kept, there are none to go before.
+        let brace = args.get(found.args_from) == Some(&b'{');
+        let end = if brace { b',' } else { b'}' };
+        let from = found.args_from..found.args_from + usize::from(brace);
+        args.splice(from, us.into_bytes().into_iter().chain([end]));
+        true
     }
 
     /// Picoseconds from the base.
@@ -186,9 +240,10 @@ impl Scanner {
         };
         let reach = piece.reach.get_or_insert((ts, end));
         *reach = (reach.0.min(ts), reach.1.max(end));
-        let track = self.track(event, found);
         let name = self.word(event.name, found);
         let category = self.word(event.category, found);
+        let class = self.class(category, event);
+        let track = self.track(event, class, found);
         let (op_name, op_type) = self.op(event, found, rules, name);
         if event.args.step != MISSING {
             piece
@@ -241,7 +296,8 @@ impl Scanner {
         } else if matches!(
             found.text(event.category),
             b"cpu_op" | b"kernel" | b"Operator" | b"Kernel"
-        ) {
+        ) && !is_mark(found.text(event.name))
+        {
             name
         } else {
             NONE
@@ -322,7 +378,7 @@ impl Scanner {
             let reach = piece.reach.get_or_insert((ts_ps, ts_ps));
             *reach = (reach.0.min(ts_ps), reach.1.max(ts_ps));
         }
-        let track = self.track(event, found);
+        let track = self.track(event, Class::Any, found);
         let name = self.word(event.name, found);
         let (op_name, op_type) =
             if event.phase == b'B' || self.own_op.0.present() || self.own_op.1.present() {
@@ -363,6 +419,17 @@ impl Scanner {
         piece.records.push(record);
         Ok(())
     }
+}
+
+/// True for PyTorch's own marks, which had the category of ops before they had one of their own.
+fn is_mark(name: &[u8]) -> bool {
+    let marks: [&[u8]; 4] = [
+        b"ProfilerStep#",
+        b"enumerate(DataLoader)#",
+        b"Optimizer.step#",
+        b"Optimizer.zero_grad#",
+    ];
+    marks.iter().any(|mark| name.starts_with(mark))
 }
 
 /// Whether something is worked out from the arguments of a record.

@@ -25,6 +25,10 @@ pub fn guess<'a>(writer: &Writer, processes: impl Iterator<Item = &'a str>) -> &
             "cuda_runtime",
             "python_function",
             "gpu_memcpy",
+            "gpu_memset",
+            "gpu_user_annotation",
+            "mtia_ccp_events",
+            "hpu_op",
             "ac2g",
             "fwdbwd",
             "Runtime",
@@ -33,6 +37,10 @@ pub fn guess<'a>(writer: &Writer, processes: impl Iterator<Item = &'a str>) -> &
         "kineto"
     } else if name(|name| name.starts_with("NEGOTIATE_") || name == "CYCLE_START") {
         "horovod"
+    } else if category(&["Op"])
+        && (!writer.op_names.is_empty() || processes.iter().any(|name| name.ends_with(" Compute")))
+    {
+        "tf_timeline"
     } else if processes
         .iter()
         .any(|name| name.starts_with("/host:") || name.starts_with("/device:"))
@@ -45,10 +53,6 @@ pub fn guess<'a>(writer: &Writer, processes: impl Iterator<Item = &'a str>) -> &
                 || name.contains("XlaComputation")
         });
         if jax { "jax" } else { "tf_profiler" }
-    } else if category(&["Op"])
-        && (!writer.op_names.is_empty() || processes.iter().any(|name| name.ends_with(" Compute")))
-    {
-        "tf_timeline"
     } else {
         "unknown"
     }

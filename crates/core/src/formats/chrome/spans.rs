@@ -75,7 +75,7 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Takes an end. `by_name`: an end closes the innermost open slice of its name, if there is one.
+    /// Takes an end. `by_name`: an end with a name closes the innermost open slice of its name and no other.
     pub fn take(&mut self, number: u32, by_name: bool, end: End, flaws: &mut Flaws) {
         let mut track = std::mem::take(self.tracks.entry(number).or_default());
         track.by_name = by_name;
@@ -117,12 +117,15 @@ impl Spans {
             });
             return None;
         }
+        // Sequences are told by category and id; within one, ends belong to the begin of their name.
+        let fits = |open: &Open| {
+            !track.by_name || open.end.name == end.name || open.end.name == NONE || end.name == NONE
+        };
         let named = |open: &Open| track.by_name && open.end.name == end.name;
-        let Some(place) = track
-            .open
-            .iter()
+        let places = || track.open.iter();
+        let Some(place) = places()
             .rposition(named)
-            .or(track.open.len().checked_sub(1))
+            .or_else(|| places().rposition(fits))
         else {
             return Some(end);
         };

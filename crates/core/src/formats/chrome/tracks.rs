@@ -1,5 +1,6 @@
 //! The tracks of a file: threads, counters and asynchronous sequences, and what metadata says of them.
 
+use super::class::{self, Class};
 use super::piece::Interner;
 use crate::columns::{Cell, Table};
 use crate::error::{Error, Kind, Result};
@@ -10,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// Bytes before the process id in the key of a thread.
 pub const THREAD_HEAD: usize = 6;
+/// Flag of keys that end with a class.
+pub const CLASSED: u8 = 4;
 const THREAD: u8 = b't';
 const COUNTER: u8 = b'c';
 const ASYNC: u8 = b'a';
@@ -25,11 +28,19 @@ pub fn thread_head(pid: Option<usize>, tid: bool) -> [u8; THREAD_HEAD] {
 /// Process and thread id of a thread's key.
 pub fn thread_ids(key: &[u8]) -> (Option<&[u8]>, Option<&[u8]>) {
     let length = u32::from_le_bytes([key[2], key[3], key[4], key[5]]) as usize;
-    let (pid, tid) = key[THREAD_HEAD..].split_at(length);
+    let (pid, tid) = classed(key).0[THREAD_HEAD..].split_at(length);
     (
         (key[1] & 1 != 0).then_some(pid),
         (key[1] & 2 != 0).then_some(tid),
     )
+}
+
+/// A key without its class, and the class.
+fn classed(key: &[u8]) -> (&[u8], Class) {
+    match key.split_last_chunk::<{ class::BYTES }>() {
+        Some((rest, class)) if key[1] & CLASSED != 0 => (rest, Class::from_bytes(*class)),
+        _ => (key, Class::Any),
+    }
 }
 
 /// What metadata says of a process or a thread.
@@ -53,6 +64,12 @@ pub struct Tracks {
     keys: Interner,
     /// End of the last event of each track.
     last_ps: Vec<i64>,
+    /// What the events of each track say of it.
+    classes: Vec<Class>,
+    /// Tracks with the ids of another, which what lies there may not lie on: by that one.
+    apart: BTreeMap<u32, Vec<u32>>,
+    /// The other way round.
+    beside: BTreeMap<u32, u32>,
     processes: BTreeMap<Vec<u8>, About>,
     threads: BTreeMap<u32, About>,
     /// Metadata of other names: kept as text.
@@ -62,6 +79,9 @@ pub struct Tracks {
     pub start_unix_us: Option<i64>,
 }
 
+/// Member of `meta` with what categories say of rows: `host`, `runtime`, `device`, or the device's number. Who
+/// names the rows takes it away.
+const ROWS: &str = "classes of rows";
 /// Tracks of a file at most: each takes about 100 bytes of memory until the end, and no recording has
 /// as many.
 const MOST_TRACKS: u32 = 3_000_000;
@@ -71,8 +91,34 @@ const OTHER_BYTES: usize = 64 << 10;
 const PROCESSES: usize = 1000;
 
 impl Tracks {
-    /// Number of the track with this key.
+    /// Number of the track with this key; where it has a class, of one with its ids and no other class.
     pub fn number(&mut self, key: &[u8]) -> Result<u32> {
+        let (ids, class) = classed(key);
+        if class == Class::Any {
+            return self.plain(key);
+        }
+        let mut plain = std::mem::take(&mut self.scratch);
+        plain.clear();
+        plain.extend_from_slice(ids);
+        plain[1] &= !CLASSED;
+        let first = self.plain(&plain);
+        self.scratch = plain;
+        let first = first?;
+        let others = self.apart.get(&first).into_iter().flatten().copied();
+        for track in std::iter::once(first).chain(others) {
+            if let Some(both) = self.classes[track as usize].with(class) {
+                self.classes[track as usize] = both;
+                return Ok(track);
+            }
+        }
+        let track = self.plain(key)?;
+        self.classes[track as usize] = class;
+        self.apart.entry(first).or_default().push(track);
+        self.beside.insert(track, first);
+        Ok(track)
+    }
+
+    fn plain(&mut self, key: &[u8]) -> Result<u32> {
         if self.keys.bytes() + key.len() > u32::MAX as usize {
             return Err(Error::new(
                 Kind::Limit,
@@ -90,6 +136,7 @@ impl Tracks {
         }
         if number as usize == self.last_ps.len() {
             self.last_ps.push(i64::MIN);
+            self.classes.push(Class::Any);
         }
         Ok(number)
     }
@@ -211,7 +258,8 @@ impl Tracks {
                     last.insert((pid, process, name))
                 }
             };
-            let thread = self.threads.get(&number).unwrap_or(&none);
+            let about = self.beside.get(&number).unwrap_or(&number);
+            let thread = self.threads.get(about).unwrap_or(&none);
             let (kind, records, name, origin) = match key[0] {
                 THREAD => {
                     let name = thread.name.clone().unwrap_or_else(|| match rest {
@@ -275,6 +323,25 @@ impl Tracks {
                     about.sort_index,
                 )?;
             }
+        }
+        let classes: Vec<String> = self
+            .classes
+            .iter()
+            .enumerate()
+            .filter_map(|(number, class)| {
+                let told = match class {
+                    Class::Any => return None,
+                    Class::Host => "\"host\"".to_owned(),
+                    Class::Runtime => "\"runtime\"".to_owned(),
+                    Class::Device(None) => "\"device\"".to_owned(),
+                    Class::Device(Some(device)) => device.to_string(),
+                };
+                Some(format!("\"{number}\":{told}"))
+            })
+            .collect();
+        if !classes.is_empty() {
+            let text = format!("{{{}}}", classes.join(","));
+            writer.facts.meta.insert(ROWS.to_owned(), text);
         }
         let processes: Vec<String> = self
             .processes

@@ -1,0 +1,205 @@
+"""Profiles of other tools as slices: their formats give spans or samples, which are written down as
+Chrome's events and decoded by the core like any other trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.formats import Pieces
+
+MOST_BYTES = 512 << 20
+"""Size of the largest profile that is read: Python holds it whole."""
+MOST_DEPTH = 2000
+"""Frames of a stack that are kept, the outermost; recursion knows no end."""
+MOST_EVENTS = 20_000_000
+_FITS = 2**62
+
+
+def parse(data: bytes) -> Any:
+    """The JSON in a profile. Damaged when it is none."""
+    from stepscope.formats import Damaged
+
+    try:
+        return json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise Damaged(f"it is not whole JSON: {error}") from error
+
+
+def number(value: Any) -> Fraction | None:
+    """A finite number of the profile, exactly; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value != value or value in (float("inf"), float("-inf")) or abs(value) > 2**80:
+        return None
+    return Fraction(value)
+
+
+def listed(value: Any) -> list[Any]:
+    """A list of the profile; empty for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def member(value: Any, key: str) -> Any:
+    """A member of an object of the profile; None where there is none."""
+    return value.get(key) if isinstance(value, dict) else None
+
+
+@dataclass
+class Events:
+    """Slices as they are found, and what was wrong with others."""
+
+    origin_ps: int | None = None
+    """When ts_ps = 0 is in the profile's own clock: the first slice's start, unless set before."""
+    lines: list[str] = field(default_factory=list)
+    seen: int = 0
+    lost: int = 0
+    threads: dict[tuple[Any, Any], tuple[str, str]] = field(default_factory=dict)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+
+    def thread(self, pid: Any, tid: Any, process: str, name: str) -> None:
+        """Names a row."""
+        self.threads[pid, tid] = (process, name)
+
+    def slice(
+        self,
+        name: str,
+        start_ps: int,
+        end_ps: int,
+        pid: Any = 0,
+        tid: Any = 0,
+        category: str | None = None,
+        args: dict[str, Any] | None = None,
+    ) -> None:
+        """Adds a slice; one that ends before it begins is counted as lost."""
+        from stepscope.errors import LimitReached
+
+        self.seen += 1
+        if self.seen > MOST_EVENTS:
+            raise LimitReached(
+                "The profile has too many spans.",
+                seen=f"more than {MOST_EVENTS:,}",
+                todo="record for a shorter time, or at a lower rate",
+            )
+        if self.origin_ps is None:
+            self.origin_ps = start_ps
+        start_ps, length = start_ps - self.origin_ps, end_ps - start_ps
+        if length < 0 or abs(start_ps) + length > _FITS:
+            self.lost += 1
+            return
+        event = {"ph": "X", "name": name, "pid": pid, "tid": tid}
+        if category is not None:
+            event["cat"] = category
+        if args:
+            event["args"] = args
+        sign = "-" if start_ps < 0 else ""
+        text = json.dumps(event, ensure_ascii=True)[:-1]
+        self.lines.append(f'{text}, "ts": {sign}{_us(abs(start_ps))}, "dur": {_us(length)}}}')
+
+    def stacks(self, samples: Iterable[tuple[Sequence[str], int, int]], pid: Any = 0, tid: Any = 0) -> None:
+        """Adds samples as slices: (stack from the outermost frame, start, end), in order of time. What
+        successive samples share is one slice."""
+        open_: list[tuple[str, int]] = []
+        last = 0
+        for stack, start_ps, end_ps in samples:
+            frames = stack[:MOST_DEPTH]
+            kept = 0
+            if start_ps == last:
+                while kept < min(len(frames), len(open_)) and open_[kept][0] == frames[kept]:
+                    kept += 1
+            for name, since in reversed(open_[kept:]):
+                self.slice(name, since, last, pid, tid)
+            del open_[kept:]
+            open_ += [(name, start_ps) for name in frames[kept:]]
+            last = end_ps
+        for name, since in reversed(open_):
+            self.slice(name, since, last, pid, tid)
+
+    def note(self, slug: str, effect: str, events: int, detail: str) -> None:
+        """Notes something for the reader of the source."""
+        self.notes.append(
+            {"slug": slug, "effect": effect, "events": events, "first_offset": None, "detail": detail}
+        )
+
+    def store(self, pieces: Pieces, data: bytes, producer: str, *, lost: int = 0) -> Store:
+        """The slices as a store. Rows are threads unless their slices say what they are. lost: what was seen
+        and noted, and gave no slice."""
+        from stepscope import _core
+        from stepscope.formats import _chrome_rows
+
+        names = (
+            json.dumps({"ph": "M", "name": f"{what}_name", "pid": pid, "tid": tid, "args": {"name": name}})
+            for (pid, tid), named in self.threads.items()
+            for what, name in zip(("process", "thread"), named, strict=True)
+        )
+        text = '{"traceEvents": [\n' + ",\n".join([*names, *self.lines]) + "\n]}"
+        store = _core.decode(
+            "chrome_trace",
+            _core.Input.bytes(text.encode()),
+            pieces.folder,
+            needs=pieces.needs,
+            threads=pieces.threads,
+        )
+        _chrome_rows.classify(store)
+        _as_threads(store)
+        if self.lost:
+            self.note("negative-duration", "lost", self.lost, f"{self.lost:,} spans end before they begin")
+        store.update_facts(
+            {
+                "producer": producer,
+                "content_hash": _core.hash_bytes(data),
+                "bytes_in": len(data),
+                "events_seen": self.seen,
+                "events_stored": self.seen - self.lost - lost,
+                "events_lost": self.lost + lost,
+                "events_repaired": 0,
+                "events_capped": 0,
+                "notes": self.notes,
+                "meta": {},
+                "origin_unix_ns": None,
+            }
+        )
+        return store
+
+
+def _us(ps: int) -> str:
+    return f"{ps // 10**6}.{ps % 10**6:06d}"
+
+
+def _as_threads(store: Store) -> None:
+    tracks = store.rows("track") if "track" in store.tables() else []
+    if not any(track["kind"] == "unknown" for track in tracks):
+        return
+    devices = store.rows("device") if "device" in store.tables() else []
+    if "CPU" not in [one["name"] for one in devices]:
+        devices.append({"name": "CPU", "kind": "cpu", "args_json": None})
+    cpu = [one["name"] for one in devices].index("CPU")
+    for track in tracks:
+        if track["kind"] == "unknown" and (track["name"] or " tid " in track["origin"]):
+            track.update(kind="thread", records="execution", device_id=cpu)
+    columns = ("device_id", "kind", "records", "process", "name", "origin", "sort_index")
+    store.replace("track", {column: [track[column] for track in tracks] for column in columns})
+    wanted = ("name", "kind", "args_json")
+    store.replace("device", {column: [one[column] for one in devices] for column in wanted})
+
+
+def spans(opened: Iterable[tuple[str, int, bool]]) -> Iterator[tuple[str, int, int]]:
+    """From begins and ends in order of time, (name, when, whether it begins), to (name, start, end). An end
+    closes the innermost open span of its name; what stays open ends with the last event."""
+    open_: list[tuple[str, int]] = []
+    last = 0
+    for name, at, begins in opened:
+        last = at
+        if begins:
+            open_.append((name, at))
+            continue
+        place = next((i for i in range(len(open_) - 1, -1, -1) if open_[i][0] == name), None)
+        if place is not None:
+            yield (name, open_.pop(place)[1], at)
+    for name, since in reversed(open_):
+        yield name, since, last

@@ -1,0 +1,68 @@
+"""Collapsed stacks, a line for each: `main;step;matmul 42`, as flame graphs are made of. They tell how many
+samples a stack had, not when: samples of 1 ms each are laid out one after the other, and a note says so.
+
+Format: Brendan Gregg's FlameGraph, <https://github.com/brendangregg/FlameGraph>.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from stepscope.formats._profile_events import MOST_BYTES, Events
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.formats import Pieces
+
+NAME = "collapsed"
+_LINE = re.compile(rb"[^\x00-\x08\x0a-\x1f]*[^\s;\x00-\x1f][^\x00-\x08\x0a-\x1f]* \d{1,15}")
+_SAMPLE_PS = 10**9
+_MOST_PS = 2**61
+
+
+def sniff(head: bytes, name: str) -> bool:
+    """Lines that end with a count; most of them name calls between semicolons."""
+    if head[:1] in (b"{", b"[", b""):
+        return False
+    lines = head.split(b"\n")[:50]
+    if len(head) >= 4096 and len(lines) > 1:
+        lines.pop()  # it may be cut
+    lines = [line.rstrip(b"\r") for line in lines if line.strip()]
+    stacks = sum(b";" in line for line in lines)
+    return stacks * 2 > len(lines) and all(_LINE.fullmatch(line) for line in lines)
+
+
+def build(pieces: Pieces) -> Store:
+    """Stacks in alphabetical order, so that what they share is one slice."""
+    from stepscope.formats import Damaged
+
+    data = pieces.read(MOST_BYTES)
+    counts: dict[tuple[str, ...], int] = {}
+    bad = 0
+    for line in data.split(b"\n"):
+        if not line.strip():
+            continue
+        stack, _, count = line.rstrip(b"\r").rpartition(b" ")
+        if not stack or not count.isdigit() or len(count) > 15:
+            bad += 1
+            continue
+        frames = tuple(stack.decode("utf-8", "replace").split(";"))
+        counts[frames] = counts.get(frames, 0) + int(count)
+    total = sum(counts.values())
+    if not total:
+        raise Damaged("no line has a count")
+    unit = min(_SAMPLE_PS, max(1, _MOST_PS // total))
+    events = Events(origin_ps=0)
+    events.thread(1, 1, "profile", "samples")
+    at, samples = 0, []
+    for frames, times in sorted(counts.items()):
+        samples.append((frames, at, at + times * unit))
+        at += times * unit
+    events.stacks(samples, 1, 1)
+    detail = f"{total:,} samples tell no times: each is shown as {unit / 10**9:g} ms, in alphabetical order"
+    events.note("samples-without-times", "info", total, detail)
+    if bad:
+        events.seen += bad
+        events.note("damaged-line", "lost", bad, f"{bad:,} lines do not end with a count")
+    return events.store(pieces, data, "unknown", lost=bad)

@@ -1,0 +1,118 @@
+"""JSON of AMD's rocprofv3 (`--output-format json`): work of GPUs, and the calls that asked for it.
+
+Format: <https://rocm.docs.amd.com/projects/rocprofiler-sdk/en/latest/how-to/using-rocprofv3.html>.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, parse
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.formats import Pieces
+
+NAME = "rocprofv3"
+_TOP = re.compile(rb'\{\s*"rocprofiler-sdk-tool"\s*:')
+_NS = 1000
+_GPU = 2
+"""Type of an agent that is a GPU."""
+
+
+def sniff(head: bytes, name: str) -> bool:
+    """An object that begins with the tool's name."""
+    return _TOP.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()) is not None
+
+
+def build(pieces: Pieces) -> Store:
+    """Kernels and copies on the GPUs that ran them, and calls on their threads."""
+    from stepscope.formats import Damaged
+
+    data = pieces.read(MOST_BYTES)
+    processes = listed(member(parse(data), "rocprofiler-sdk-tool"))
+    events = Events()
+    spans = [span for process in processes for span in _spans(process, events)]
+    if not spans:
+        raise Damaged("it holds no kernels, copies or calls with their times")
+    for start, end, name, pid, tid, category, args in sorted(spans, key=lambda one: (one[0], -one[1])):
+        events.slice(name, start, end, pid, tid, category, args)
+    return events.store(pieces, data, "rocprofv3")
+
+
+Span = tuple[int, int, str, Any, Any, str, dict[str, Any]]
+
+
+def _spans(process: Any, events: Events) -> Iterator[Span]:
+    pid = member(member(process, "metadata"), "pid")
+    pid = pid if isinstance(pid, int) else 0
+    gpus = _gpus(listed(member(process, "agents")))
+    kernels = {
+        member(one, "kernel_id"): str(
+            member(one, "formatted_kernel_name")
+            or member(one, "demangled_kernel_name")
+            or member(one, "kernel_name")
+        )
+        for one in listed(member(process, "kernel_symbols"))
+        if isinstance(member(one, "kernel_id"), int)
+    }
+    kinds = listed(member(member(process, "strings"), "buffer_records"))
+    records = member(process, "buffer_records")
+    for group, rows in (records or {}).items() if isinstance(records, dict) else ():
+        for row in listed(rows):
+            times = (member(row, "start_timestamp"), member(row, "end_timestamp"))
+            if not all(isinstance(one, int) and 0 < one < 2**63 for one in times):
+                if times != (None, None):
+                    events.seen += 1
+                    events.lost += 1
+                continue
+            start, end = times[0] * _NS, times[1] * _NS
+            correlation = member(member(row, "correlation_id"), "internal")
+            args = {"correlation": correlation} if isinstance(correlation, int) else {}
+            name = _operation(kinds, row)
+            info = member(row, "dispatch_info")
+            if group == "kernel_dispatch" or info is not None:
+                gpu = gpus.get(_handle(member(info, "agent_id")), 0)
+                queue = _handle(member(info, "queue_id"))
+                name = kernels.get(member(info, "kernel_id"), name or "kernel")
+                args.update(device=gpu, stream=queue)
+                events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", f"stream {queue}")
+                yield start, end, name, f"GPU {gpu}", queue, "kernel", args
+            elif group == "memory_copy":
+                ends = (_handle(member(row, "dst_agent_id")), _handle(member(row, "src_agent_id")))
+                gpu = next((gpus[one] for one in ends if one in gpus), 0)
+                args.update(device=gpu, bytes=member(row, "bytes"))
+                events.thread(f"GPU {gpu}", "copies", f"GPU {gpu}", "stream of copies")
+                yield start, end, f"Memcpy {name}".strip(), f"GPU {gpu}", "copies", "gpu_memcpy", args
+            else:
+                thread = member(row, "thread_id")
+                thread = thread if isinstance(thread, int) else 0
+                events.thread(pid, thread, f"process {pid}", f"thread {thread}")
+                category = "user_annotation" if "marker" in group else f"{group.removesuffix('_api')}_runtime"
+                yield start, end, name or group, pid, thread, category, args
+
+
+def _gpus(agents: Sequence[Any]) -> dict[int, int]:
+    """Numbers of GPUs, counted from 0, by the handle of their agent."""
+    found: dict[int, int] = {}
+    for agent in agents:
+        if member(agent, "type") == _GPU:
+            told = member(agent, "logical_node_type_id")
+            found[_handle(member(agent, "id"))] = told if isinstance(told, int) and told >= 0 else len(found)
+    return found
+
+
+def _handle(value: Any) -> int:
+    found = member(value, "handle") if isinstance(value, dict) else value
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+def _operation(kinds: Sequence[Any], row: Any) -> str:
+    """What a record is called: the name of its operation among those of its kind."""
+    kind, operation = member(row, "kind"), member(row, "operation")
+    if not isinstance(kind, int) or not isinstance(operation, int) or not 0 <= kind < len(kinds):
+        return ""
+    names = listed(member(kinds[kind], "operations"))
+    return str(names[operation]) if 0 <= operation < len(names) else ""

@@ -1,0 +1,84 @@
+"""speedscope's own file format, which py-spy and others write: spans or samples over shared frames.
+
+Format: <https://www.speedscope.app/file-format-schema.json>.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope.formats._profile_events import MOST_BYTES, Events, listed, member, number, parse, spans
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.formats import Pieces
+
+NAME = "speedscope"
+_UNITS = {"nanoseconds": 10**3, "microseconds": 10**6, "milliseconds": 10**9, "seconds": 10**12}
+_SCHEMA = re.compile(rb'"\$schema"\s*:\s*"[^"]*speedscope')
+_FRAMES = re.compile(rb'"shared"\s*:\s*\{\s*"frames"\s*:\s*\[')
+
+
+def sniff(head: bytes, name: str) -> bool:
+    """An object that names speedscope's schema, or holds frames that profiles share."""
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"{" or b'"traceEvents"' in head:
+        return False
+    return _SCHEMA.search(head) is not None or (_FRAMES.search(head) is not None and b'"profiles"' in head)
+
+
+def build(pieces: Pieces) -> Store:
+    """Each profile as a row; its spans, or what its samples share, as slices."""
+    from stepscope.formats import Damaged
+
+    data = pieces.read(MOST_BYTES)
+    whole = parse(data)
+    names = [_name(frame) for frame in listed(member(member(whole, "shared"), "frames"))]
+    profiles = listed(member(whole, "profiles"))
+    if not profiles:
+        raise Damaged("it has no profiles")
+    events = Events(origin_ps=0)
+    for row, profile in enumerate(profiles):
+        scale = _UNITS.get(str(member(profile, "unit")))
+        title = str(member(profile, "name") or f"profile {row + 1}")
+        if scale is None:
+            unit = member(profile, "unit")
+            events.note("not-time", "missing", 1, f"{title} counts {unit}, no time, and is left out")
+            continue
+        events.thread(1, row, str(member(whole, "name") or "profile"), title)
+        if member(profile, "type") == "evented":
+            for name, start, end in spans(_evented(profile, names, scale)):
+                events.slice(name, start, end, 1, row)
+        else:
+            events.stacks(_sampled(profile, names, scale), 1, row)
+    if not events.lines:
+        raise Damaged("none of its profiles has spans of time")
+    return events.store(pieces, data, "unknown")
+
+
+def _name(frame: Any) -> str:
+    """A frame as `function (file:line)`."""
+    file, line = member(frame, "file"), member(frame, "line")
+    place = f" ({file}:{line})" if file and line else f" ({file})" if file else ""
+    return f"{member(frame, 'name')}{place}"
+
+
+def _evented(profile: Any, names: Sequence[str], scale: int) -> Iterator[tuple[str, int, bool]]:
+    for event in listed(member(profile, "events")):
+        at, frame, kind = number(member(event, "at")), member(event, "frame"), member(event, "type")
+        if at is not None and isinstance(frame, int) and 0 <= frame < len(names) and kind in ("O", "C"):
+            yield names[frame], int(at * scale), kind == "O"
+
+
+def _sampled(profile: Any, names: Sequence[str], scale: int) -> Iterator[tuple[list[str], int, int]]:
+    at = number(member(profile, "startValue")) or number(0)
+    for stack, told in zip(
+        listed(member(profile, "samples")), listed(member(profile, "weights")), strict=False
+    ):
+        weight = number(told)
+        if weight is None or weight < 0 or at is None:
+            continue
+        frames = [names[one] for one in listed(stack) if isinstance(one, int) and 0 <= one < len(names)]
+        yield frames, int(at * scale), int((at + weight) * scale)
+        at += weight

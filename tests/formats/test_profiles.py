@@ -1,0 +1,142 @@
+"""Profiles of other tools: spans and samples as slices, and those that are known and cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import stepscope
+from stepscope import formats
+from tests import corpus
+
+SAMPLES = corpus.SAMPLES / "profile"
+MS = 10**9
+
+
+def slices(path: Path, sql: str = "SELECT name, ts_ps, dur_ps, depth FROM slice ORDER BY id") -> list[tuple]:
+    with stepscope.open(path, cache=False) as trace:
+        return trace.query(sql).rows()
+
+
+def test_speedscope():
+    path = SAMPLES / "py_spy.speedscope.json"
+    main, step, load = "main (train.py:40)", "step (train.py:12)", "load (data.py:7)"
+    assert slices(path) == [
+        (main, 0, 50 * MS, 0),
+        (step, 0, 20 * MS, 1),
+        (load, 20 * MS, 10 * MS, 1),
+        (step, 40 * MS, 10 * MS, 1),
+        (load, 5 * MS, 20 * MS, 0),
+        (step, 10 * MS, 10 * MS, 1),
+    ]
+    assert slices(path, "SELECT slug, effect FROM source_note WHERE slug <> 'no-steps'") == [
+        ("not-time", "missing")
+    ]
+    assert slices(path, "SELECT name, kind FROM track ORDER BY id") == [
+        ("Thread 1", "thread"),
+        ("Thread 2", "thread"),
+    ]
+
+
+def test_cpuprofile():
+    path = SAMPLES / "node.cpuprofile"
+    us = 10**6
+    # A sample stands for the time until the next: 2 at 100, 3 at 200 and 400, idle at 700, 2 from 800 to 900.
+    assert slices(path) == [
+        ("main (app.js:10)", 100 * us, 600 * us, 0),
+        ("(anonymous) (app.js:20)", 200 * us, 500 * us, 1),
+        ("main (app.js:10)", 800 * us, 100 * us, 0),
+    ]
+
+
+def test_collapsed_stacks():
+    path = SAMPLES / "stacks.collapsed"
+    assert slices(path, "SELECT name, dur_ps, self_ps FROM slice ORDER BY id") == [
+        ("main", 50 * MS, 0),
+        ("load", 15 * MS, 15 * MS),
+        ("step", 35 * MS, 5 * MS),
+        ("matmul", 30 * MS, 30 * MS),
+    ]
+    assert ("samples-without-times", "info") in slices(path, "SELECT slug, effect FROM source_note")
+
+
+def test_rocprofv3():
+    path = SAMPLES / "kernels.rocprofv3.json"
+    us = 10**6
+    assert slices(path, "SELECT name, category, dur_ps, correlation_id FROM slice ORDER BY ts_ps, id") == [
+        ("hipLaunchKernel", "hip_runtime", 5 * us, 1),
+        ("hipMemcpy", "hip_runtime", 54 * us, 3),
+        ("add(float*)", "kernel", 20 * us, 1),
+        ("add(float*)", "kernel", 30 * us, 2),
+        ("Memcpy HOST_TO_DEVICE", "gpu_memcpy", 10 * us, 3),
+    ]
+    from stepscope import library
+
+    (gpu,) = slices(path, f"SELECT * FROM ({library.sql('busy_by_device')}) WHERE place = 'device'")
+    columns = [column.name for column in library.entry("busy_by_device").columns]
+    row = dict(zip(columns, gpu, strict=True))
+    # 20 + 30 + 10 µs of kernels and a copy, of which 10 lie upon one another, in 70 µs.
+    assert (row["device"], row["executions"], row["sum_ps"], row["busy_ps"]) == ("GPU 1", 3, 60 * us, 50 * us)
+    assert row["window_ps"] == 70 * us
+
+
+def test_each_profile_has_one_owner():
+    owners = {
+        path.name: [one.NAME for one in formats.formats() if one.sniff(path.read_bytes()[:65536], path.stem)]
+        for path in SAMPLES.iterdir()
+    }
+    assert owners == {
+        "py_spy.speedscope.json": ["speedscope"],
+        "node.cpuprofile": ["cpuprofile"],
+        "stacks.collapsed": ["collapsed"],
+        "kernels.rocprofv3.json": ["rocprofv3"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "todo"),
+    [
+        (
+            "et.json",
+            {"schema": "1.1.1-chakra.0.0.4", "nodes": [{"ctrl_deps": 1}]},
+            "Chakra",
+            "export_chrome_trace",
+        ),
+        ("p.json", {"meta": {"interval": 1, "preprocessedProfileVersion": 44}}, "Firefox profile", "py-spy"),
+        ("memory.prof", b"\n\x04\x08\x01\x10\x02\n\x04\x08\x03\x10\x04", "pprof", "record a trace"),
+        ("vm.overview_page.pb", b"\n\x10abcdefgh", "TensorBoard page", ".xplane.pb"),
+        ("model.h5", b"\x89HDF\r\n\x1a\n", "Keras model", "checkpoint"),
+    ],
+)
+def test_what_cannot_be_read_has_a_name(tmp_path, name, content, kind, todo):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    with pytest.raises(stepscope.errors.NothingFound) as caught:
+        stepscope.open(path, cache=False).query("SELECT 1")
+    assert kind in caught.value.seen
+    assert todo in caught.value.todo
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.iterdir()))
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_damage_ends_in_a_result_or_in_an_error_of_ours(tmp_path_factory, name, data: Any):
+    whole = bytearray((SAMPLES / name).read_bytes())
+    for _ in range(data.draw(st.integers(0, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(
+            st.sampled_from(b'0-9"{}[],;:en \x00\xff')
+        )
+    cut = data.draw(st.integers(0, len(whole)))
+    path = tmp_path_factory.mktemp("damaged") / f"{name}.gz"
+    path.write_bytes(gzip.compress(bytes(whole[:cut]), 1))
+    try:
+        found = slices(path, "SELECT min(dur_ps), min(self_ps) FROM slice")
+    except stepscope.errors.StepscopeError:
+        return
+    assert all(value is None or value >= 0 for value in found[0])
