@@ -213,7 +213,7 @@ def test_ops_are_the_scopes_of_instructions(
     node = "jit(f)/Dense_0/dot_general/fusion.1" if told else "jit_f/fusion.1"
     node = "jit(f)/Dense_0/dot_general" if named else node
     assert f"{node} (8us/8us, 0us/0us, 8us/8us)" in out
-    assert ("2 executions of XLA lie in the scope of their module" in err) == (not told and not named)
+    assert ("2 executions of XLA lie in the scope of the module" in err) == (not told and not named)
     assert main(["tfprof", "code", str(path), "-select", "micros"]) == 0
     out = capsys.readouterr().out
     assert ("train.py:7" in out) == told

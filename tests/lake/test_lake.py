@@ -247,7 +247,7 @@ def test_folders_that_are_no_lake_are_left_alone(tmp_path: Path) -> None:
     chrome(tmp_path / "data" / "a.json")
     with pytest.raises(LakeError, match="not empty"):
         stepscope.ingest([tmp_path / "data"], tmp_path / "data")
-    with pytest.raises(LakeError, match="no lake"):
+    with pytest.raises(LakeError, match="not a lake"):
         stepscope.open(lake=tmp_path / "data")
     with pytest.raises(UsageError):
         stepscope.open(tmp_path / "data", lake=tmp_path / "data")

@@ -92,7 +92,7 @@ def _file(function: Any) -> str:
 
 
 def _code(function: Any) -> Any:
-    """The code of a function; None for what is no function."""
+    """The code of a function; None for other callables."""
     for _ in range(20):
         code = getattr(function, "__code__", None)
         function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)

@@ -94,7 +94,7 @@ class Caller:
 
 
 class Identities:
-    """Numbers of functions, by which their calls are told apart.
+    """Numbers of functions, which distinguish their calls.
 
     A function that the program makes anew for each call has the same code every time: then all have one
     number.

@@ -29,7 +29,7 @@ Cause = Literal[
 ]
 
 LEAST = 0.05
-"""Parts that hold more than this of a step are told as causes."""
+"""Parts that hold more than this of a step are causes."""
 STANDS_OUT = 0.25
 """A part besides compute is what limits a step from here on, even where compute takes more: it can be had
 without changing the model."""
