@@ -39,7 +39,7 @@ SAMPLES = [
     "profiler_hook/timeline-5.json",
     "tf_data/map_py_function.xplane.pb",
 ]
-MARKS = ("gpu_user_annotation", "user_annotation", "cuda_sync", "overhead")
+MARKS = ("gpu_user_annotation", "user_annotation", "cuda_sync", "xpu_sync", "overhead", "python_function")
 Sums = dict[str, dict[int, list[int]]]
 
 
@@ -117,6 +117,16 @@ def twin(query: Any) -> Sums:
         for row in slices.values()
         if row[9] is not None and row[11] in ("host", "launch") and not is_op(row)
     }
+    waits = {id for (id,) in query("SELECT slice_id FROM wait_slice").rows()}
+    own = {id: row[8] for id, row in slices.items()}
+    for row in slices.values():
+        if is_op(row) or row[0] in waits:
+            continue
+        above = slices.get(row[1])
+        while above is not None and not is_op(above):
+            above = slices.get(above[1])
+        if above is not None:
+            own[above[0]] += row[8]  # what lies in an op, and is neither an op nor a wait, is its time
     sums: Sums = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
     for row in slices.values():
         if not is_op(row):
@@ -136,7 +146,7 @@ def twin(query: Any) -> Sums:
             name = "/".join(around)
         one = sums[name][-1 if step is None else step]
         one[on_device] += 1
-        one[2 + on_device] += row[8]
+        one[2 + on_device] += own[row[0]]
     if not any(step >= 0 for one in sums.values() for step in one):
         return {name: {0: one[-1]} for name, one in sums.items()}
     return sums
