@@ -248,11 +248,11 @@ def test_twins_agree(tables):
         expected = [waited] if waited and waited * 10 >= whole else []
         assert [row["impact_ps"] for row in told.get(name, [])] == expected
     idle = []
-    for key, busy in world.busy(lambda s, place: (place, s["source_id"], world.device(s))).items():
-        window = world.length(key[1])
+    for (source, place, device), busy in world.by_device().items():
+        window = world.length(source)
         free = window - len(busy) * UNIT
-        if key[0] == "device" and free * 5 >= window:
-            idle.append((free, key[1], key[2]))
+        if place == "device" and free * 5 >= window:
+            idle.append((free, source, device))
     found_idle = [(row["impact_ps"], row["source_id"], row["device"]) for row in told.get("device_idle", [])]
     assert sorted(found_idle) == sorted(idle)
     copies: dict[str, list[int]] = {}

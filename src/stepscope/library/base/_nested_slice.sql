@@ -13,7 +13,7 @@
 --   category | text | Category | category as found
 --   ts_ps | ps | Start | start, from the capture's origin
 --   dur_ps | ps | Duration | duration with children
---   self_ps | ps | Self time | self time, of ops as in op_slice
+--   own_ps | ps | Self time | self time, of ops as in op_slice
 --   step | int | Step | step during which it started
 --   op_name | text | Op | name of the op, where the slice has it
 --   op_type | text | Op type | type, as in op_slice; NULL for what is not an op
@@ -32,7 +32,7 @@ SELECT
   s.category,
   s.ts_ps,
   s.dur_ps,
-  COALESCE(s.op_self_ps, s.self_ps) AS self_ps,
+  COALESCE(s.op_self_ps, s.self_ps) AS own_ps,
   s.step,
   s.op_name,
   o.op_type,

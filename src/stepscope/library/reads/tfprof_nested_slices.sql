@@ -29,7 +29,7 @@ WITH steps AS (
 marked AS (
   SELECT
     s.source_id, s.track_id, s.depth, s.id, s.ts_ps, s.dur_ps, s.name, s.op_name, s.op_type, s.device, s.step,
-    s.self_ps, s.correlation_id, s.args_json,
+    s.own_ps AS self_ps, s.correlation_id, s.args_json,
     CASE
       WHEN s.is_op THEN 'op'
       WHEN s.is_frame THEN 'frame'
