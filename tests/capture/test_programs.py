@@ -61,6 +61,13 @@ def test_program(name: str, tmp_path: Path) -> None:
         session(out, told)
     elif name != "jax_loop":
         eager(out, told, name)
+    else:
+        # The recorder is between the program and JAX; no op is said to be made in it.
+        made = "SELECT DISTINCT parse_filename(file) AS file FROM hlo_instruction WHERE file IS NOT NULL"
+        asked = run(
+            sys.executable, "-m", "stepscope.cli", "query", out, made, "--format", "csv", cwd=tmp_path
+        )
+        assert asked.stdout.split() == ["file", "jax_loop.py"], asked.stderr
     summary = run(sys.executable, "-m", "stepscope.cli", "--no-cache", out, cwd=tmp_path)
     assert summary.returncode == 0, summary.stderr
     assert "Recorded" in summary.stdout

@@ -31,8 +31,11 @@ def test_the_forms_of_an_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
             "format": 1,
             "rows": [{"name": f"op{i}", "total_ps": 9 + 3 * i} for i in range(3)],
         }
-        assert ask("a", TOP, "--format", "csv") == 0
-        assert capsys.readouterr().out == "name,total_ps\nop0,9\nop1,12\nop2,15\n".replace("\n", "\r\n")
+        for words in (("a", TOP), (TOP, "a")):
+            assert ask(*words, "--format", "csv") == 0
+        rows, again = capsys.readouterr().out.split("name,", 2)[1:]
+        assert rows == again
+        assert "name," + rows == "name,total_ps\nop0,9\nop1,12\nop2,15\n".replace("\n", "\r\n")
         assert ask("a", TOP, "--format", "md") == 0
         assert capsys.readouterr().out.splitlines()[2] == "| op0 | 9 |"
         assert ask("a", TOP) == 0

@@ -198,6 +198,67 @@ cpu/python thread : [FunctionRun]
     assert parts(tables) == {0: {"dispatch": 13 + 2, "python": 7 + 1, "wait": 5, "unknown": 2}}
 
 
+def test_a_sample_of_a_short_burst_beside_a_wait_holds_both():
+    """The part in which the thread ran is Python. From a quarter on, others kept it from running."""
+    tables = drawn("""
+step       train  : [0......................................]
+cpu/python thread : [FunctionRun..]
+""")
+    main = ("train.py", "main", "program")
+    sample(tables, 16, 36, main, cpu=0.1)
+    sample(tables, 36, 41, main, cpu=0.3)
+    assert parts(tables) == {0: {"dispatch": 15, "python": 2 + 5, "wait": 18, "unknown": 1}}
+
+
+@given(st.sampled_from((*LABELS, None)), st.none() | st.floats(0, 1))
+def test_a_sample_is_shared_out_wholly(label, ran):
+    assert sum(share for _, share in labels.shares(label, ran)) == pytest.approx(1)
+
+
+def test_a_call_that_converts_waits_for_input_all_the_same():
+    """The stack of a session's run ends in a call that copies; inside, an op waits for the next batch."""
+    tables = drawn(
+        """
+step       train  : [0..................]
+cpu/python thread : [SessionRun.........]
+cpu/pool   thread :     [take......]
+""",
+        take="IteratorGetNextOp::DoCompute",
+    )
+    sample(tables, 1, 22, ("tensorflow/python/client/session.py", "_call_tf_sessionrun", "library"))
+    assert parts(tables) == {0: {"copy": 9, "input": 12}}
+
+
+def test_a_jitted_call_that_compiles_does_nothing_else():
+    """JAX traces the function first, in slices without a name for it; a later call only launches."""
+    tables = drawn(
+        """
+step       train  : [0.................................]
+cpu/python thread : [outer.................][again.....]
+cpu/python thread :  [call...............]
+cpu/python thread :         [compile]
+""",
+        outer="a span of the program",
+        call="PjitFunction(train_step)",
+        compile="backend_compile_and_load",
+        again="PjitFunction(train_step)",
+    )
+    assert parts(tables) == {0: {"unknown": 3, "compile": 21, "dispatch": 12}}
+
+
+@pytest.mark.parametrize(
+    "text", ['{"tf_function_call":"traced-nonXla"}', '{"tf_function_call": "traced-xla"}']
+)
+def test_a_function_that_is_traced_compiles_however_its_arguments_are_spaced(text):
+    tables = drawn("""
+step       train  : [0.................]
+cpu/python thread : [call.............]
+cpu/python thread :    [TFE_Py_Exec]
+""")
+    tables.rows["slice"][0 if tables.rows["slice"][0]["name"] == "call" else 1]["args_json"] = text
+    assert parts(tables) == {0: {"compile": 19, "unknown": 1}}
+
+
 # The sweep, once more by brute force.
 
 SPAN = 24
@@ -237,7 +298,7 @@ def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
     says = by_slice or by_stack
     if by_slice == "dispatch" and by_stack in {"compile", "input", "wait", "copy"}:
         says = by_stack
-    if says in {None, "dispatch", "idle"}:
+    if says in {None, "dispatch", "idle"} or (by_slice == "dispatch" and says == "copy"):
         if within(known.input_waits):
             says = "input"
         elif within(known.peer_waits):

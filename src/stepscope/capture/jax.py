@@ -8,7 +8,9 @@ granted at their next call after.
 from __future__ import annotations
 
 import inspect
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 from .pace import Call
@@ -74,6 +76,7 @@ def watch(recorder: Recorder) -> None:
     recorder.patches.wrap(pjit, helper, watched_helper)
     recorder.patches.wrap(pjit, "_get_fastpath_data", watched_path)
     _watch_compilation(recorder)
+    _stay_out_of_places()
 
     def forget() -> None:
         """JAX remembers that there was no fast path. What was compiled is kept elsewhere, and stays."""
@@ -83,6 +86,17 @@ def watch(recorder: Recorder) -> None:
                 cache.clear()
 
     recorder.restoring.append(forget)
+
+
+def _stay_out_of_places() -> None:
+    """JAX writes the innermost line that is not its own into compiled programs; the recorder is between both.
+    What JAX cannot be told about is left as it is. It keeps this beyond the recording, which changes nothing
+    for the program."""
+    from jax._src import source_info_util
+
+    leave_out = getattr(source_info_util, "register_exclusion", None)
+    if leave_out is not None:
+        leave_out(f"{Path(__file__).parent}{os.sep}")
 
 
 def _file(function: Any) -> str:

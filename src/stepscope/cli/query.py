@@ -39,7 +39,7 @@ _REFUSED |= {"vacuum"}
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("query", ABOUT, "stepscope query PATH… [SQL] [options]", EPILOG)
-    add_paths(parser, "recordings; the last argument may be the SQL")
+    add_paths(parser, "recordings; the last argument, or the first, may be the SQL")
     parser.add_argument("-f", "--file", metavar="FILE", type=a_path, help="read the SQL from FILE")
     add_reading(parser)
     add_showing(parser)
@@ -92,8 +92,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _take_sql(options: argparse.Namespace) -> str | None:
     """The SQL of the command line; a positional argument that is SQL is taken out of the paths."""
     argument: str | None = None
-    if options.paths and (len(options.paths) > 1 or options.lake) and _looks_like_sql(options.paths[-1]):
-        argument = options.paths.pop()
+    for at in (-1, 0):
+        if options.paths and (len(options.paths) > 1 or options.lake) and _looks_like_sql(options.paths[at]):
+            argument = options.paths.pop(at)
+            break
     if options.file is None:
         return argument
     if argument is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepscope.instruments.step_parts import labels
@@ -18,6 +19,9 @@ CALLS = """(
   OR r.category IN ('python_function', 'user_annotation', 'cpu_op', 'cuda_runtime')
 )"""
 """Which rows `r` of rollup_op are slices that a thread running the user's program has."""
+
+
+_COMPILES = re.compile(r"backend_?compile|Client::Compile|compile_or_get_cached", re.IGNORECASE)
 
 
 def choose(candidates: Iterable[tuple[int, str, int, int]]) -> int | None:
@@ -45,6 +49,8 @@ def segments(rows: Iterable[Row]) -> Iterator[Segment]:
     end."""
     stack: list[tuple[int, Meaning]] = []  # end, what it stands for with all around it
     at = 0
+    rows = list(rows)
+    compiled = _compiled(rows)
 
     def until(moment: int) -> Iterator[Segment]:
         nonlocal at
@@ -54,7 +60,7 @@ def segments(rows: Iterable[Row]) -> Iterator[Segment]:
                 yield Segment(at, moment, label)
         at = max(at, moment)
 
-    for begin, end, name, category, is_op, traced in rows:
+    for number, (begin, end, name, category, is_op, traced) in enumerate(rows):
         while stack and stack[-1][0] <= begin:
             yield from until(stack[-1][0])
             stack.pop()
@@ -63,12 +69,27 @@ def segments(rows: Iterable[Row]) -> Iterator[Segment]:
         stack.append(
             (
                 min(end, stack[-1][0]) if stack else end,
-                labels.within(around, labels.of_slice(name, category, is_op, traced)),
+                labels.within(around, labels.of_slice(name, category, is_op, traced or number in compiled)),
             )
         )
     while stack:
         yield from until(stack[-1][0])
         stack.pop()
+
+
+def _compiled(rows: Sequence[Row]) -> set[int]:
+    """Numbers of the calls of jitted functions in which something was compiled. JAX traces the function
+    before that, in slices that do not say so."""
+    open_: list[tuple[int, int]] = []  # end and number of such calls
+    found: set[int] = set()
+    for number, (begin, end, name, _, _, _) in enumerate(rows):
+        while open_ and open_[-1][0] <= begin:
+            open_.pop()
+        if open_ and _COMPILES.search(name):
+            found.update(one for _, one in open_)
+        if name.startswith("PjitFunction("):
+            open_.append((end, number))
+    return found
 
 
 def joined(found: Iterable[Segment]) -> list[Segment]:

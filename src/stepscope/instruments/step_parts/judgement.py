@@ -148,18 +148,19 @@ def confidence_of(share: float, unknown: float, steps: int) -> Confidence:
 
 
 def without(steps: Sequence[tuple[int, Sums]], cause: Cause, untraced: float | None) -> tuple[int, int, int]:
-    """How long a mean step would be without a part, and the bounds of that: lowest and highest.
+    """How long a typical step would be without a part, and the bounds of that: lowest and highest.
 
     untraced: how long a step is without a profiler, as part of one with it; it applies to what is left as
-    well. The bounds are those of nine steps of ten, with and without that correction.
+    well. The typical step is the median: a mean would count the rare long step, which is not of this cause,
+    as often as it was recorded. The bounds are those of nine steps of ten, with and without the correction.
     """
     left = sorted(
         dur_ps - (0 if cause in ("none", "unknown") else parts.get(cause, 0)) for dur_ps, parts in steps
     )
-    mean = sum(left) / len(left)
+    typical = median(left)
     ratio = 1.0 if untraced is None else min(max(untraced, 0.0), 1.0)
     low, high = left[len(left) // 20], left[-1 - len(left) // 20]
-    return round(mean * ratio), round(min(low, mean) * ratio), round(max(high, mean))
+    return round(typical * ratio), round(low * ratio), round(high)
 
 
 def ratio_of(traced: Sequence[float], untraced: Sequence[float]) -> float | None:

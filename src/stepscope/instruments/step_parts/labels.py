@@ -206,6 +206,8 @@ _INSTALLED = re.compile(r"(site|dist)-packages/|/lib/python\d|^(numpy|pandas|sci
 
 BLOCKED = 0.03
 """A thread that ran for less than this part of a sample was waiting for something."""
+PREEMPTED = 0.25
+"""One that ran for more than this part ran all the time, as far as other threads and programs let it."""
 
 
 def within(around: Meaning, inner: Meaning) -> Meaning:
@@ -214,11 +216,15 @@ def within(around: Meaning, inner: Meaning) -> Meaning:
     return around if around.whole or inner.label is None else inner
 
 
-def blocked(label: Label | None, ran: float | None) -> Label | None:
-    """What a sample stands for. label: of its stack; ran: the part of its time in which the thread used a
-    processor, where that is known.
+def shares(label: Label | None, ran: float | None) -> tuple[tuple[Label | None, float], ...]:
+    """What a sample stands for, and for which part of its time each. label: of its stack; ran: the part of
+    its time in which the thread used a processor, where that is known.
 
     Blocked code of the program itself waits, whatever for: sleeping, sockets and files are calls of C
-    without a frame of their own.
+    without a frame of their own. A sample that sees a short stretch of Python beside a long wait holds both.
     """
-    return "wait" if label == "python" and ran is not None and ran < BLOCKED else label
+    if label != "python" or ran is None or ran >= PREEMPTED:
+        return ((label, 1.0),)
+    if ran < BLOCKED:
+        return (("wait", 1.0),)
+    return (("python", ran), ("wait", 1.0 - ran))

@@ -72,8 +72,9 @@ def of_label(
         for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
             everything[paths.get(stack_id, ())] += weight_ps
             ran = None if cpu_ps is None else cpu_ps / weight_ps
-            if labels.blocked(meanings.get(stack_id, labels.NOTHING).label, ran) == label:
-                weights[paths.get(stack_id, ())] += weight_ps
+            for part, share in labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran):
+                if part == label:
+                    weights[paths.get(stack_id, ())] += round(share * weight_ps)
     del weights[()]
     if label == "python" and (found := in_loop(weights, everything)) is not None:
         return found

@@ -272,7 +272,9 @@ def _driving(track: int, window: Interval) -> str:
     return f"""
 SELECT
   s.ts_ps, s.ts_ps + s.dur_ps, s.name, s.category, s.op_name IS NOT NULL OR s.op_type IS NOT NULL,
-  COALESCE(s.args_json LIKE '%"tf_function_call": "traced%', false)
+  COALESCE(
+    s.args_json LIKE '%"tf_function_call":"traced%' OR s.args_json LIKE '%"tf_function_call": "traced%', false
+  )
 FROM slice AS s
 WHERE s.track_id = {track} AND s.dur_ps > 0 AND s.ts_ps < {end} AND s.ts_ps + s.dur_ps > {begin}
 ORDER BY s.ts_ps, s.dur_ps DESC, s.id

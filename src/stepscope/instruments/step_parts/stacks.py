@@ -40,8 +40,11 @@ def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Int
         meanings = _meanings(query, other)
         for ts_ps, weight_ps, cpu_ps, stack_id in samples:
             ran = None if cpu_ps is None else cpu_ps / weight_ps
-            label = labels.blocked(meanings.get(stack_id, labels.NOTHING).label, ran)
-            found.append((ts_ps + shift, ts_ps + weight_ps + shift, label))
+            at = ts_ps + shift
+            for label, share in labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran):
+                until = ts_ps + shift + weight_ps if share == 1.0 else at + round(share * weight_ps)
+                found.append((at, until, label))
+                at = until
     return sampled(found)
 
 

@@ -104,8 +104,9 @@ def _label(open_: Sequence[int], by_slice: Label | None, by_stack: Label | None,
         if open_[number]:
             return label
     driver = _driver(by_slice, by_stack)
-    if driver in (None, "dispatch", "idle"):
-        # The driving thread is within the framework, which waits on other threads.
+    if driver in (None, "dispatch", "idle") or (by_slice == "dispatch" and driver == "copy"):
+        # The driving thread is within the framework, which waits on other threads. Its stack ends where it
+        # went in, which may be a call that converts what it takes and gives.
         if open_[_INPUT]:
             return "input"
         if open_[_PEERS]:
