@@ -21,7 +21,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python bench fuzz docs clean
+.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz docs clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -47,6 +47,9 @@ test-rust: $(STAMPS)/toolchain ## the tests of the native crates
 
 test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
 	$(BIN)/pytest --numprocesses=auto
+
+contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another, on every recording of the corpus
+	STEPSCOPE_WHOLE_CORPUS=1 $(BIN)/pytest --numprocesses=auto tests/test_contradictions.py
 
 bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import stepscope
 from stepscope.instruments.step_parts import judgement
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.places import chosen, in_loop
-from stepscope.report import judged, summary
-from tests import corpus
+from stepscope.report import Finding, Table, judged
 
 MS = 10**9
 
@@ -164,55 +163,52 @@ def test_every_sentence(found, sentence):
     assert judged.sentences([found], False) == [sentence]
 
 
-SAMPLES = sorted(
-    path
-    for folder in ("tf_data", "capture", "run_metadata", "xplane", "chrome")
-    for path in (corpus.SAMPLES / folder).iterdir()
-    if path.suffix != ".md" and path.name != "truth.json"
-)
+def test_hosts_of_a_run_are_told_apart():
+    """The first sentence names the host of which it speaks, the second what holds for the others."""
+    hosts = [one("input", host_id=f"w{number}") for number in range(3)]
+    first = "Waiting for input takes 60.0 % of a step on w0 (60.0 ms of 100 ms)."
+    assert judged.sentences(hosts, False) == [first, "It is the same on all 3 hosts."]
+    assert judged.sentences(hosts[:2], False)[1] == "It is the same on both hosts."
+    unlike = [hosts[0], one("none", host_id="w1"), one("none", host_id="w2")]
+    assert judged.sentences(unlike, False) == [
+        first,
+        "3 hosts were recorded: nothing stands out in 2, waiting for input limits 1.",
+    ]
+    told = judged.document(unlike, ())
+    assert told["answer"]["host"] == "w0"
+    assert [answer["cause"] for answer in told["answers"]] == ["input", "none", "none"]
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_view_contradicts_another(path):
-    try:
-        trace = stepscope.open(path)
-        report = summary.build(trace)
-    except stepscope.StepscopeError:
-        return
-    with trace:
-        contradictions(trace, report)
+def test_recordings_that_have_nothing_in_common_get_a_table():
+    """No sentence speaks for all of them, and no answer."""
+    runs = [
+        one(cause, run_id=f"r{number}") for number, cause in enumerate(("input", "python", "input", "none"))
+    ]
+    assert judged.sentences(runs, True) == [
+        "4 runs, each judged by itself: waiting for input limits 2, Python limits 1, nothing stands out in 1."
+    ]
+    told = judged.document(runs, ())
+    assert (told["answer"], told["causes"]) == (None, [])
+    assert [answer["run"] for answer in told["answers"]] == ["r0", "r1", "r2", "r3"]
+    assert told["answers"][1]["causes"][0]["cause"] == "python"
+    table = judged.answers(runs)
+    assert table is not None
+    assert [row[:3] for row in table.table.rows] == [
+        ("r0", "h", "input"), ("r1", "h", "python"), ("r2", "h", "input"), ("r3", "h", "none"),
+    ]  # fmt: skip
+    assert judged.answers(runs[:1]) is None
+    few = judged.sentences(runs[:2], True)
+    assert few[1] == "Waiting for input takes 60.0 % of a step of r0 (60.0 ms of 100 ms)."
+    assert len(few) == 3
 
 
-def contradictions(trace, report) -> None:
-    """Fails where two views of one recording disagree."""
-    answer, causes = report.document["answer"], report.document["causes"]
-    sums = trace.query(
-        "SELECT s.id, s.dur_ps, sum(p.dur_ps) FROM step AS s LEFT JOIN step_part AS p ON p.step_id = s.id "
-        "WHERE s.dur_ps > 0 GROUP BY s.id, s.dur_ps"
-    ).rows()
-    assert all(whole == told for _, whole, told in sums)
-    if answer is None:
-        assert causes == []
-        return
-    share = {cause["cause"]: cause["share"] for cause in causes}
-    assert [cause["share"] for cause in causes] == sorted(share.values(), reverse=True)
-    assert sum(share.values()) <= 1.000001
-    cause = {"none": "compute"}.get(answer["cause"], answer["cause"])
-    assert answer["share"] == pytest.approx(share.get(cause, answer["share"]))
-    begin = judged._TAKES[answer["cause"]].partition("{")[0]
-    assert report.headline[0].lower().startswith(begin.lower())
-    assert answer["low"] <= answer["step_if_removed_ps"] <= answer["high"]
-    assert answer["step_if_removed_ps"] <= answer["step_ps"]
-    for finding in report.findings:
-        about = judged._OF.get(finding.slug)
-        if (
-            about is not None
-            and finding.severity == "high"
-            and sum(s.name == "runs_and_hosts" for s in report.sections)
-        ):
-            hosts = {row[1] for s in report.sections if s.name == "runs_and_hosts" for row in s.table.rows}
-            assert len(hosts) > 1 or share.get(about, 0) >= 0.2, finding.impact
-    for section in report.sections:
-        if section.name == "pipeline_stages" and section.answer:
-            bottleneck = section.answer[0] == "The input is the bottleneck."
-            assert bottleneck == (answer["cause"] == "input")
+def test_a_finding_weighs_no_more_than_its_part_of_a_step():
+    """And high only where that is what limits the steps."""
+    finding = Finding("input-wait", "high", "t", "i", "a", Table((), (), 0), "")
+    other = replace(finding, slug="slow-step", severity="medium")
+    assert judged.weighed([finding], [one("input")])[0].severity == "high"
+    python = one("python")
+    beside = replace(python, parts=tuple(parts(python=0.6, input=0.3, compute=0.1)))
+    assert judged.weighed([finding], [beside])[0].severity == "medium"
+    assert [found.severity for found in judged.weighed([finding, other], [python])] == ["medium", "low"]
+    assert judged.weighed([finding], [])[0].severity == "high"

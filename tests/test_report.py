@@ -202,27 +202,49 @@ def test_advice_fits_what_feeds_the_steps(producer, said):
     assert said in wait.action
 
 
-MORE = "Map needs more, 3.00 µs, but did less while the program waited."
+MORE = "Map needs more, 3.00 µs, but beside the others."
 
 
-def stage(name: str, service_ps: int, in_waits_ps: int, **others: object) -> dict[str, object]:
-    known = {"pipeline": 0, "verdict": "input_bound", "user_stage": None, "name": f"Iterator::{name}"}
-    return {**known, "service_ps": service_ps, "in_waits_ps": in_waits_ps, **others}
+def stage(name: str, service_ps: int, **others: object) -> dict[str, object]:
+    known = {"pipeline": 0, "verdict": "input_bound", "user_stage": None, "stage": f"Iterator::{name}"}
+    known |= {"run_id": "r", "host_id": "h", "wait_share": 0.6, "limits": 1}
+    return {**known, "service_ps": service_ps, **others}
 
 
 @pytest.mark.parametrize(
     ("second", "more"),
     [
-        (stage("Map", 1_000_000, 500_000), []),
-        (stage("Map", 3_000_000, 500_000), [MORE]),
-        (stage("Map", 3_000_000, 900_000), []),
-        (stage("Map", 3_000_000, 500_000, pipeline=1), []),
+        (stage("Map", 1_000_000, limits=2), []),
+        (stage("Map", 3_000_000, limits=2), [MORE]),
+        (stage("Zip[1]::Map", 3_000_000, limits=2), [f"Zip[1]::{MORE}"]),
+        (stage("Map", 3_000_000, limits=2, pipeline=1), []),
     ],
 )  # fmt: skip
 def test_a_stage_that_needs_more_and_limits_less_is_explained(
     second: dict[str, object], more: list[str]
 ) -> None:
-    said = sentences.answer(
-        "pipeline_stages", {"pipeline_stages": [stage("Batch", 2_000_000, 800_000), second]}
-    )
+    told = {"pipeline_stages": [stage("Batch", 2_000_000), second], "runs_and_hosts": []}
+    said = sentences.answer("pipeline_stages", told)
     assert said == ["The input is the bottleneck.", "Batch limits it: it needs 2.00 µs per step.", *more]
+
+
+def test_each_host_with_a_pipeline_gets_its_verdict() -> None:
+    """Also where no stage limits, or none can be told."""
+    stages = [
+        stage("Map", 2_000_000, host_id="a"),
+        stage("Map", 1_000, host_id="b", verdict="input_bound", limits=None, wait_share=0.5),
+        stage("Map", 1_000, host_id="c", verdict="partly_input_bound", limits=None, wait_share=0.1),
+        stage("Map", 1_000, host_id="d", verdict="not_input_bound", limits=None, wait_share=0.0),
+        stage("Map", 1_000, host_id="e", verdict="unknown", limits=None, wait_share=None),
+    ]
+    told = {"pipeline_stages": stages, "runs_and_hosts": [{"run_id": "r"}]}
+    assert sentences.answer("pipeline_stages", told) == [
+        "The input of a is the bottleneck.",
+        "Map limits it: it needs 2.00 µs per step.",
+        "The input of b is the bottleneck.",
+        "No stage limits it by itself.",
+        "The input of c is part of the bottleneck: waiting for it takes 10.0 % of a step.",
+        "No stage limits it by itself.",
+        "The input of d is not the bottleneck.",
+        "The recording does not show whether the input of e is the bottleneck.",
+    ]

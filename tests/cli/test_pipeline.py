@@ -31,12 +31,23 @@ def test_a_py_function_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum("◀ bottleneck" in line for line in drawn.splitlines()) == 1
 
 
-def test_a_recording_without_a_pipeline_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    recording = str(next((SAMPLES / "chrome").glob("*.json*")))
+@pytest.mark.parametrize(
+    ("sample", "todo"),
+    [
+        ("profiler_hook/timeline-10.json", "record with tf.profiler.experimental.start"),
+        ("chrome/kineto.json.gz", "how long steps wait for the DataLoader"),
+        ("chrome/viztracer.json", "what the recording holds"),
+    ],
+)
+def test_a_recording_without_a_pipeline_says_so(
+    sample: str, todo: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what to do is possible for what recorded it."""
+    recording = str(SAMPLES / sample)
     assert main(["pipeline", "--no-cache", "--format", "json", recording]) == 2
     shown = capsys.readouterr()
     assert json.loads(shown.out)["verdict"] == "unknown"
-    assert "to do: record" in shown.err
+    assert todo in shown.err.partition("to do: ")[2]
 
 
 def a_recorder(made: list[list[str]], **changed: Any) -> Callable[..., int]:
@@ -68,9 +79,29 @@ def test_verify_records_twice_and_compares(
     assert told["before_step_ps"] == told["after_step_ps"] > 0
 
 
+def test_verify_records_two_programs_in_turns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[list[str]] = []
+    monkeypatch.setattr(record, "run", a_recorder(made))
+    out = tmp_path / "v"
+    words = ["pipeline", "--verify", "--before", "python 'old one.py'", "--turns", "2", "--out", str(out)]
+    assert main([*words, "--format", "json", "--", "python", "new.py"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    old, new = ["python", "old one.py"], ["python", "new.py"]
+    assert made == [old, new, old, new]
+    assert sorted(one.name for one in out.iterdir()) == ["after-1", "after-2", "before-1", "before-2"]
+    assert (told["turns"], told["disturbed"]) == (2, False)
+    assert told["before_step_ps"] == told["after_step_ps"] > 0
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        ["--verify", "--before", "", "--", "python"],
+        ["--verify", "--before", "a", "--turns", "0", "--", "python"],
+        ["--verify", "--before", "a", "b", "--", "python"],
+        ["--before", "a", "b"],
         ["--verify", "x"],
         ["--verify", "--"],
         ["--verify", "a", "b", "--", "python"],

@@ -316,18 +316,68 @@ def test_of_a_huge_recording_the_first_part_is_read_and_told(monkeypatch: pytest
 
 
 def test_a_stage_may_need_more_than_the_one_that_limits() -> None:
-    """Rank goes by work in the waits, and need by what the trace or tf.data's model tells."""
+    """Rank goes by what a step would gain without it: little beside others that together need longer."""
     drawn, times = sequential()
     told = diagnose(drawn.calls(), times)
     assert told.waits is not None
     worst, other = told.ranked[:2]
-    for in_waits_ps, but in (
-        (worst.in_waits_ps - 1, "but did less while the program waited."),
-        (worst.in_waits_ps + 1, "but runs on threads that did less while the program waited."),
-    ):
-        more = replace(other, work_ps=2 * worst.service_ps * other.width, in_waits_ps=in_waits_ps)
-        assert more.service_ps > worst.service_ps
-        said = evidence(replace(told, ranked=(worst, more), ceiling=None))
-        assert [
-            one for one in said if one.startswith(f"{other.stage.short} needs more") and one.endswith(but)
-        ]
+    more = replace(other, work_ps=2 * worst.service_ps * other.width)
+    assert more.service_ps > worst.service_ps
+    said = evidence(replace(told, ranked=(worst, more), ceiling=None))
+    assert [one for one in said if one.startswith(f"{other.stage.short} needs more") and "beside" in one]
+
+
+def branches(first: float, second: float) -> Drawn:
+    """A loop over zip((a.map(f), b.map(g))): both maps work ahead, each on a thread of its own."""
+    drawn = Drawn()
+    for i in range(10):
+        at = 10 * i
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8)
+        drawn.call(LOOP, "Root", at, 8, 1)
+        drawn.call(LOOP, "Root::Zip", at, 8, 2, 1, "ZipDataset:3")
+        for j, work in ((0, first), (1, second)):
+            name, runner, function = f"Root::Zip[{j}]::ParallelMapV2", f"{RUNNER}{j}", -100 * i - j - 1
+            threads = {"parallelism": 1, "threadpool_size": 4}
+            drawn.call(LOOP, name, at, work, 3 + j, 2, f"ParallelMapDatasetV2:{j + 1}", **threads)
+            drawn.add(runner, "ParallelMapProduce", at, 0.05)
+            drawn.call(runner, f"{name}::Range", at, 0.01, 10 + j, 3 + j, "RangeDataset:0")
+            drawn.add(runner, "InstantiatedCapturedFunction::Run", at + 0.02, 0.01, id=function)
+            drawn.add(f"{POOL}{j}", "ExecutorState::Process", at + 0.05, work - 0.05, id=function)
+    return drawn
+
+
+def test_the_stage_is_told_with_its_branch() -> None:
+    found = diagnose(branches(3, 8).calls(), steps(10, 10))
+    assert found.bottleneck is not None
+    assert found.bottleneck.stage.branch == "Zip[1]::ParallelMapV2"
+    assert found.bottleneck.stage.branch_name == "Iterator::Root::Zip[1]::ParallelMapV2"
+    assert found.beside is None
+    assert {change.stage for change in found.changes} == {found.bottleneck.stage.branch_name}
+    assert any(
+        said.startswith("Zip[1]::ParallelMapV2 (map (transformation 2)) does") for said in evidence(found)
+    )
+
+
+def test_two_branches_that_need_as_long_limit_together() -> None:
+    found = diagnose(branches(8, 8).calls(), steps(10, 10))
+    assert found.bottleneck is not None
+    assert found.beside is not None
+    pair = {found.bottleneck.stage.branch, found.beside.stage.branch}
+    assert pair == {"Zip[0]::ParallelMapV2", "Zip[1]::ParallelMapV2"}
+    assert any("much shorter only if both become faster" in said for said in evidence(found))
+    assert found.confidence == "medium"
+
+
+def test_where_no_stage_needs_long_none_is_named() -> None:
+    """The program waits for a third of each step although the pipeline could deliver three times as fast."""
+    drawn = Drawn()
+    for i in range(10):
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", 9 * i, 3)
+        drawn.call(LOOP, "Root", 9 * i, 3, 1)
+        drawn.call(LOOP, "Root::Prefetch", 9 * i, 3, 2, 1, "PrefetchDataset:2")
+        drawn.add(RUNNER, "PrefetchProduce", 9 * i, 1)
+        drawn.call(RUNNER, "Root::Prefetch::Map", 9 * i, 1, 3, 2, "MapDataset:1")
+    found = diagnose(drawn.calls(), steps(10, 9))
+    assert (found.verdict, found.bottleneck, found.changes) == ("input_bound", None, ())
+    assert any(said.startswith("No stage limits the steps: Map (map (transformation 1)) needs most, 1.00 ms")
+               for said in evidence(found))  # fmt: skip

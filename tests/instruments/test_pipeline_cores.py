@@ -26,7 +26,7 @@ from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests.formats.capture_folder import line, write
-from tests.instruments.pipelines import LOOP, MS, RUNNER, Drawn, sequential, steps
+from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
 
 def simulated(threads: int, elements: int, work: float, between: float) -> float:
@@ -98,6 +98,28 @@ def test_a_larger_buffer_evens_out_what_varies() -> None:
     assert change.helps
     assert change.prediction.step_ps == pytest.approx(10 * MS, rel=0.01)
     assert "full in some steps and empty in others" in change.what
+
+
+def test_a_larger_buffer_gains_nothing_where_the_pipeline_is_always_late() -> None:
+    """The thread that fills the buffer waits for a stage with threads of its own, as long as a step takes."""
+    drawn = Drawn()
+    for i in range(20):
+        at, function = 10.0 * i, -i - 1
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8.0)
+        drawn.call(LOOP, "Root", at, 8.0, 1)
+        drawn.call(LOOP, "Root::Prefetch", at, 8.0, 2, 1, "PrefetchDataset:3")
+        drawn.add(RUNNER, "PrefetchProduce", at - 2, 10.0)
+        drawn.call(RUNNER, "Root::Prefetch::MapAndBatch", at - 2, 10.0, 3, 2, "MapAndBatch:2", parallelism=1)
+        drawn.add(f"{RUNNER}0", "MapAndBatchProduce", at - 2, 0.1)
+        drawn.call(f"{RUNNER}0", "Root::Prefetch::MapAndBatch::Range", at - 2, 0.02, 4, 3, "RangeDataset:0")
+        drawn.add(f"{RUNNER}0", "InstantiatedCapturedFunction::Run", at - 1.95, 0.01, id=function)
+        drawn.add(POOL, "ExecutorState::Process", at - 1.9, 9.8, id=function)
+    found = diagnose(drawn.calls(), steps(20, 10.0))
+    assert found.bottleneck is not None
+    assert found.bottleneck.stage.short == "MapAndBatch"
+    change = next(one for one in found.changes if one.name == "prefetch")
+    assert not change.helps
+    assert change.prediction.step_ps == 10 * MS
 
 
 def test_who_waits_for_other_programs_goes_on_waiting() -> None:

@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside, Diagnosis, diagnose
-from stepscope.instruments.pipeline.verify import Recorded, verify
+from stepscope.instruments.pipeline.verify import Recorded, compare, verify
 from stepscope.presenters import json as as_json
 from stepscope.presenters import scroll
 from stepscope.report import verification
-from tests.instruments.pipelines import MS, sequential
+from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
 
 def chain(*words: str, **calls: int | None) -> list[Place]:
@@ -93,6 +94,87 @@ def test_a_prediction_that_fails_is_told_to_fail() -> None:
     assert result.as_predicted is False
     shown = scroll.render(verification.build(result, "b", "a"), width=140, color=True)
     assert "the step is longer than predicted." in shown
+
+
+def machine(busy: float, own: float) -> Machine:
+    return Machine(2, busy, 1.0, own)
+
+
+def test_neighbours_that_changed_are_no_change_of_the_program() -> None:
+    """Half of a core more for others: the step became longer, and nobody knows by whose doing."""
+    before, after = recorded(WRITTEN), recorded(WRITTEN, work=12)
+    quiet, busy = (
+        replace(one, diagnosis=replace(one.diagnosis, machine=machine(*told)))
+        for one, told in ((before, (0.5, 1.0)), (after, (0.95, 1.0)))
+    )
+    result = verify(quiet, busy)
+    assert result is not None
+    assert result.disturbed
+    assert result.as_predicted is None
+    report = verification.build(result, "b", "a")
+    assert "Other programs kept 0.0 of 2 cores busy before and 0.9 now." in report.headline[-1]
+    assert "its neighbours changed instead" in report.headline[-1]
+    assert report.document["disturbed"] is True
+    calm = replace(after, diagnosis=replace(after.diagnosis, machine=machine(0.55, 1.0)))
+    same = verify(quiet, calm)
+    assert same is not None
+    assert not same.disturbed
+
+
+def test_recordings_in_turns_are_compared_by_their_medians() -> None:
+    sides = [[recorded(WRITTEN, work=work) for work in works] for works in ((8, 20, 8), (4.6, 4.6, 30))]
+    result = compare(*sides)
+    assert result is not None
+    assert (result.before_ps, result.after_ps) == (10 * MS, pytest.approx(6.6 * MS))
+    assert result.turns == 3
+    assert "3 recordings each, in turns" in verification.build(result, "b", "a").sections[1].answer[0]
+    assert compare([], sides[1]) is None
+
+
+def fused() -> tuple[Diagnosis, list[Place]]:
+    """A loop whose map and batch TensorFlow runs as one stage, MapAndBatch."""
+    drawn = Drawn()
+    for i in range(10):
+        at, function = 10 * i, -i - 1
+        drawn.add(LOOP, "IteratorGetNextOp::DoCompute", at, 8)
+        drawn.call(LOOP, "Root", at, 8, 1)
+        drawn.call(LOOP, "Root::MapAndBatch", at, 8, 2, 1, "fused(MapDataset:1,BatchDatasetV2:2)",
+                   parallelism=2, cpu_budget=2)  # fmt: skip
+        drawn.add(RUNNER, "MapAndBatchProduce", at, 0.1)
+        drawn.call(RUNNER, "Root::MapAndBatch::Range", at, 0.02, 3, 2, "RangeDataset:0")
+        drawn.add(RUNNER, "InstantiatedCapturedFunction::Run", at + 0.03, 0.01, id=function)
+        drawn.add(POOL, "ExecutorState::Process", at + 0.05, 7.9, id=function)
+    places = chain("range", "map", "batch")
+    return diagnose(drawn.calls(), steps(10, 10), beside=Beside(places=places)), places
+
+
+@pytest.mark.parametrize(
+    ("after", "change"),
+    [
+        (chain("range", "map", "batch", map=-1), "parallelise_map"),
+        (chain("range", "map", "batch", "cache"), "cache_here"),
+        (chain("range", "map", "cache", "batch"), "cache_here"),
+        (chain("range", "cache", "map", "batch"), None),
+        (chain("range", "map", "batch", "prefetch"), "prefetch"),
+    ],
+)  # fmt: skip
+def test_a_change_is_recognised_through_a_fusion(after: list[Place], change: str | None) -> None:
+    """Of the stage that stands for map and batch, not of the source."""
+    diagnosis, places = fused()
+    assert diagnosis.bottleneck is not None
+    assert diagnosis.bottleneck.stage.short == "MapAndBatch"
+    result = verify(Recorded(diagnosis, places), Recorded(diagnosis, after))
+    assert result is not None
+    assert (None if result.change is None else result.change.name) == change
+
+
+def test_without_a_chain_a_fused_stage_is_found_again() -> None:
+    """The map ran on the program's thread before, and after it as a part of MapAndBatch."""
+    diagnosis, _ = fused()
+    result = verify(recorded([]), Recorded(diagnosis, []))
+    assert result is not None
+    assert result.change is not None
+    assert result.change.name == "parallelise_map"
 
 
 def test_without_waits_there_is_nothing_to_compare() -> None:

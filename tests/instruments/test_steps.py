@@ -41,6 +41,24 @@ def test_numbered_marks_win_over_what_lies_inside():
     assert {(step.kind, step.recovered_from, step.averaged) for step in steps} == {("train", "marker", True)}
 
 
+def test_marks_that_leave_out_the_batch_reach_to_the_next():
+    """`for batch in data: with Trace(…)`: the loop waits between its marks, and that is part of its step."""
+    marks = []
+    for i in range(6):
+        at = 10 * i + (100 if i > 3 else 0)
+        marks += [
+            mark("IteratorGetNextOp::DoCompute", at, 6, POOL),
+            mark("train", at + 6, 3, step=i),
+        ]
+    steps = find(marks, TRACKS)
+    assert spans(steps) == [(6, 16), (16, 26), (26, 36), (36, 39), (146, 156), (156, 159)]
+    assert [step.averaged for step in steps] == [True] * 5 + [False]
+    within = [
+        one._replace(ts_ps=one.ts_ps + 6 * MS, dur_ps=2 * MS) if "Get" in one.name else one for one in marks
+    ]
+    assert spans(find(within, TRACKS))[0] == (6, 9)
+
+
 def test_profiler_steps_are_numbered_by_name():
     steps = find([mark("ProfilerStep#7", 0, 5), mark("ProfilerStep#8", 5, 6)], TRACKS)
     assert [(step.number, step.recovered_from) for step in steps] == [

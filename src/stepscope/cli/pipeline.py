@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
@@ -20,6 +22,10 @@ _EPILOG = """--verify records the program again and compares what a change gaine
   stepscope pipeline --verify -- python train.py            record before the change
   (change one thing)
   stepscope pipeline --verify BEFORE -- python train.py     record after it, and compare
+
+Where both versions of the program exist, record them in turns, so that neither has the quieter machine:
+
+  stepscope pipeline --verify --before "python old.py" -- python new.py
 """
 
 
@@ -47,6 +53,12 @@ def parser() -> Parser:
     parser.add_argument(
         "--verify", action="store_true", help="record the program after --, and compare it with PATH"
     )
+    parser.add_argument(
+        "--before", metavar="CMD", help="the program before the change; --verify records both in turns"
+    )
+    parser.add_argument(
+        "--turns", metavar="N", type=int, default=2, help="recordings of each then (%(default)s)"
+    )
     parser.add_argument("--out", metavar="DIR", type=a_path, help="folder that --verify writes, new or empty")
     add_reading(parser)
     add_showing(parser)
@@ -61,25 +73,33 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "--out works only with --verify", seen="no --verify", todo="redirect the output: … > FILE"
         )
+    if options.before is not None:
+        raise UsageError(
+            "--before works only with --verify",
+            seen="no --verify",
+            todo='stepscope pipeline --verify --before "python old.py" -- python new.py',
+        )
     need_paths(options, "pipeline")
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
     from stepscope.instruments.pipeline.captures import missing
     from stepscope.instruments.pipeline.diagnoses import find
+    from stepscope.library.statements import statement
     from stepscope.presenters.plain import plain
     from stepscope.report import pipeline
 
     with opened(options, console) as (trace, _):
         found = find(trace.query)
         lost = [] if found else missing(trace.query)
+        made_by = [row[5] for row in trace.query(statement("sources")).rows()]
     if found or options.format != "table":
         show(pipeline.build(found, lost), options, console)
     if not found:
         for line in (
             pipeline.NOTHING,
             *(f"  {plain(pipeline.odd(one))}" for one in lost),
-            f"  to do: {pipeline.TODO}",
+            f"  to do: {pipeline.todo(made_by)}",
         ):
             console.say(line)
         return 2
@@ -102,6 +122,8 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
             seen=f"{len(options.paths)} paths and {len(options.command)} words behind --",
             todo="stepscope pipeline --verify [BEFORE] -- python train.py …",
         )
+    if options.before is not None:
+        return _in_turns(options, console)
     before = _first(_found(options, console), options.paths[0]) if options.paths else None
     out = options.out or time.strftime(
         "stepscope-after-%Y%m%d-%H%M%S" if before else "stepscope-before-%Y%m%d-%H%M%S"
@@ -120,13 +142,51 @@ def _verify(options: argparse.Namespace, console: Console) -> int:
 
     result = verify(Recorded(before.diagnosis, before.places), Recorded(after.diagnosis, after.places))
     if result is None:
-        raise UsageError(
-            "The two recordings cannot be compared",
-            seen="one of them has no call that takes a batch",
-            todo="record while the loop runs, in the process that takes the batches",
-        )
+        raise _not_comparable()
     show(verification.build(result, options.paths[0], out), options, console)
     return code or (1 if result.as_predicted is False else 0)
+
+
+_MOST_TURNS = 20
+
+
+def _in_turns(options: argparse.Namespace, console: Console) -> int:
+    """Records two programs in turns, and compares them. 1 when a prediction did not hold."""
+    old = shlex.split(options.before)
+    if not old or options.paths or not 1 <= options.turns <= _MOST_TURNS:
+        raise UsageError(
+            f"--before needs a program, no capture from before, and --turns from 1 to {_MOST_TURNS}",
+            seen=f"{len(old)} words, {len(options.paths)} paths and {options.turns} turns",
+            todo='stepscope pipeline --verify --before "python old.py" -- python new.py',
+        )
+    from stepscope.cli.showing import show
+    from stepscope.instruments.pipeline.verify import Recorded, compare
+    from stepscope.report import verification
+
+    out = options.out or time.strftime("stepscope-verify-%Y%m%d-%H%M%S")
+    sides: dict[str, list[Recorded]] = {"before": [], "after": []}
+    code = 0
+    for turn in range(1, options.turns + 1):
+        for side, command in (("before", old), ("after", options.command)):
+            folder = str(Path(out) / f"{side}-{turn}")
+            code = _record(command, folder, console) or code
+            again = argparse.Namespace(**{**vars(options), "paths": [folder]})
+            one = _first(_found(again, console), folder)
+            sides[side].append(Recorded(one.diagnosis, one.places))
+    result = compare(sides["before"], sides["after"])
+    if result is None:
+        raise _not_comparable()
+    before, after = (str(Path(out) / f"{side}-1") for side in ("before", "after"))
+    show(verification.build(result, before, after), options, console)
+    return code or (1 if result.as_predicted is False else 0)
+
+
+def _not_comparable() -> UsageError:
+    return UsageError(
+        "The recordings cannot be compared",
+        seen="one of them has no call that takes a batch",
+        todo="record while the loop runs, in the process that takes the batches",
+    )
 
 
 def _first(found: Sequence[Found], path: str) -> Found:

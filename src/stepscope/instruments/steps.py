@@ -5,9 +5,10 @@ number, Session.run calls, calls of a tf.function, FunctionRun, calls of a jitte
 fetch the next batch, a file that holds one step by its nature (RunMetadata, tf Timeline). Where there
 is none, the whole capture counts as one step and a note says so.
 
-Marks are taken as they are. Calls only tell when an iteration begins: a step lasts from one call to the
-next, so that time spent between calls (fetching input, callbacks) is not lost; the last one ends with
-its call. Steps of one source never overlap.
+Marks are taken as they are, but where the program takes its batches between them: then a step reaches to the
+next mark. Calls only tell when an iteration begins: a step lasts from one call to the next, so that time
+spent between calls (fetching input, callbacks) is not lost; the last one ends with its call. Steps of one
+source never overlap.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from stepscope.instruments.reaching_steps import LAST, reaching
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -201,7 +204,10 @@ def find(marks: Sequence[Mark], tracks: dict[int, str]) -> list[Step]:
     compiles = _compiling(marks)
     for evidence, choose in EVIDENCE:
         if steps := choose([m for m in marks if not _COMPILES.search(m.name)], tracks, evidence):
-            return _number(_classify(steps, compiles))
+            fetches = [(m.ts_ps, m.end_ps) for m in marks if m.name.startswith("IteratorGetNext")]
+            reached = reaching(steps, fetches)
+            found = _number(_classify(reached or steps, compiles))
+            return [*found[:-1], found[-1]._replace(averaged=False, reason=LAST)] if reached else found
     return []
 
 

@@ -357,7 +357,7 @@ CREATE TABLE iterator (
   work_from VARCHAR NOT NULL,       -- trace or model: which of the two work_ps is
   service_ps BIGINT NOT NULL,       -- time it needs for a step: work_ps / width
   in_waits_ps BIGINT NOT NULL,      -- its work, divided by its width, while the program waited
-  limits INTEGER,                   -- 1 for the stage that holds the program up most; NULL when unknown
+  limits INTEGER,                   -- 1 for the stage that holds the program up most; NULL where none limits it
   runs_python BOOLEAN NOT NULL,     -- it runs a py_function
   verdict VARCHAR NOT NULL,         -- input_bound, partly_input_bound, not_input_bound or unknown: of the source
   wait_share DOUBLE,                -- waiting for input as part of the step time: of the source

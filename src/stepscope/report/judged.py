@@ -3,13 +3,13 @@ programs."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
-from stepscope.instruments.step_parts.judgement import LEAST
-from stepscope.report.parts import Finding, Note
+from stepscope.report.parts import Column, Finding, Note, Section, Table
 
 if TYPE_CHECKING:
     from stepscope.instruments.step_parts.judgement import Judgement, Place
@@ -45,13 +45,100 @@ _OF = {
 _HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
 
 
+_LIMITS = {
+    "input": "waiting for input limits {}",
+    "compile": "compiling limits {}",
+    "compute": "one type of op limits {}",
+    "communication": "communication limits {}",
+    "copy": "copying limits {}",
+    "dispatch": "launching ops limits {}",
+    "python": "Python limits {}",
+    "wait": "sleeping and waiting limit {}",
+    "idle": "an idle accelerator limits {}",
+    "none": "nothing stands out in {}",
+    "unknown": "the cause is unknown for {}",
+}
+_MOST_SENTENCES = 3
+"""Runs that get a sentence each; a table has all of them."""
+
+
 def sentences(judged: Sequence[Judgement], several: bool) -> list[str]:
-    """The first sentence of the headline; empty where there are no steps and nothing to judge."""
+    """What comes first in the headline; empty where there are no steps and nothing to judge. Each sentence
+    says of whom it speaks. several: there are other runs, judged or not."""
     if not judged:
         return []
-    one = judged[0]
-    whose = f" of {one.run_id}" if several else ""
-    whose += f" on {one.host_id}" if sum(other.run_id == one.run_id for other in judged) > 1 else ""
+    runs = len({one.run_id for one in judged})
+    if runs == 1:
+        hosts = len(judged) > 1
+        return [_sentence(judged[0], several, hosts), *(_hosts(judged) if hosts else ())]
+    number = f"{runs} runs" if runs == len(judged) else f"{len(judged)} hosts of {runs} runs"
+    said = [f"{number}, each judged by itself: {_counted(judged)}."]
+    if len(judged) <= _MOST_SENTENCES:
+        said += [_sentence(one, True, runs < len(judged)) for one in judged]
+    return said
+
+
+def _counted(judged: Sequence[Judgement]) -> str:
+    """How many of them each cause limits, the most frequent first."""
+    number = Counter(one.cause for one in judged)
+    ordered = sorted(number, key=lambda cause: (-number[cause], list(_LIMITS).index(cause)))
+    return ", ".join(_LIMITS[cause].format(f"{number[cause]:,}") for cause in ordered)
+
+
+def _hosts(judged: Sequence[Judgement]) -> list[str]:
+    """What is said of the other hosts of a run, after the one with most time in steps."""
+    same = sum(one.cause == judged[0].cause for one in judged)
+    if same == len(judged):
+        both = "both hosts" if same == 2 else f"all {same:,} hosts"
+        return [f"{_same(judged[0])} on {both}."]
+    return [f"{len(judged)} hosts were recorded: {_counted(judged)}."]
+
+
+def _same(one: Judgement) -> str:
+    return "The cause is unknown" if one.cause == "unknown" else "It is the same"
+
+
+def answers(judged: Sequence[Judgement]) -> Section | None:
+    """What limits each of several runs or hosts, as a table; None for a single one."""
+    if len(judged) < 2:
+        return None
+    rows = tuple(
+        (
+            one.run_id,
+            one.host_id,
+            one.cause,
+            one.share,
+            None if one.whole_capture else one.steps,
+            one.mean_ps,
+            one.stage or one.op_type or (None if one.place is None else _at(one.place)),
+            one.confidence,
+        )
+        for one in judged
+    )
+    return Section(
+        "answers",
+        "What limits each",
+        "What limits each run and host?",
+        table=Table(_ANSWERS, rows, len(rows)),
+    )
+
+
+_ANSWERS = (
+    Column("run_id", "text", "Run", "name of the run"),
+    Column("host_id", "text", "Host", "name of the host"),
+    Column("cause", "text", "Cause", "what limits its steps; none where nothing stands out"),
+    Column("share", "ratio", "Share", "part of a mean step that the cause takes"),
+    Column("steps", "int", "Steps", "steps that were judged; empty where the whole recording stands for one"),
+    Column("mean_ps", "ps", "Step", "mean duration of a step"),
+    Column("what", "text", "What", "stage, type of op or line"),
+    Column("confidence", "text", "Confidence", "high, medium or low"),
+)
+
+
+def _sentence(one: Judgement, run: bool, host: bool) -> str:
+    """What limits a host. run, host: name them, because there are others."""
+    whose = f" of {one.run_id}" if run else ""
+    whose += f" on {one.host_id}" if host else ""
     share = units.show(one.share, "ratio")
     if one.whole_capture:
         mean = f"{units.show(one.mean_ps, 'ps')} recorded{whose}"
@@ -62,7 +149,7 @@ def sentences(judged: Sequence[Judgement], several: bool) -> list[str]:
         part = f"{share} of {step}{whose} ({mean})"
     said = _TAKES[one.cause].format(part=part)
     said += _more(one)
-    return [said[0].upper() + said[1:] + "."]
+    return said[0].upper() + said[1:] + "."
 
 
 def _more(one: Judgement) -> str:
@@ -96,39 +183,48 @@ def _plain(function: str) -> str:
 
 
 def document(judged: Sequence[Judgement], notes: Sequence[Note]) -> dict[str, Any]:
-    """`answer` and `causes` of the summary's JSON; times in picoseconds, shares from 0 to 1."""
-    if not judged:
-        return {"answer": None, "causes": []}
-    one = judged[0]
+    """`answer` and `causes` of the summary's JSON, and `answers` with those of each run and host; times in
+    picoseconds, shares from 0 to 1. Several runs have no answer in common."""
+    told = [_answer(one, notes) for one in judged]
+    alone = len({one.run_id for one in judged}) == 1
+    return {
+        "answer": told[0] if alone else None,
+        "causes": _causes(judged[0]) if alone else [],
+        "answers": [{**answer, "causes": _causes(one)} for answer, one in zip(told, judged, strict=True)],
+    }
+
+
+def _causes(one: Judgement) -> list[dict[str, Any]]:
+    return [
+        {"cause": part.label, "share": part.share, "ps_per_step": part.ps_per_step} for part in one.causes
+    ]
+
+
+def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
     weak = [
         note.slug
         for note in notes
         if note.effect in ("lost", "capped", "missing") or note.slug == "truncated"
     ]
     return {
-        "answer": {
-            "cause": one.cause,
-            "share": one.share,
-            "ps_per_step": one.ps_per_step,
-            "place": _place(one.place),
-            "called_from": _place(one.called_from),
-            "op": one.op,
-            "op_type": one.op_type,
-            "stage": one.stage,
-            "function": one.function,
-            "confidence": one.confidence,
-            "because": _because(one),
-            "weakened_by": list(dict.fromkeys(weak)),
-            "step_ps": one.mean_ps,
-            "step_if_removed_ps": one.left_ps,
-            "low": one.low_ps,
-            "high": one.high_ps,
-            "run": one.run_id,
-            "host": one.host_id,
-        },
-        "causes": [
-            {"cause": part.label, "share": part.share, "ps_per_step": part.ps_per_step} for part in one.causes
-        ],
+        "cause": one.cause,
+        "share": one.share,
+        "ps_per_step": one.ps_per_step,
+        "place": _place(one.place),
+        "called_from": _place(one.called_from),
+        "op": one.op,
+        "op_type": one.op_type,
+        "stage": one.stage,
+        "function": one.function,
+        "confidence": one.confidence,
+        "because": _because(one),
+        "weakened_by": list(dict.fromkeys(weak)),
+        "step_ps": one.mean_ps,
+        "step_if_removed_ps": one.left_ps,
+        "low": one.low_ps,
+        "high": one.high_ps,
+        "run": one.run_id,
+        "host": one.host_id,
     }
 
 
@@ -156,30 +252,16 @@ def _because(one: Judgement) -> list[str]:
     return told
 
 
-def of_pipeline(said: Sequence[str], judged: Sequence[Judgement]) -> tuple[str, ...]:
-    """What is said of the input pipeline: whether it limits the steps follows the judgement, like all
-    else."""
-    if not said or not judged:
-        return tuple(said)
-    one = judged[0]
-    share = one.share_of("input")
-    shown = units.show(share, "ratio")
-    if one.cause == "input":
-        return ("The input is the bottleneck.", *said[1:])
-    if share > LEAST:
-        step = "the recording" if one.whole_capture else "a step"
-        return (f"The input is part of the bottleneck: waiting for it takes {shown} of {step}.", *said[1:])
-    return ("The input is not the bottleneck.",)
-
-
 def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[Finding, ...]:
-    """The findings, none heavier than the part of a step that it is about, those first that weigh most."""
+    """The findings, those first that weigh most: none is heavier than the part of a step that it is about,
+    and high only where that is what limits the steps."""
     kept = []
     for finding in findings:
         label = _OF.get(finding.slug)
         if label is not None and judged:
             share = max(one.share_of(label) for one in judged)
-            limit: Severity = "high" if share >= _HIGH_FROM else "medium" if share >= _MEDIUM_FROM else "low"
+            limits = any(one.cause == label and one.share >= _HIGH_FROM for one in judged)
+            limit: Severity = "high" if limits else "medium" if share >= _MEDIUM_FROM else "low"
             if _RANK[finding.severity] < _RANK[limit]:
                 finding = replace(finding, severity=limit)
         kept.append(finding)

@@ -22,10 +22,24 @@ NOTHING = (
     "These recordings say nothing about an input pipeline: they hold no tf.data events and no waiting for "
     "a batch."
 )
-TODO = (
-    "record with tf.profiler.experimental.start(…) around some steps of the loop, in the process "
-    "that makes the batches; RunMetadata and timelines of a session do not contain these events"
-)
+_TODO = {
+    "tensorflow": "record with tf.profiler.experimental.start(…) around some steps of the loop, in the "
+    "process that makes the batches; RunMetadata and timelines of a session do not contain these events",
+    "kineto": "run `stepscope PATH`, which says how long steps wait for the DataLoader",
+    "other": "run `stepscope PATH`, which says what the recording holds",
+}
+_TENSORFLOW = {"tf_profiler", "tf_timeline", "step_stats", "stepscope", "jax"}
+"""Producers of recordings of programs that may have a tf.data pipeline."""
+
+
+def todo(producers: Iterable[str]) -> str:
+    """What to do where no pipeline was found. producers: what wrote the recordings."""
+    made_by = set(producers)
+    kind = (
+        "tensorflow" if made_by & _TENSORFLOW or not made_by else "kineto" if "kineto" in made_by else "other"
+    )
+    return _TODO[kind]
+
 
 _TITLES = {
     "input_bound": "The input is the bottleneck",
@@ -44,6 +58,8 @@ _GAINS = (
     Column("low", "ps", "At least", "the least that a step may take then"),
     Column("high", "ps", "At most", "the most that a step may take then"),
 )
+_WORKS_MEANWHILE = 0.05
+"""Part of a step in which a batch is waited for while ops run, from which on that is said."""
 _COSTS = 0.05
 """Part of a step that tracing may cost without being told."""
 
@@ -98,10 +114,20 @@ def _parts(one: Found, title: str) -> Iterator[Section]:
         question = "How much of a step does each stage need?"
         sql = statements.text("pipeline_tree", source_id=one.source_id)
         yield Section("stages", "Stages", question, sql=sql, tree=_tree(diagnosis))
-    if diagnosis.changes:
+    gaining = [change for change in diagnosis.changes if change.helps and not change.unknown]
+    if gaining:
         now = () if diagnosis.step_ps is None else (f"A step takes {_ps(diagnosis.step_ps)} now.",)
         question = "How long would a step take after a change?"
-        yield Section("changes", "What a change would gain", question, now, diff=_diff(diagnosis))
+        yield Section("changes", "What a change would gain", question, now, diff=_diff(gaining, diagnosis))
+    others = [change for change in diagnosis.changes if change not in gaining]
+    if others:
+        title = (
+            "Changes that gain nothing, or whose gain is unknown" if gaining else "No change gains anything"
+        )
+        unknown = any(change.unknown for change in others)
+        title = title if gaining or not unknown else "No change is known to gain anything"
+        question = "Which changes would leave a step about as long as it is?"
+        yield Section("no_gain", title, question, diff=_diff(others, diagnosis))
 
 
 def _tree(diagnosis: Diagnosis) -> Tree:
@@ -137,26 +163,27 @@ def _tree(diagnosis: Diagnosis) -> Tree:
 
 
 def _label(stage: Stage) -> str:
-    last = stage.branch_name.rpartition("::")[2]
-    branch = stage.branch_name.split("::")[-2] if "[" in stage.branch_name.rpartition("::")[0][-8:] else ""
-    label = f"{branch} {last}" if branch.endswith("]") else last
+    branch, _, last = stage.branch_name.rpartition("::")
+    label = f"{branch.rpartition('::')[2]}::{last}" if branch.endswith("]") else last
     return f"{label} · {stage.told('{} ({})')}" if stage.user_stage else label
 
 
-def _diff(diagnosis: Diagnosis) -> Diff:
-    return Diff(_GAINS, tuple(_change(one, diagnosis.step_ps or 0) for one in diagnosis.changes))
+def _diff(told: Sequence[changes.Change], diagnosis: Diagnosis) -> Diff:
+    return Diff(_GAINS, tuple(_change(one, diagnosis.step_ps or 0) for one in told))
 
 
 def _change(one: changes.Change, now_ps: int) -> Change:
+    nothing = (None,) * len(_GAINS)
     if one.unknown:
-        return Change(one.name, one.what, None, (None,) * len(_GAINS), one.unknown)
+        return Change(one.name, one.what, None, nothing, one.unknown)
+    if not one.helps:
+        return Change(one.name, one.what, False, nothing, one.why_not)
     p = one.prediction
     edit = None
-    if one.code is not None and one.helps:
+    if one.code is not None:
         edit = Edit(SourceLine(one.code.file, one.code.line), one.code.before, one.code.after)
-    outcome = f"then {_short(p.limits_next)} limits the step" if one.helps else "would not help"
     values = (now_ps - p.step_ps, p.step_ps, p.low_ps, p.high_ps)
-    return Change(one.name, one.what, one.helps, values, outcome, edit)
+    return Change(one.name, one.what, True, values, f"then {_short(p.limits_next)} limits the step", edit)
 
 
 def _short(name: str) -> str:
@@ -205,6 +232,9 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     of_what = "of the step time" if waited.has_steps else "of the time from the first batch to the last"
     share = units.show(waited.ratio, "ratio")
     yield f"{share} {of_what} is spent waiting for input: {_ps(waited.wait_ps)} per step."
+    if diagnosis.wait_share is not None and diagnosis.wait_share >= waited.ratio + _WORKS_MEANWHILE:
+        shown = units.show(diagnosis.wait_share, "ratio")
+        yield f"A call for a batch is under way for {shown}: ops of the program run during the rest of it."
     if waited.shares:
         wait = units.agree(waited.long_waits, "waits", "wait")
         yield (
@@ -229,10 +259,11 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
             f"A step took {_ps(measured_ps)} without the profiler and {_ps(waited.step_ps)} with it: "
             "predictions are for steps without it."
         )
-    if diagnosis.verdict == "not_input_bound":
-        yield from _keeps_up(diagnosis, waited)
-    elif ranked and ranked[0].in_waits_ps:
-        yield from _about(ranked, waited)
+    worst = diagnosis.bottleneck
+    if worst is not None:
+        yield from _about(worst, diagnosis, waited)
+    else:
+        yield from _no_stage(diagnosis, waited)
     yield from _prefetched(ranked, waited)
     yield _cpu(ranked, waited, diagnosis.machine, diagnosis.cores)
     if diagnosis.ceiling is not None:
@@ -242,55 +273,74 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
         yield f"Only the first {seen} of the pipeline's events were read."
 
 
-def _keeps_up(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
-    if waited.ratio >= PARTLY_FROM:
-        yield "No stage needs half of a step: the program waits for a thread or a core, not for data."
-    yield "The pipeline keeps up: the time goes to the program itself, or to the Python around it."
-    if diagnosis.contends is not None:
-        stage = diagnosis.contends.stage
-        yield (
-            "But both compute on the same cores and wait for them: with less work in "
-            f"{stage.short} ({stage.spoken}), the program's part of a step would be shorter."
-        )
+def _no_stage(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    """Why no stage limits the steps."""
+    if diagnosis.verdict == "not_input_bound":
+        if waited.ratio >= PARTLY_FROM:
+            yield "No stage needs half of a step: the program waits for a thread or a core, not for data."
+        yield "The pipeline keeps up: the time goes to the program itself, or to the Python around it."
+        if diagnosis.contends is not None:
+            stage = diagnosis.contends.stage
+            yield (
+                "But both compute on the same cores and wait for them: with less work in "
+                f"{stage.branch} ({stage.spoken}), the program's part of a step would be shorter."
+            )
+        return
+    most = max(diagnosis.loads, key=lambda load: load.service_ps, default=None)
+    if most is None or not most.service_ps:
+        yield "No stage limits the steps: none of them was seen at work."
+        return
+    yield (
+        f"No stage limits the steps: {most.stage.branch} ({most.stage.spoken}) needs most, "
+        f"{_ps(most.service_ps)} of {_ps(waited.step_ps)}. The program waits for a thread or a core, not for "
+        "data."
+    )
 
 
-def _about(ranked: Sequence[Load], waited: Waits) -> list[str]:
-    worst = ranked[0]
-    name, threads = worst.stage.short, units.count(worst.width, "thread")
-    said = [
+def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
+    threads = units.count(worst.width, "thread")
+    name = worst.stage.branch
+    yield (
         f"{name} ({worst.stage.spoken}) does {_ps(worst.work_ps)} of work per step on {threads}, "
         f"so it needs {_ps(worst.service_ps)}; without waiting, a step would take "
         f"{_ps(waited.step_ps - waited.wait_ps)}."
-    ]
-    others = [load for load in ranked[1:] if load.service_ps]
-    if others:
+    )
+    others = [load for load in diagnosis.ranked if load is not worst and load.service_ps]
+    other = diagnosis.beside
+    if other is not None:
+        yield (
+            f"{other.stage.branch} ({other.stage.spoken}) needs {_ps(other.service_ps)} on threads of its "
+            "own: a step becomes much shorter only if both become faster."
+        )
+    elif others:
         next_one = max(others, key=lambda load: load.service_ps)
-        other, needs = next_one.stage.short, _ps(next_one.service_ps)
+        needs = f"{_ps(next_one.service_ps)}"
         if next_one.service_ps <= worst.service_ps:
-            said.append(f"The next stage, {other}, needs {needs}.")
+            yield f"The next stage, {next_one.stage.branch}, needs {needs}."
         else:
-            less = "" if next_one.in_waits_ps < worst.in_waits_ps else "runs on threads that "
-            said.append(f"{other} needs more, {needs}, but {less}did less while the program waited.")
-    fed = [load for load in ranked if load.stage.fed_by is not None]
+            yield (
+                f"{next_one.stage.branch} needs more, {needs}, but beside the others: without it, a step "
+                f"would gain less than without {name}."
+            )
+    fed = [load for load in diagnosis.ranked if load.stage.fed_by is not None]
     if fed:
-        said.append(
+        yield (
             "The pipelines of the devices only hand over what the host's pipeline makes "
             f"({fed[0].stage.short} takes it from there)."
         )
     queued = max(others, key=lambda load: load.queue_ps, default=worst)
     if queued is not worst and queued.queue_ps > 0.1 * max(worst.total_ps, 1):
-        said.append(
-            f"{queued.stage.short} waits {_ps(queued.queue_ps)} for a thread of the pool: "
+        yield (
+            f"{queued.stage.branch} waits {_ps(queued.queue_ps)} for a thread of the pool: "
             "it looks slow but is not."
         )
     if worst.model_work_ps is not None and _differ(worst.model_work_ps, worst.trace_work_ps):
-        said.append(
+        yield (
             f"tf.data's own model reports {_ps(worst.model_work_ps)} of work per step for it, the trace "
             f"{_ps(worst.trace_work_ps)}; stepscope uses the {worst.work_from}."
         )
     if worst.python:
-        said.append("It runs a py_function: Python's interpreter lock lets one call compute at a time.")
-    return said
+        yield "It runs a py_function: Python's interpreter lock lets one call compute at a time."
 
 
 def _differ(one: int, other: int) -> bool:

@@ -59,6 +59,10 @@ def verification(result: Verification, edits: Sequence[str], before: str, after:
         "before_step_ps": result.before_ps,
         "after_step_ps": result.after_ps,
         "untraced": result.untraced,
+        "turns": result.turns,
+        "others_before": None if result.neighbours is None else result.neighbours.before,
+        "others_after": None if result.neighbours is None else result.neighbours.after,
+        "disturbed": result.disturbed,
         "helped": result.helped,
         "as_predicted": result.as_predicted,
         "change": None if change is None else change.name,
@@ -93,6 +97,7 @@ def _pipeline(one: Found, evidence: Sequence[str]) -> dict[str, Any]:
         "wait_shares": [] if waits is None else waits.shares,
         "steps_found": waits is not None and waits.has_steps,
         "bottleneck": None if worst is None else _stage(worst, diagnosis),
+        "beside": None if diagnosis.beside is None else diagnosis.beside.stage.branch_name,
         "changes": [
             {
                 "name": change.name,
@@ -100,6 +105,7 @@ def _pipeline(one: Found, evidence: Sequence[str]) -> dict[str, Any]:
                 "what": change.what,
                 "helps": None if change.unknown else change.helps,
                 "unknown": change.unknown or None,
+                "gain_ps": _gain(change, diagnosis),
                 **_predicted(change),
                 "limits_next": None if change.unknown else change.prediction.limits_next,
                 "code": None
@@ -144,10 +150,18 @@ def _pipeline(one: Found, evidence: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _gain(change: Change, diagnosis: Diagnosis) -> int | None:
+    """By how much a step becomes shorter, in picoseconds; null where that is not known."""
+    if change.unknown or diagnosis.step_ps is None:
+        return None
+    return diagnosis.step_ps - change.prediction.step_ps
+
+
 def _stage(load: Load, diagnosis: Diagnosis) -> dict[str, Any]:
     stage, account = load.stage, load.account
     return {
-        "stage": stage.name,
+        "stage": stage.branch_name,
+        "name": stage.name,
         "branch_name": stage.branch_name,
         "user_stage": stage.user_stage,
         "user_position": stage.position,

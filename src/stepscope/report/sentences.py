@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from stepscope import units
+from stepscope.instruments.pipeline.stages import branch
 from stepscope.report.parts import Rows
 
 _PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
@@ -21,11 +22,15 @@ def title(told: Mapping[str, Rows]) -> str:
     return f"{name or 'nothing'}: {', '.join(counts if steps else counts[:2])}"
 
 
-def headline(told: Mapping[str, Rows], judged: bool = False) -> Iterable[str]:
-    """What stands at the top. judged: another sentence before these says what the time of a step goes to."""
+def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
+    """What comes at the top. judged: of how many runs other sentences before these say what limits them. Of
+    several runs nothing more is said: what holds for one of them holds for no other."""
+    if judged > 1:
+        return
     steps = [row for row in told["step_times"] if row["averaged"]]
     several = several_runs(told)
     hosts = told["runs_and_hosts"]
+    several_hosts = len({row["host_id"] for row in hosts}) > 1
     if hosts and not any(row["sources"] for row in hosts):
         yield _without_time(hosts)
     elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
@@ -33,6 +38,7 @@ def headline(told: Mapping[str, Rows], judged: bool = False) -> Iterable[str]:
     if steps:
         main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
         whose = f" of {main['run_id']}" if several else ""
+        whose += f" on {main['host_id']}" if several_hosts else ""
         average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
         sentence = (
             f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
@@ -48,6 +54,7 @@ def headline(told: Mapping[str, Rows], judged: bool = False) -> Iterable[str]:
         least = min(busy, key=lambda row: row["busy_share"] or 0)
         share = units.show(least["busy_share"], "ratio")
         whose = f" of {least['run_id']}" if several else ""
+        whose += f" on {least['host_id']}" if several_hosts else ""
         yield f"{least['device']}{whose} is busy {share} of the time and idle for {_ps(least['idle_ps'])}."
     working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
     if working:
@@ -179,26 +186,38 @@ def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
         )
 
 
+_VERDICTS = {
+    "input_bound": "The input{} is the bottleneck.",
+    "partly_input_bound": "The input{} is part of the bottleneck: waiting for it takes {} of a step.",
+    "not_input_bound": "The input{} is not the bottleneck.",
+}
+_UNJUDGED = "The recording does not show whether the input{} is the bottleneck."
+
+
 def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
-    stages = told["pipeline_stages"]
-    if not stages:
-        return
-    verdict = stages[0]["verdict"]
-    yield {
-        "input_bound": "The input is the bottleneck.",
-        "partly_input_bound": "The input is part of the bottleneck.",
-        "not_input_bound": "The input is not the bottleneck.",
-    }.get(verdict, "The recording does not show whether the input is the bottleneck.")
-    first = stages[0]
-    if verdict in ("input_bound", "partly_input_bound") and first["in_waits_ps"]:
+    """One verdict for each host with a pipeline, the one that waits most first."""
+    hosts: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
+    for row in told["pipeline_stages"]:
+        hosts.setdefault((row["run_id"], row["host_id"]), []).append(row)
+    ordered = sorted(hosts.items(), key=lambda one: -(one[1][0]["wait_share"] or 0.0))
+    for (run, host), stages in ordered[:_MOST_GROUPS]:
+        whose = f" of {host} in {run}" if several_runs(told) else f" of {host}" if len(hosts) > 1 else ""
+        first = stages[0]
+        share = units.show(first["wait_share"] or 0.0, "ratio")
+        yield _VERDICTS.get(first["verdict"], _UNJUDGED).format(whose, share)
+        if first["limits"] is None:
+            if first["verdict"] in ("input_bound", "partly_input_bound"):
+                yield "No stage limits it by itself."
+            continue
         written = f", written as {first['user_stage']}," if first["user_stage"] else ""
-        name = first["name"].rpartition("::")[2]
+        name = branch(first["stage"])
         yield f"{name}{written} limits it: it needs {_ps(first['service_ps'])} per step."
         others = [row for row in stages if row["pipeline"] == first["pipeline"]]
         most = max(others, key=lambda row: row["service_ps"] or 0)
-        if (most["service_ps"] or 0) > first["service_ps"] and most["in_waits_ps"] < first["in_waits_ps"]:
-            more = f"{most['name'].rpartition('::')[2]} needs more, {_ps(most['service_ps'])}"
-            yield f"{more}, but did less while the program waited."
+        if (most["service_ps"] or 0) > first["service_ps"]:
+            yield f"{branch(most['stage'])} needs more, {_ps(most['service_ps'])}, but beside the others."
+    if len(ordered) > _MOST_GROUPS:
+        yield f"{units.count(len(ordered) - _MOST_GROUPS, 'more host')}: `pipeline_stages` lists them."
 
 
 def _complete(told: Mapping[str, Rows]) -> Iterable[str]:

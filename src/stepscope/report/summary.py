@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from stepscope import units
 from stepscope.report.advice import findings_of, next_commands, notes_of
-from stepscope.report.judged import document, of_pipeline, sentences, weighed
+from stepscope.report.judged import answers as of_each
+from stepscope.report.judged import document, sentences, weighed
 from stepscope.report.parts import (
     Chart,
     Report,
@@ -79,17 +80,22 @@ def build(trace: Trace, all: bool = False) -> Report:
             library.entry(name),
             heading,
             answers[name],
-            of_pipeline(answer(name, told), judged) if name == "pipeline_stages" else answer(name, told),
+            answer(name, told),
             _MOST_WITH_ALL if all else most,
         )
         for name, heading, most, always in _SECTIONS
         if name in shown and (answers[name].rows or name == "completeness")
     ]
+    if (table := of_each(judged)) is not None:
+        sections.insert(0, table)
     if all:
         sections = _beside(sections, {"pipeline_stages": _pipelines(trace), "memory_by_op": _memory(trace)})
     return Report(
         title=title(told),
-        headline=(*sentences(judged, several_runs(told)), *headline(told, bool(judged))),
+        headline=(
+            *sentences(judged, several_runs(told)),
+            *headline(told, len({one.run_id for one in judged})),
+        ),
         sections=tuple(sections),
         findings=findings,
         notes=notes,

@@ -42,7 +42,16 @@ def _gained(result: Verification) -> Iterator[str]:
     which = "An untraced step" if result.untraced else "A traced step"
     share = units.show(result.ratio, "ratio")
     before, after = _ps(result.before_ps), _ps(result.after_ps)
-    yield f"{which} took {before} before and takes {after} now: {share} of the time."
+    often = f", at the median of {result.turns} recordings each, in turns" if result.turns > 1 else ""
+    yield f"{which} took {before} before and takes {after} now: {share} of the time{often}."
+    if result.neighbours is not None and result.disturbed:
+        was, now, cores = result.neighbours
+        what = "its neighbours changed as well" if result.edits else "its neighbours changed instead"
+        yield (
+            f"Other programs kept {was:.1f} of {units.count(cores, 'core')} busy before and {now:.1f} now. "
+            f"This comparison says nothing about the program: {what}. Record both again on a quiet machine."
+        )
+        return
     change = result.change
     if change is None:
         yield "The change that was made is not among those that were predicted."

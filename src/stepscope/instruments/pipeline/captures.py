@@ -4,7 +4,7 @@ not traced."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from stepscope.engines import Statement
@@ -20,11 +20,11 @@ from stepscope.library.statements import statement
 class Answer(Protocol):
     """What a query gives."""
 
-    def rows(self) -> Sequence[Sequence[Any]]:
+    def rows(self) -> list[tuple[Any, ...]]:
         """All rows."""
 
 
-Query = Callable[[Statement], Answer]
+Query = Callable[[Statement | str], Answer]
 
 
 def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]) -> Beside:

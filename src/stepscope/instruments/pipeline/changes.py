@@ -43,6 +43,8 @@ class Change:
     """The line to change, where the capture knows it."""
     unknown: str = ""
     """Why what it gains cannot be told; the prediction is then only what is possible."""
+    why_not: str = ""
+    """Why a change that does not help does not."""
 
 
 def heaviest(loads: Sequence[Load], now: Model, program_ps: int, machine: Machine | None) -> Load | None:
@@ -67,14 +69,16 @@ def propose(
     places: Sequence[Place],
     machine: Machine | None = None,
     even: float = 1.0,
+    bound: bool = True,
 ) -> list[Change]:
-    """Changes for the stage that limits, or that takes most of the cores. Those that help come first, and of
-    them those that fit the stage before those that fit all. measured_ps: duration of a step now. machine: its
-    cores and memory, where a record tells. even: part of a step that would remain if buffers evened steps."""
+    """Changes for the stage that limits, or that takes most of the cores. Those that help come first, the
+    largest gain before others, then those whose gain is unknown. measured_ps: duration of a step now.
+    machine: its cores and memory, where a record tells. even: part of a step that would remain if buffers
+    evened steps. bound: the program waits for its input."""
     crowded = machine is not None and machine.crowded
     made = []
     written_on = where.get(worst.stage, ())
-    case = Case(loads, worst, now, measured_ps)
+    case = Case(loads, worst, now, measured_ps, bound)
     for trial in trials(case):
         name, what, then = trial.name, trial.what, trial.then
         prediction = predict(now, then, measured_ps)
@@ -93,23 +97,30 @@ def propose(
             likely = round(even * measured_ps)
             prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
         helps = prediction.step_ps <= (1 - HELPS) * measured_ps
+        why_not = "would save less than a twentieth of a step"
         if name == "cache_here":
             takes, fits = footprint.cache(worst, written_on, machine)
-            what, helps = f"{what}, {takes}", helps and fits is not False
+            what = f"{what}, {takes}"
+            if fits is False:
+                helps, why_not = False, "that does not work here"
         elif name == "prefetch" and (bytes_each := footprint.batch(loads)) is not None:
             what += f" (each buffered batch takes {units.show(bytes_each, 'bytes')})"
         inside = worst.stage.nested_in is not None and name not in ("prefetch", "parallelise_reading")
         written = None if inside or name in _NO_LINE else _meant(name, written_on)
-        unknown = _UNKNOWN.get(name, "") if then is now else ""
+        edit = code(name, written, places)
         made.append(
-            Change(name, worst.stage.name, what, prediction, helps, code(name, written, places), unknown)
+            Change(
+                name,
+                worst.stage.branch_name,
+                what,
+                prediction,
+                helps and not trial.unknown,
+                edit,
+                trial.unknown,
+                "" if helps else why_not,
+            )
         )
-    return sorted(made, key=lambda change: not change.helps)
-
-
-_UNKNOWN = {
-    "vectorise": "the recording does not show how long the function takes for many elements at once",
-}
+    return sorted(made, key=lambda one: (not one.helps, not one.unknown, one.prediction.step_ps))
 
 
 _NO_LINE = ("more_cores", "tf_data_service")

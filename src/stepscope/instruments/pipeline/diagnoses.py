@@ -18,6 +18,7 @@ from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.instruments.step_parts import judging
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import statement
 
@@ -47,6 +48,7 @@ def find(query: Query) -> list[Found]:
     # One prefix is quickly looked for, even in recordings of many events that have none of it.
     there = query(statement("pipeline_sources")).rows()
     counted = query(statement("pipeline_event_counts")).rows() if there else []
+    judged = judging.by_source(query) if there else {}
     numbers = {int(source_id): int(number) for source_id, number in counted}
     found = []
     for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
@@ -59,7 +61,14 @@ def find(query: Query) -> list[Found]:
         device = query(statement("accelerators", source_id=source_id)).rows()
         window = (min((s.ts_ps for s in steps), default=0), max((s.end_ps for s in steps), default=0))
         held = beside(query, source_id, run_id, host_id, window)
-        diagnosis = diagnose(calls, steps, device=bool(device[0][0]), share_seen=seen, beside=held)
+        diagnosis = diagnose(
+            calls,
+            steps,
+            device=bool(device[0][0]),
+            share_seen=seen,
+            beside=held,
+            judged=judged.get(source_id),
+        )
         found.append(Found(source_id, run_id, host_id, path, calls, diagnosis, held.places))
     return found
 
@@ -93,7 +102,8 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
     rows = []
     for one in found:
         base = first_id(one.source_id)
-        rank = {load.stage.number: i for i, load in enumerate(one.diagnosis.ranked, 1)}
+        ranked = one.diagnosis.ranked if one.diagnosis.bottleneck is not None else ()
+        rank = {load.stage.number: i for i, load in enumerate(ranked, 1)}
         for load in one.diagnosis.loads:
             stage = load.stage
             rows.append(

@@ -16,14 +16,14 @@ trace: rate = parallelism / work per step).
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stepscope.instruments.pipeline.accounting import Account, Accounts
 from stepscope.instruments.pipeline.calls import Call, Interval
 from stepscope.instruments.pipeline.spans import length, shared, union, within, without
-from stepscope.instruments.pipeline.stages import PROGRAM, THREAD, Stage
+from stepscope.instruments.pipeline.stages import THREAD, Stage, consumer_lane
 from stepscope.instruments.pipeline.waits import Waits
 
 
@@ -100,6 +100,10 @@ class _Seen:
     threads: set[int] = field(default_factory=set)
     between_ps: int = 0
     """What executors spent between kernels."""
+    asked: list[Interval] = field(default_factory=list)
+    """Of a stage that works ahead: its calls, in which its consumer waits for it."""
+    fetching: list[Interval] = field(default_factory=list)
+    """And when its threads fetched what it takes from."""
     python: bool = False
 
     def add(self, call: Call, ahead: bool) -> None:
@@ -107,9 +111,11 @@ class _Seen:
         whole = (call.ts_ps, call.end_ps)
         if call.kind == "next":
             self.own += () if ahead else call.own
+            self.asked += [whole] if ahead else ()
             self.threads.add(call.track_id)
         elif call.kind in ("ahead", "make"):
             self.own += call.own
+            self.fetching += [whole] if call.kind == "ahead" else ()
         elif call.kind == "function":
             self.called += call.own
         elif call.kind == "execute":
@@ -129,7 +135,9 @@ def measure(
     seen = {stage: _Seen() for stage in stages}
     for call in calls:
         stage = of.get(call.stage or "")
-        if stage is not None:
+        # The function of a device's Generator takes what the host's pipeline makes, and waits for it: all
+        # that it does is handing over.
+        if stage is not None and (stage.fed_by is None or call.kind == "next"):
             seen[stage].add(call, stage.ahead)
     full = _full([piece for one in seen.values() for piece in one.ran], cores)
     # What works ahead has claimed threads also between two pieces of a function.
@@ -159,7 +167,9 @@ def _load(stage: Stage, seen: _Seen, width: int, taken: Sequence[Interval], wait
 
     ran, worked = seen.ran, _worked(stage, seen, taken)
     at_work = seen.own + worked
-    on_cpu = seen.own + (ran or seen.called)
+    on_cpu = seen.own + (worked if _copies_unseen(stage) else ran or seen.called)
+    # What was seen of it is how long its threads needed together.
+    work_ps = per_step(at_work) * (width if _copies_unseen(stage) else 1)
     queued = length(_spans(seen.pieces) if stage.ahead else seen.called) - length(worked)
     between_ps = None
     if seen.between_ps:
@@ -171,29 +181,32 @@ def _load(stage: Stage, seen: _Seen, width: int, taken: Sequence[Interval], wait
         total_ps=sum(call.end_ps - call.ts_ps for call in stage.calls),
         own_ps=sum(length(call.own) for call in stage.calls),
         function_ps=length(ran),
-        queue_ps=max(queued, 0) if ran and stage.fed_by is None else 0,
+        queue_ps=max(queued, 0) if ran else 0,
         busy_ps=length(union(on_cpu)),
         threads=max(len(seen.threads), 1),
-        work_ps=per_step(at_work),
+        work_ps=work_ps,
         cpu_ps=per_step(on_cpu),
         pool_ps=per_step(ran),
         in_waits_ps=shared(at_work, waits.intervals) // width if waits else 0,
         python=seen.python,
         per_step=_calls_within(stage, waits) / steps,
         between_kernels_ps=between_ps,
-        trace_work_ps=per_step(at_work),
+        trace_work_ps=work_ps,
     )
 
 
 def _worked(stage: Stage, seen: _Seen, taken: Sequence[Interval]) -> list[Interval]:
     """When the function of a stage was at work."""
-    if not seen.ran:
-        worked = seen.called
-    elif stage.fed_by is not None:
-        worked = seen.ran  # between its pieces the function waits for the host's pipeline
-    else:
-        worked = _function(seen.pieces, taken)
+    if _copies_unseen(stage):
+        return without(union(seen.asked), union(seen.fetching))
+    worked = _function(seen.pieces, taken) if seen.ran else seen.called
     return worked if stage.ahead else within(worked, union(seen.called))
+
+
+def _copies_unseen(stage: Stage) -> bool:
+    """Whether it copies elements on threads of the pool, of which no event tells: while it is asked and
+    fetches nothing, it copies on one of them at least."""
+    return stage.short.startswith("ParallelBatch")
 
 
 def _calls_within(stage: Stage, waits: Waits | None) -> int:
@@ -210,19 +223,21 @@ _WAITS_TOO = re.compile(r"Root$|Prefetch|(Legacy)?(Parallel)?Interleave|Model$")
 def with_model(loads: Sequence[Load], accounts: Accounts, batches: float, step_ps: int) -> list[Load]:
     """The loads with what tf.data's model says. batches: taken in a step, which took step_ps.
 
-    The model is taken for stages that work ahead, whose functions a trace shows in pieces only. For the
-    others it counts kernels and leaves out what executors take between them, so the larger of both is taken:
-    neither counts what is not there. It saw other steps as well, slower ones perhaps: more than its threads
-    can do in a step is not believed.
+    The model is taken for stages that work ahead, whose functions a trace shows in pieces. A parallel
+    batch copies where the model does not look. For it and the others, of which the model counts kernels and
+    leaves out what executors take between them, the larger of both is taken: neither counts what is not
+    there. The model saw other steps as well, slower ones perhaps: more than its threads can do in a step is
+    not believed.
     """
     found = []
     for load in loads:
         account = accounts.stages.get(load.stage)
-        if account is None or _WAITS_TOO.match(load.stage.short):
+        if account is None or load.stage.fed_by is not None or _WAITS_TOO.match(load.stage.short):
             found.append(replace(load, account=account))
             continue
         told = round(account.work_ps * batches)
-        work = told if load.stage.ahead else max(told, load.trace_work_ps)
+        in_full = load.stage.ahead and not _copies_unseen(load.stage)
+        work = told if in_full else max(told, load.trace_work_ps)
         work = min(work, max(load.width * step_ps, load.trace_work_ps))
         width = load.width
         if load.stage.ahead and account.parallelism is not None and load.stage.parallelism is None:
@@ -283,31 +298,17 @@ def _outer(stage: Stage, cores: int, outer: dict[Stage, int]) -> int:
     return count
 
 
-def slowest(loads: Sequence[Load]) -> list[Load]:
-    """The stages, those that hold the pipeline up most first.
-
-    Lanes are ranked by the time they were at work while the program waited, and their stages by their part
-    in that. Stages of pipelines that feed others (a device's) only hand over, so they rank by their work too.
-    """
-    lanes: Counter[str] = Counter()
-    for load in loads:
-        lanes[load.stage.lane] += load.in_waits_ps
-    first = max(lanes, key=lambda lane: (lanes[lane], lane), default=PROGRAM)
-    return sorted(loads, key=lambda load: (load.stage.lane != first, -load.in_waits_ps, load.stage.number))
-
-
 def even_ps(loads: Sequence[Load], waited: Waits) -> int:
     """A step when what waits for the program has room enough: the longer one of what the program and what
     the pipeline's thread does for a step, waiting for cores and all.
 
     A buffer of one batch evens nothing out: where both vary, the program waits in some steps and the pipeline
-    in others. The step itself where a trace does not tell how long a batch takes: a stage that works ahead is
-    called for what is ready.
+    in others. The step itself where a trace does not tell how long a batch takes.
     """
     lasting = [
         load.total_ps / load.calls * max(load.per_step, round(load.per_step))
         for load in loads
-        if load.stage.lane.startswith(THREAD) and load.calls
+        if consumer_lane(load.stage).startswith(THREAD) and load.calls
     ]
     if not lasting or not any(load.stage.short.startswith("Prefetch") for load in loads):
         return waited.step_ps

@@ -76,6 +76,11 @@ class Stage:
         return self.name.rpartition("::")[2]
 
     @property
+    def branch(self) -> str:
+        """As in branch()."""
+        return branch(self.branch_name)
+
+    @property
     def spoken(self) -> str:
         """The user's transformation as a person says it: map (transformation 2)."""
         return self.told("{} (transformation {})")
@@ -97,6 +102,14 @@ class Stage:
         """Calls of its function that may run at once; None when it is not told."""
         value = str(self.args.get("parallelism"))
         return int(value) if value.isdigit() and int(value) > 0 else None
+
+
+def branch(branch_name: str) -> str:
+    """The last part of a long name, from the branch on where it is in one of several:
+    Zip[1]::ParallelMapV2."""
+    parts = branch_name.split("::")
+    indexed = [number for number, part in enumerate(parts) if part.endswith("]")]
+    return "::".join(parts[indexed[-1] if indexed else -1 :])
 
 
 def written(name: str) -> str | None:

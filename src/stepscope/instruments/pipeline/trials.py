@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from stepscope.instruments.pipeline.model import Model, Part
 from stepscope.instruments.pipeline.rates import Load
-from stepscope.instruments.pipeline.stages import PROGRAM, Stage
+from stepscope.instruments.pipeline.stages import PROGRAM, Stage, placed
 
 HELPS = 0.05
 """A change helps when it takes at least this part off the step."""
@@ -25,6 +25,8 @@ class Trial:
     name: str
     what: str
     then: Model
+    unknown: str = ""
+    """Why what it gains cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Case:
     worst: Load
     now: Model
     measured_ps: int
+    bound: bool = True
+    """The program waits for its input."""
 
     @property
     def stage(self) -> Stage:
@@ -89,10 +93,16 @@ def _more_threads(case: Case) -> Iterator[Trial]:
         what = f"give {stage.spoken} num_parallel_calls=tf.data.AUTOTUNE"
         yield Trial("parallelise_map", what, case.in_parallel())
     elif stage.ahead and not stage.short.startswith(("Prefetch", "ParallelInterleave")):
+        mapped = stage.short.startswith(("ParallelMap", "MapAndBatch")) and "MapDataset" in _sequential(stage)
+        if mapped and width >= now.cores:
+            what = f"give {stage.spoken} num_parallel_calls: TensorFlow runs it in parallel already"
+            yield Trial("parallelise_map", what, replace(now))
         if width < now.cores:
             what = f"raise the parallelism of {stage.spoken} from {width} to tf.data.AUTOTUNE"
             then = now.changed(case.number, lambda p: replace(p, width=now.cores))
             yield Trial("raise_parallelism", what, then)
+        if case.worst.python:
+            return  # more cores do not run more Python
         double = replace(now, cores=2 * now.cores, free_cores=now.free_cores + now.cores)
         what = f"give the host {2 * now.cores} cores instead of {now.cores} and leave parallelism to autotune"
         wide = double.changed(case.number, lambda p: replace(p, width=max(p.width, double.cores)))
@@ -109,10 +119,11 @@ def _vectorise(case: Case) -> Iterator[Trial]:
     )
     # Python may do anything with many elements, and a trace without executors does not say what is spent
     # on calling.
-    then = case.now
-    if not worst.python and worst.between_kernels_ps is not None:
-        then = then.changed(case.number, lambda p: _at_once(p, worst, many))
-    yield Trial("vectorise", f"{what}, if it can", then)
+    if worst.python or worst.between_kernels_ps is None:
+        why = "the recording does not show how long the function takes for many elements at once"
+        yield Trial("vectorise", what, case.now, why)
+    else:
+        yield Trial("vectorise", what, case.now.changed(case.number, lambda p: _at_once(p, worst, many)))
 
 
 def _threads_of_functions(case: Case) -> Iterator[Trial]:
@@ -143,7 +154,7 @@ def _threads_of_functions(case: Case) -> Iterator[Trial]:
 
 
 def _parallel_batch(case: Case) -> Iterator[Trial]:
-    if case.stage.short in ("BatchV2", "PaddedBatch"):
+    if case.stage.short == "BatchV2":
         calls = "num_parallel_calls=tf.data.AUTOTUNE"
         what = f"give {case.stage.spoken} {calls}, or batch smaller elements (uint8, not float)"
         yield Trial("parallelise_batch", what, case.in_parallel())
@@ -152,19 +163,33 @@ def _parallel_batch(case: Case) -> Iterator[Trial]:
 def _parallel_reading(case: Case) -> Iterator[Trial]:
     """Several files, or branches, are read at once."""
     stage, now, outer = case.stage, case.now, case.stage.nested_in
+    if stage.short == "Generator":
+        return  # from_generator() has a flat_map of its own around the one generator
     if outer is not None and outer.short.startswith(("Interleave", "FlatMap")):
         inner = [load.stage.number for load in case.loads if load.stage.nested_in is outer]
         branch = f"changed:{outer.number}"
         what = f"run several branches of {outer.spoken} at once: num_parallel_calls=tf.data.AUTOTUNE"
         what += "" if "Interleave" in outer.short else ", as interleave instead of flat_map"
         then = now.changed(inner, lambda p: replace(p, lane=branch, width=now.cores))
-        yield Trial("parallelise_reading", what, then)
+        yield Trial("parallelise_reading", what, then, _few_branches(case, outer))
     elif stage.short in _SOURCES or stage.short in ("Interleave", "FlatMap"):
         what = "read several files at once: interleave(…, num_parallel_calls=tf.data.AUTOTUNE)"
         lane = f"changed:{stage.number}"
         numbers = [*case.number, *case.upstream]
         then = now.changed(numbers, lambda p: replace(p, lane=lane, width=now.cores))
-        yield Trial("parallelise_reading", what, then)
+        why = (
+            ""
+            if stage.short in ("Interleave", "FlatMap")
+            else "the recording does not show how many files there are"
+        )
+        yield Trial("parallelise_reading", what, then, why)
+
+
+def _few_branches(case: Case, outer: Stage) -> str:
+    """Why running branches at once may gain nothing: only one was seen. Each makes iterators of its own."""
+    heads = [load.stage for load in case.loads if load.stage.above is outer and load.stage.nested_in is outer]
+    seen = max((len({call.stage for call in head.calls}) for head in heads), default=0)
+    return "" if seen > 1 else "the recording shows only one branch"
 
 
 def _less_listing(case: Case) -> Iterator[Trial]:
@@ -200,7 +225,11 @@ def _filter_first(case: Case) -> Iterator[Trial]:
 
 
 def _cache(case: Case) -> Iterator[Trial]:
-    if "Cache" not in case.stage.short and case.stage.short != "Generator":
+    above: Stage | None = case.stage
+    cached = False
+    while above is not None and not cached:
+        cached, above = "Cache" in above.short, above.above
+    if not cached and case.stage.short != "Generator":
         then = case.now.changed([*case.number, *case.upstream], _nothing)
         yield Trial("cache_here", f"add cache() after {case.stage.spoken}", then)
 
@@ -225,8 +254,11 @@ def _prefetch(case: Case) -> Iterator[Trial]:
 
 
 def _elsewhere(case: Case) -> Iterator[Trial]:
+    if not case.bound:
+        return  # nobody waits for the pipeline
     what = "run the pipeline on other hosts with tf.data service"
-    yield Trial("tf_data_service", what, replace(case.now, parts=()))
+    unknown = "it gains what those hosts add, up to all of the waiting"
+    yield Trial("tf_data_service", what, replace(case.now, parts=()), unknown)
 
 
 _RULES: tuple[Callable[[Case], Iterator[Trial]], ...] = (
@@ -244,6 +276,11 @@ _RULES: tuple[Callable[[Case], Iterator[Trial]], ...] = (
     _prefetch,
     _elsewhere,
 )
+
+
+def _sequential(stage: Stage) -> list[str]:
+    """Transformations of the stage that the program wrote without num_parallel_calls."""
+    return [f"{kind}Dataset" for kind, _ in placed(stage.user_stage) if not kind.startswith("Parallel")]
 
 
 def _has_function(stage: Stage) -> bool:

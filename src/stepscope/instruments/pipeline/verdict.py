@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Literal
 
 from stepscope.instruments.pipeline import (
@@ -23,12 +24,15 @@ from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.host import Machine
+from stepscope.instruments.pipeline.model import Model, predict
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage
 from stepscope.instruments.pipeline.tracing import Pace
+from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.waits import BOUND_FROM, PARTLY_FROM, StepTime, Waits
+from stepscope.instruments.step_parts.judgement import Weighed
 
 Verdict = Literal["input_bound", "partly_input_bound", "not_input_bound", "unknown"]
 Confidence = Literal["high", "medium", "low"]
@@ -66,15 +70,15 @@ class Diagnosis:
     """What steps took with and without a profiler, where the capture tells both."""
     contends: Load | None = None
     """The stage that takes most of the cores where a pipeline keeps up but shares them with the program."""
+    bottleneck: Load | None = None
+    """The stage that limits: without its work a step would be shorter. None when no stage does."""
+    beside: Load | None = None
+    """Another stage that holds the program up just as long, on threads of its own: without the work of one of
+    the two a step would take as long as now."""
+    wait_share: float | None = None
+    """Part of the steps in which a call for a batch was under way, whatever else went on."""
     odd: tuple[Oddity, ...] = ()
     """What is lost or odd in the recording; it lowers the confidence."""
-
-    @property
-    def bottleneck(self) -> Load | None:
-        """The stage that limits; None when nothing points to one."""
-        if self.verdict == "not_input_bound" or not self.ranked or not self.ranked[0].in_waits_ps:
-            return None
-        return self.ranked[0]
 
 
 @dataclass(frozen=True)
@@ -97,8 +101,10 @@ def diagnose(
     device: bool = False,
     share_seen: float = 1.0,
     beside: Beside | None = None,
+    judged: Weighed | None = None,
 ) -> Diagnosis:
-    """Judges the calls of one source. device: an accelerator was recorded."""
+    """Judges the calls of one source. device: an accelerator was recorded. judged: what the time of its steps
+    goes to, which the verdict follows; without it waiting for a batch decides alone."""
     beside = beside or Beside()
     found, of = stages.build(calls)
     waited = waits.find(calls, steps)
@@ -115,32 +121,78 @@ def diagnose(
     if accounts is not None:
         batches = waited.batches / max(len(waited.basis), 1) if waited.has_steps else 1.0
         loads = tuple(rates.with_model(loads, accounts, batches or 1.0, waited.step_ps))
-    ranked = tuple(rates.slowest(loads))
-    verdict = judge(waited.ratio)
-    if verdict == "partly_input_bound" and _keeps_up(loads, waited):
-        verdict = "not_input_bound"
-    made: list[Change] = []
-    best = None
+    wait_share = waited.ratio
+    if judged is not None and waited.has_steps and not waited.between and not judged.whole_capture:
+        waited = replace(waited, ratio=judged.share_of("input"))
+    verdict = judge(waited.ratio) if judged is None else follow(judged)
     measured_ps = round(waited.step_ps * (1.0 if beside.pace is None else beside.pace.untraced_share))
     now = fitting.fit(loads, waited, cores, device, beside.machine, measured_ps)
+    gains = {load.stage: gain_without(now, [load], measured_ps) for load in loads}
+    ranked = tuple(sorted(loads, key=lambda load: (-gains[load.stage], -load.service_ps, load.stage.number)))
+    keeps_up = _keeps_up(loads, waited)
+    if keeps_up and verdict == "partly_input_bound":
+        verdict = "not_input_bound"
     bound = verdict != "not_input_bound"
-    if not bound:
-        worst = changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, beside.machine)
-    else:
-        worst = ranked[0] if ranked and ranked[0].in_waits_ps else None
+    worst = other = None
+    if bound and not keeps_up:
+        worst, other = _limiting(ranked, gains, now, waited, measured_ps)
     if worst is not None:
+        ranked = (worst, *(load for load in ranked if load is not worst))
+    tried = changes.heaviest(loads, now, waited.step_ps - waited.wait_ps, beside.machine)
+    tried = worst if bound else tried
+    made: list[Change] = []
+    best = None
+    if tried is not None:
         even = rates.even_ps(loads, waited) / max(waited.step_ps, 1)
-        made = changes.propose(loads, worst, now, measured_ps, where, beside.places, beside.machine, even)
-    if worst is not None and bound:
+        made = changes.propose(
+            loads, tried, now, measured_ps, where, beside.places, beside.machine, even, bound
+        )
+    if worst is not None:
         program_cpu = _program_cpu(loads, waited, beside.machine)
         best = ceiling.ceiling(loads, waited, cores, program_cpu, device)
-    sure = "low" if odd else _confidence(waited, ranked)
+    sure = "low" if odd else _confidence(waited, other)
     if sure == "high" and beside.machine is not None and beside.machine.crowded:
         sure = "medium"
     return Diagnosis(
         verdict, sure, waited, loads, ranked, tuple(made), cores, share_seen,
-        accounts, beside.machine, best, where, measured_ps, beside.pace, None if bound else worst, tuple(odd),
+        accounts, beside.machine, best, where, measured_ps, beside.pace, None if bound else tried, worst,
+        other, wait_share, tuple(odd),
     )  # fmt: skip
+
+
+def gain_without(now: Model, loads: Sequence[Load], measured_ps: int) -> int:
+    """By how much a step would be shorter if some stages had nothing to do."""
+    then = now.changed([load.stage.number for load in loads], lambda part: None)
+    return 0 if then == now else measured_ps - predict(now, then, measured_ps).step_ps
+
+
+def _limiting(
+    ranked: Sequence[Load], gains: Mapping[Stage, int], now: Model, waited: Waits, measured_ps: int
+) -> tuple[Load | None, Load | None]:
+    """The stage that limits, and another one where only both together do. ranked: by what a step would gain
+    without each."""
+    enough = max(min(HELPS * measured_ps, waited.wait_ps / 2), 1)
+    busy = sorted((load for load in ranked if load.service_ps), key=lambda load: -load.service_ps)[
+        :_MOST_LANES
+    ]
+    together = {
+        (first, second): gain_without(now, [first, second], measured_ps)
+        for first, second in permutations(busy, 2)
+        if first.stage.lane != second.stage.lane and second.service_ps >= _AS_LONG * first.service_ps
+    }
+    if ranked and gains[ranked[0].stage] >= enough:
+        worst = ranked[0]
+        beside = (one for one in busy if gains[worst.stage] < _ALONE * together.get((worst, one), 0))
+        return worst, next(beside, None)
+    return next((pair for pair, gain in together.items() if gain >= enough), (None, None))
+
+
+_AS_LONG = 0.9
+"""A stage needs as long as another when it needs at least so much of its time."""
+_ALONE = 0.4
+"""Two stages limit together when one of them gains less than this part of what both gain."""
+_MOST_LANES = 6
+"""Stages that are looked at two by two: of these that need most."""
 
 
 def _program_cpu(loads: Sequence[Load], waited: Waits, machine: Machine | None) -> int:
@@ -151,8 +203,15 @@ def _program_cpu(loads: Sequence[Load], waited: Waits, machine: Machine | None) 
     return max(round(machine.process_cores * waited.step_ps) - sum(load.cpu_ps for load in loads), 0)
 
 
+def follow(judged: Weighed) -> Verdict:
+    """The verdict that agrees with what is said of the steps."""
+    if judged.cause == "input":
+        return "input_bound"
+    return "partly_input_bound" if judged.share_of("input") > PARTLY_FROM else "not_input_bound"
+
+
 def judge(ratio: float) -> Verdict:
-    """The verdict for a share of the step time."""
+    """The verdict for a share of the step time where nothing else is known of the steps."""
     if ratio >= BOUND_FROM:
         return "input_bound"
     return "partly_input_bound" if ratio >= PARTLY_FROM else "not_input_bound"
@@ -167,13 +226,8 @@ def _keeps_up(loads: Sequence[Load], waited: Waits) -> bool:
     return 2 * max(lanes.values(), default=0) < waited.step_ps - waited.wait_ps
 
 
-def _confidence(waited: Waits, ranked: Sequence[Load]) -> Confidence:
+def _confidence(waited: Waits, other: Load | None) -> Confidence:
     if not waited.has_steps or waited.batches < 2:
         return "low"
     near = any(abs(waited.ratio - edge) < 0.03 for edge in (BOUND_FROM, PARTLY_FROM))
-    unclear = (
-        waited.ratio >= PARTLY_FROM
-        and len(ranked) > 1
-        and ranked[1].in_waits_ps > 0.7 * ranked[0].in_waits_ps
-    )
-    return "medium" if near or unclear or len(waited.basis) < FEW_STEPS else "high"
+    return "medium" if near or other is not None or len(waited.basis) < FEW_STEPS else "high"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any, Literal, NamedTuple
 
 from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.host import OTHERS
 from stepscope.instruments.pipeline.places import Place
+from stepscope.instruments.pipeline.stages import words
 from stepscope.instruments.pipeline.trials import HELPS
 from stepscope.instruments.pipeline.verdict import Diagnosis
 
@@ -19,6 +22,19 @@ class Recorded:
 
     diagnosis: Diagnosis
     places: Sequence[Place]
+
+
+class Neighbours(NamedTuple):
+    """Cores that other programs kept busy during the steps of two captures, and the cores there are."""
+
+    before: float
+    after: float
+    cores: int
+
+    @property
+    def changed(self) -> bool:
+        """They took so much more or less of the machine that a step may have changed by that alone."""
+        return abs(self.after - self.before) >= OTHERS * self.cores
 
 
 class Edit(NamedTuple):
@@ -44,6 +60,15 @@ class Verification:
     after_ps: int
     untraced: bool = False
     """Times are of steps that were not traced."""
+    neighbours: Neighbours | None = None
+    """What other programs did meanwhile; None where a capture does not tell."""
+    turns: int = 1
+    """How often each of the two was recorded, in turns."""
+
+    @property
+    def disturbed(self) -> bool:
+        """Other programs changed what they take of the machine, so that the comparison says nothing."""
+        return self.neighbours is not None and self.neighbours.changed
 
     @property
     def ratio(self) -> float:
@@ -57,29 +82,75 @@ class Verification:
 
     @property
     def as_predicted(self) -> bool | None:
-        """Whether the measured step lies in the interval that was predicted; None without a prediction."""
-        if self.change is None or self.change.unknown:
+        """Whether the measured step lies in the interval that was predicted; None without a prediction, and
+        where other programs changed what they take of the machine."""
+        if self.change is None or self.change.unknown or self.disturbed:
             return None
         return self.change.prediction.low_ps <= self.after_ps <= self.change.prediction.high_ps
 
 
 def verify(before: Recorded, after: Recorded) -> Verification | None:
     """Compares one with the other; None when one of them has no steps to measure."""
-    told, measured = before.diagnosis, after.diagnosis
-    if told.waits is None or measured.waits is None:
+    return compare([before], [after])
+
+
+def compare(before: Sequence[Recorded], after: Sequence[Recorded]) -> Verification | None:
+    """The same of captures that were made in turns: before, after, before, after. Their first ones tell what
+    was changed. None when one of them has no steps to measure."""
+    everything = [*before, *after]
+    if not before or not after or any(one.diagnosis.waits is None for one in everything):
         return None
-    before_ps, after_ps = told.waits.step_ps, measured.waits.step_ps
-    untraced = told.pace is not None and measured.pace is not None
-    if untraced:
-        before_ps, after_ps = told.step_ps or before_ps, measured.step_ps or after_ps
-    edits = list(_edits(before.places, after.places))
-    names = [name for name, _ in edits] or list(_by_stages(told, measured))
-    made = next((one for name in names for one in told.changes if one.name == name), None)
+    untraced = all(one.diagnosis.pace is not None for one in everything)
+    before_ps, after_ps = (round(median(_step(one, untraced) for one in side)) for side in (before, after))
+    told, measured = before[0].diagnosis, after[0].diagnosis
+    edits = list(_edits(before[0].places, after[0].places))
+    names = [name for name, edit, at in edits if _is_meant(at, edit, told)]
+    names = names if edits else list(_by_stages(told, measured))
+    alike = [alias for name in names for alias in (name, *_ALIKE.get(name, ()))]
+    made = next((one for name in alike for one in told.changes if one.name == name), None)
     if made is not None and told.step_ps:
         made = replace(made, prediction=made.prediction.times(before_ps / told.step_ps))
-    return Verification(tuple(edit for _, edit in edits), made, before_ps, after_ps, untraced)
+    return Verification(
+        tuple(edit for _, edit, _ in edits),
+        made,
+        before_ps,
+        after_ps,
+        untraced,
+        _neighbours(before, after),
+        min(len(before), len(after)),
+    )
 
 
+def _step(one: Recorded, untraced: bool) -> int:
+    waits = one.diagnosis.waits
+    traced = 0 if waits is None else waits.step_ps
+    return (one.diagnosis.step_ps or traced) if untraced else traced
+
+
+def _neighbours(before: Sequence[Recorded], after: Sequence[Recorded]) -> Neighbours | None:
+    machines = [[one.diagnosis.machine for one in side] for side in (before, after)]
+    told = [[machine for machine in side if machine is not None] for side in machines]
+    if not all(told) or any(machine.process_cores is None for side in told for machine in side):
+        return None
+    was, now = (median(machine.others for machine in side) for side in told)
+    return Neighbours(was, now, told[0][0].cores)
+
+
+def _is_meant(at: Place | None, edit: Edit, told: Diagnosis) -> bool:
+    """Whether an edit changes the stage that predictions are of. at: the transformation before it that was
+    edited, or that an added one follows. A stage may stand for several: TensorFlow fuses map and batch."""
+    if edit.place.transformation == "prefetch" or not told.changes:
+        return True
+    stage = next((one for one in told.places if one.branch_name == told.changes[0].stage), None)
+    if stage is None or at is None:
+        return True
+    return (at.position, at.transformation) in {
+        (one.position, one.transformation) for one in told.places[stage]
+    }
+
+
+_ALIKE = {"parallelise_map": ("raise_parallelism",), "raise_parallelism": ("parallelise_map",)}
+"""A map that the program wrote without num_parallel_calls may run on some threads already, when fused."""
 _ADDED = {"cache": "cache_here", "prefetch": "prefetch"}
 _PARALLEL = {
     "map": "parallelise_map",
@@ -89,23 +160,24 @@ _PARALLEL = {
 }
 
 
-def _edits(before: Sequence[Place], after: Sequence[Place]) -> Iterator[tuple[str, Edit]]:
-    """Names of the changes that were made, and what was done, from the two chains."""
+def _edits(before: Sequence[Place], after: Sequence[Place]) -> Iterator[tuple[str, Edit, Place | None]]:
+    """Names of the changes that were made, what was done, and to which transformation of the old chain; from
+    the two chains."""
     old, new = _chain(before), _chain(after)
     words, others = [one.transformation for one in old], [one.transformation for one in new]
     for kind, i, j in _aligned(words, others):
         if kind == "added":
-            yield _ADDED.get(others[j], ""), Edit("added", new[j])
+            yield _ADDED.get(others[j], ""), Edit("added", new[j]), old[i - 1] if i else None
         elif kind == "removed":
             name = "list_files_once" if words[i] == "list_files" else ""
-            yield name, Edit("removed", old[i])
+            yield name, Edit("removed", old[i]), old[i]
         else:
             calls, now = (_arguments(one).get("num_parallel_calls") for one in (old[i], new[j]))
             if calls != now:
                 name = _PARALLEL.get(words[i], "")
                 if calls is not None and words[i] == "map":
                     name = "raise_parallelism"
-                yield name, Edit("parallelism", new[j], calls, now)
+                yield name, Edit("parallelism", new[j], calls, now), old[i]
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -134,12 +206,20 @@ def _arguments(place: Place) -> dict[str, Any]:
 def _by_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:
     """Names of the changes that would explain how the stages differ, where the chains do not."""
     name = before.changes[0].stage if before.changes else None
-    worst = before.bottleneck or next((load for load in before.loads if load.stage.name == name), None)
+    worst = before.bottleneck or next((load for load in before.loads if load.stage.branch_name == name), None)
     if worst is None:
         return
     if worst.python and not any(load.python for load in after.loads):
         yield "drop_python"
-    same = next((load for load in after.loads if load.stage.name == worst.stage.name), None)
+    same = next((load for load in after.loads if load.stage.branch_name == worst.stage.branch_name), None)
+    written = words(worst.stage.user_stage)
+    if same is None and written:
+        # TensorFlow may fuse the stage with others, or no longer: Map and BatchV2, or MapAndBatch.
+        alike = [load for load in after.loads if set(written) & set(words(load.stage.user_stage))]
+        placed_alike = [load for load in alike if load.stage.position == worst.stage.position]
+        same = next(iter(placed_alike or alike), None)
+        if same is not None and same.width > worst.width and worst.stage.short == "Map":
+            yield "parallelise_map"
     # Half, give or take: what was predicted was that, and not any less work.
     if same is not None and 0.35 <= same.work_ps / max(worst.work_ps, 1) <= 0.65:
         yield "halve_work"

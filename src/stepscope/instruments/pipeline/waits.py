@@ -14,8 +14,9 @@ from statistics import median_low
 from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.spans import Interval, length, shared, union
 from stepscope.instruments.pipeline.stages import is_taken
+from stepscope.instruments.step_parts.judgement import STANDS_OUT
 
-BOUND_FROM, PARTLY_FROM = 0.2, 0.1
+BOUND_FROM, PARTLY_FROM = STANDS_OUT, 0.1
 """Waiting for input as part of the step time: from here on the input is the bottleneck, or a part of it."""
 LONG_WAIT = 0.5
 """A step waits long when at least this part of it is waiting."""
@@ -76,8 +77,7 @@ class Waits:
 def find(calls: Sequence[Call], steps: Sequence[StepTime]) -> Waits | None:
     """The waits of a source; None when no call that takes a batch was recorded.
 
-    Shares are of the averaged steps. Where the program hardly waits in them but long in the others, shares
-    are of all: the pipeline then held it up while it started.
+    Shares are of the averaged steps, or of all where averages include none.
     """
     taken = [call for call in calls if call.kind == "fetch"] or [call for call in calls if is_taken(call)]
     if not taken:
@@ -89,16 +89,13 @@ def find(calls: Sequence[Call], steps: Sequence[StepTime]) -> Waits | None:
         # From the first batch to the last: what lies around them is outside the loop.
         all_steps = averaged = [(intervals[0][0], intervals[-1][1])]
         has_steps = between = False
-    ratio = _ratio(intervals, averaged)
     ratio_all = _ratio(intervals, all_steps)
-    starts = ratio < STARTS_BELOW and ratio_all >= STARTS_FROM
-    basis = sorted(averaged if averaged and not starts else all_steps)
+    basis = sorted(averaged or all_steps)
     shares = [_ratio(intervals, [step]) for step in sorted(all_steps)] if has_steps else []
     batches = sum(1 for begin, _ in intervals if any(b <= begin < e for b, e in basis))
     return Waits(intervals, basis, batches, _ratio(intervals, basis), ratio_all, shares, has_steps, between)
 
 
-STARTS_BELOW, STARTS_FROM = 0.1, 0.2
 BETWEEN = 0.1
 """A loop spends time between its steps when that is at least this part of it, at the median."""
 BREAK = 3

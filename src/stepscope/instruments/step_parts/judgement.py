@@ -111,6 +111,24 @@ Sums = Mapping[str, int]
 """Picoseconds by label."""
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """What labels take of the steps that are judged, and so what limits them."""
+
+    parts: tuple[Part, ...]
+    """All labels that took any time, the longest first."""
+    cause: Cause
+    """As far as labels alone tell: never `compute`, which is said of one type of op."""
+    steps: int
+    mean_ps: int
+    whole_capture: bool
+    """No steps were found; the whole recording stands for one."""
+
+    def share_of(self, label: str) -> float:
+        """The part of a mean step that counts to a label."""
+        return next((part.share for part in self.parts if part.label == label), 0.0)
+
+
 def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
     """What labels take of a mean step, the longest first. steps: duration and parts of each."""
     whole = sum(dur_ps for dur_ps, _ in steps)

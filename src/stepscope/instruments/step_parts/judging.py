@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import judgement, places
-from stepscope.instruments.step_parts.judgement import Judgement, Place, Sums
+from stepscope.instruments.step_parts.judgement import Judgement, Place, Sums, Weighed
 
 
 class Answer(Protocol):
@@ -20,40 +21,78 @@ class Answer(Protocol):
 Query = Callable[[str], Answer]
 
 
+class Step(NamedTuple):
+    """A row of the view step, with its parts."""
+
+    id: int
+    run_id: str
+    host_id: str
+    source_id: int
+    dur_ps: int
+    averaged: bool
+    kind: str
+    recovered_from: str
+    sums: Sums
+
+
 def judge(query: Query) -> list[Judgement]:
     """What limits the steps of each host, those with most time in steps first."""
-    groups: dict[tuple[str, str], dict[int, tuple[Any, ...]]] = defaultdict(dict)
-    for run_id, host_id, *facts in query(
-        "SELECT run_id, host_id, id, dur_ps, averaged, kind, recovered_from, source_id FROM step "
-        "WHERE dur_ps > 0 ORDER BY id"
-    ).rows():
-        groups[run_id, host_id][facts[0]] = tuple(facts)
-    sums: dict[int, dict[str, int]] = defaultdict(dict)
-    for step_id, label, dur_ps in query("SELECT step_id, label, dur_ps FROM step_part").rows():
-        sums[step_id][label] = dur_ps
-    found = [_judged(query, *key, list(steps.values()), sums) for key, steps in groups.items()]
+    groups: dict[tuple[str, str], list[Step]] = defaultdict(list)
+    for step in _steps(query):
+        groups[step.run_id, step.host_id].append(step)
+    found = [_judged(query, *key, steps) for key, steps in groups.items()]
     return sorted(found, key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id))
 
 
-def _judged(
-    query: Query,
-    run_id: str,
-    host_id: str,
-    steps: Sequence[tuple[Any, ...]],
-    sums: dict[int, dict[str, int]],
-) -> Judgement:
-    compiling = sum(kind == "compile" for _, _, _, kind, _, _ in steps)
-    judged = [step for step in steps if step[2]]
-    # When steps compile again and again, that is what they do; only the first may be left out.
-    if len(judged) < compiling or not judged:
-        judged = list(steps)
-    told: list[tuple[int, Sums]] = [(step[1], sums[step[0]]) for step in judged]
-    parts = judgement.parts_of(told)
+def by_source(query: Query) -> dict[int, Weighed]:
+    """What labels take of the steps of each source. Reads neither ops nor the input pipeline, so that what is
+    said of the pipeline can follow it."""
+    groups: dict[int, list[Step]] = defaultdict(list)
+    for step in _steps(query):
+        groups[step.source_id].append(step)
+    return {source_id: _weighed(_chosen(steps)) for source_id, steps in groups.items()}
+
+
+def _steps(query: Query) -> list[Step]:
+    sums: dict[int, dict[str, int]] = defaultdict(dict)
+    for step_id, label, dur_ps in query("SELECT step_id, label, dur_ps FROM step_part").rows():
+        sums[step_id][label] = dur_ps
+    rows = query(
+        "SELECT id, run_id, host_id, source_id, dur_ps, averaged, kind, recovered_from FROM step "
+        "WHERE dur_ps > 0 ORDER BY id"
+    ).rows()
+    return [Step(*(*row, sums[row[0]])) for row in rows]
+
+
+def _chosen(steps: Sequence[Step]) -> list[Step]:
+    """The steps that are judged: those that averages include. When steps compile again and again, that is
+    what they do; only the first may be left out."""
+    averaged = [step for step in steps if step.averaged]
+    compiling = sum(step.kind == "compile" for step in steps)
+    return averaged if averaged and len(averaged) >= compiling else list(steps)
+
+
+def _weighed(judged: Sequence[Step]) -> Weighed:
+    parts = judgement.parts_of([(step.dur_ps, step.sums) for step in judged])
+    return Weighed(
+        parts,
+        judgement.cause_of(parts, None)[0],
+        len(judged),
+        round(sum(step.dur_ps for step in judged) / len(judged)),
+        all(step.recovered_from == "whole_capture" for step in judged),
+    )
+
+
+def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> Judgement:
+    judged = _chosen(steps)
+    weighed = _weighed(judged)
+    parts, whole_capture = weighed.parts, weighed.whole_capture
+    told: list[tuple[int, Sums]] = [(step.dur_ps, step.sums) for step in judged]
+    compiling = sum(step.kind == "compile" for step in steps)
     whose = f"run_id = {places.quoted(run_id)} AND host_id = {places.quoted(host_id)}"
     op, op_type, op_share = _top_op(query, whose)
     cause, share, ps_per_step = judgement.cause_of(parts, op_share)
     unknown = next((part.share for part in parts if part.label == "unknown"), 0.0)
-    whole_capture = all(step[4] == "whole_capture" for step in judged)
     left, low, high = judgement.without(told, cause, _untraced(query, whose))
     place: Place | None = None
     called_from: Place | None = None
@@ -65,13 +104,13 @@ def _judged(
     if cause in ("compute", "none") and op is not None:
         place = places.of_op(query, run_id, op)
     if place is None and cause not in ("compute", "none", "idle", "unknown", "communication"):
-        spans = [step[5] for step in judged]
+        spans = [step.source_id for step in judged]
         place, called_from = places.of_label(query, run_id, host_id, cause, sorted(set(spans)))
     return Judgement(
         run_id,
         host_id,
-        len(judged),
-        sum(dur_ps for dur_ps, _ in told) // len(told),
+        weighed.steps,
+        weighed.mean_ps,
         whole_capture,
         cause,
         share,
@@ -135,12 +174,14 @@ def _stage(query: Query, whose: str) -> tuple[str | None, Place | None]:
         "SELECT i.branch_name, i.user_stage, i.file, i.line, u.function FROM iterator AS i LEFT JOIN "
         "user_stage AS u "
         "ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line "
-        f"WHERE i.{whose.replace(' AND ', ' AND i.')} AND i.limits = 1 ORDER BY i.id, u.id LIMIT 1"
+        f"WHERE i.{whose.replace(' AND ', ' AND i.')} AND i.limits = 1 "
+        "ORDER BY i.wait_share DESC NULLS LAST, i.id, u.id LIMIT 1"
     ).rows()
     if not rows:
         return None, None
     name, user_stage, file, line, function = rows[0]
-    written = f"{name.rpartition('::')[2]} ({user_stage})" if user_stage else name.rpartition("::")[2]
+    stage = branch(name)
+    written = f"{stage} ({user_stage})" if user_stage else stage
     return written, None if file is None else Place(file, line, function)
 
 

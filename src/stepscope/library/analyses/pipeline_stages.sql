@@ -2,16 +2,16 @@
 --
 -- question: Which stages does the tf.data pipeline have, and which of them holds up the program?
 -- reads: iterator
--- notes: Stages in the order in which they hold up the program: by their work while it waited. A stage that
---   works ahead has threads of its own; its calls are waiting, its work is its function. Work is per step;
---   a stage needs its work divided by its threads. A stage may need more time and still hold up less:
---   tf.data's model may report more work than the trace shows in the waits. From the events of the trace
---   and, in a capture, tf.data's own model: see `stepscope pipeline`.
+-- notes: Stages in the order in which they hold up the program: by how much shorter a step would be without
+--   their work. No stage has a rank where none limits the steps. A stage that works ahead has threads of its
+--   own; its calls are waiting, its work is its function. Work is per step; a stage needs its work divided by its
+--   threads. A stage may need more time and still hold up less, beside others that together need longer. From
+--   the events of the trace and, in a capture, tf.data's own model: see `stepscope pipeline`.
 -- weakened_by: lost, capped, truncated, no-steps
--- chart: bar x=name y=service_ps
+-- chart: bar x=stage y=service_ps
 -- columns:
 --   limits | int | Rank | 1 for the stage that holds the program up most
---   name | text | Stage | as TensorFlow ran it
+--   stage | text | Stage | as TensorFlow ran it, with the branch of a zip or a mixture
 --   user_stage | text | Written as | as the user wrote it, with its place in the chain; NULL when TensorFlow added it
 --   file | text | File | file in which the user wrote it, where a capture knows it
 --   line | int | Line | line in that file
@@ -23,11 +23,13 @@
 --   in_waits_ps | ps | In waits | its work, divided by its threads, while the program waited
 --   queue_ps | ps | Queued | its function waiting for a thread of the pool
 --   pipeline | int | Pipeline | number of its pipeline; 0 is the one the program waits for most
+--   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
+--   wait_share | ratio | Waits | waiting for input as part of the step time
 --   verdict | text | Verdict | input_bound, partly_input_bound, not_input_bound or unknown
 SELECT
   i.limits,
-  i.name,
+  i.branch_name AS stage,
   i.user_stage,
   i.file,
   i.line,
@@ -39,7 +41,10 @@ SELECT
   i.in_waits_ps,
   i.queue_ps,
   i.pipeline,
+  i.run_id,
   i.host_id,
+  i.wait_share,
   i.verdict
 FROM iterator AS i
-ORDER BY i.limits NULLS LAST, i.host_id NULLS LAST, i.id NULLS LAST
+ORDER BY
+  i.limits NULLS LAST, i.wait_share DESC NULLS LAST, i.run_id NULLS LAST, i.host_id NULLS LAST, i.id NULLS LAST

@@ -1,24 +1,25 @@
 -- Steps wait for input
 --
 -- question: How much of the steps do hosts spend waiting for the next batch?
--- reads: step, step_wait, device_sum, source, iterator
+-- reads: step, step_part, step_wait, device_sum, source, iterator
 -- severity: high from 30 % of the steps, medium from 10 %; low where a device is recorded and is idle less
 --   than that, because the wait then hides behind the device's work
 -- impact: {wait_share} of the step time on {host_id} is waiting for input: {mean_wait_ps} of each step on
 --   average, {impact_ps} in all.
 -- action: {advice}
 -- weakened_by: lost, capped, truncated, no-steps
--- notes: The union of the waits over all threads. With several replicas, time counts when any of them
---   waits.
+-- notes: What counts to `input` in step_part: time in which ops run meanwhile is left out. Without step_part,
+--   the union of the waits over all threads. With several replicas, time counts when any of them waits.
 -- reasoning: A step that waits for its next batch does nothing else, so this time is the most that a faster
 --   input pipeline could save. It is measured, not guessed from the duration of the last iterator call: all
---   intervals in which a thread of the step waits for input are united and cut at the edges of each step.
---   Means cover all averaged steps, because bursts of waiting count and a median hides them. If a device
---   was recorded and is busy nevertheless, the wait hides behind its work and the finding is low.
--- formula: impact = sum over averaged steps of the union of input waits within the step; wait_share =
+--   intervals in which a thread of the step waits for input are united, cut at the edges of each step, and
+--   counted where nothing else executes. Means cover all averaged steps, because bursts of waiting count and a
+--   median hides them. If a device was recorded and is busy nevertheless, the wait hides behind its work and the
+--   finding is low.
+-- formula: impact = sum over averaged steps of the time labelled input in step_part; wait_share =
 --   impact / sum of step durations; reported from 0.1, high from 0.3; low where the least busy device is
---   idle for less than 0.1 of the window. stage = the stage with the longest service time for a step
---   (`stepscope pipeline` explains how it is found).
+--   idle for less than 0.1 of the window. stage = the stage without which a step would become shortest, where
+--   one limits (`stepscope pipeline` explains how it is found).
 -- columns:
 --   severity | text | Severity | high, medium or low
 --   impact_ps | ps | Could be saved | waiting for input within the steps that averages include
@@ -32,17 +33,26 @@
 --   service_ps | ps | It needs | time that stage needs for a step
 --   idle_share | ratio | Device idle | idle part of its least busy device; NULL where none is recorded
 --   advice | text | Advice | what to do, for the library that feeds the steps
-WITH waited AS (
+WITH labelled AS (
+  SELECT
+    p.step_id,
+    SUM(CASE WHEN p.label = 'input' THEN p.dur_ps ELSE 0 END) AS input_sum
+  FROM step_part AS p
+  GROUP BY p.step_id
+),
+
+waited AS (
   SELECT
     s.run_id,
     s.host_id,
     COUNT(*) AS steps,
     SUM(s.dur_ps) AS all_ps,
-    SUM(COALESCE(w.waited_ps, 0)) AS wait_ps,
+    SUM(COALESCE(l.input_sum, w.waited_ps, 0)) AS wait_ps,
     MAX(CASE WHEN o.producer = 'kineto' THEN 1 ELSE 0 END) AS by_torch,
     MIN(CASE WHEN o.producer IN ('step_stats', 'tf_timeline') THEN 1 ELSE 0 END) AS by_session
   FROM step AS s
   INNER JOIN source AS o ON o.source_id = s.source_id
+  LEFT JOIN labelled AS l ON l.step_id = s.id
   LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'input'
   WHERE s.averaged
   GROUP BY s.run_id, s.host_id
@@ -56,9 +66,21 @@ idle AS (
 ),
 
 slowest AS (
-  SELECT i.run_id, i.host_id, MIN(i.id) AS iterator_id
+  SELECT
+    i.run_id,
+    i.host_id,
+    i.id AS iterator_id,
+    ROW_NUMBER() OVER (
+      PARTITION BY i.run_id, i.host_id ORDER BY i.wait_share DESC NULLS LAST, i.id NULLS LAST
+    ) AS place
   FROM iterator AS i
-  WHERE i.limits = 1 AND i.in_waits_ps > 0
+  WHERE i.limits = 1
+),
+
+judged AS (
+  SELECT i.run_id, i.host_id, MIN(i.verdict) AS told_verdict
+  FROM iterator AS i
+  WHERE i.verdict <> 'unknown'
   GROUP BY i.run_id, i.host_id
 ),
 
@@ -88,27 +110,33 @@ SELECT
   s.steps,
   s.wait_share,
   CAST(FLOOR(CAST(s.wait_ps AS DOUBLE) / s.steps) AS BIGINT) AS mean_wait_ps,
-  n.name AS stage,
+  n.branch_name AS stage,
   n.user_stage,
   n.service_ps,
   s.most_idle AS idle_share,
   CASE
     WHEN n.id IS NOT NULL
       THEN CONCAT(
-        'Make ', n.name, ' faster (written as ', COALESCE(n.user_stage, 'a stage that TensorFlow added'),
+        'Make ', n.branch_name, ' faster (written as ', COALESCE(n.user_stage, 'a stage that TensorFlow added'),
         CASE WHEN n.file IS NULL THEN '' ELSE CONCAT(', ', n.file, ' line ', CAST(n.line AS VARCHAR)) END,
         '): it limits the input. `stepscope pipeline` shows all stages and what each change would gain.'
       )
     WHEN s.by_torch = 1
       THEN CONCAT(
         'Make the DataLoader faster than the step: more workers (num_workers, persistent_workers=True), a larger ',
-        'prefetch_factor, pin_memory=True, and less work in the data set for each item.'
+        'prefetch_factor, ', CASE WHEN s.most_idle IS NULL THEN '' ELSE 'pin_memory=True, ' END,
+        'and less work in the data set for each item.'
       )
     WHEN s.by_session = 1
       THEN CONCAT(
         'Make the input pipeline faster than the step: parallelise the slow stage ',
         '(num_parallel_calls=tf.data.AUTOTUNE), prefetch at its end, cache what does not change. A recording ',
         'of Session.run does not show the stages, but tf.profiler.experimental.start before some of the runs does.'
+      )
+    WHEN p.told_verdict IS NOT NULL
+      THEN CONCAT(
+        'No stage of the pipeline limits the steps by itself: `stepscope pipeline` shows what the program waits ',
+        'for instead.'
       )
     ELSE CONCAT(
       'Make the input pipeline faster than the step: parallelise the slow stage ',
@@ -117,7 +145,8 @@ SELECT
     )
   END AS advice
 FROM shares AS s
-LEFT JOIN slowest AS f ON f.run_id = s.run_id AND f.host_id = s.host_id
+LEFT JOIN slowest AS f ON f.run_id = s.run_id AND f.host_id = s.host_id AND f.place = 1
 LEFT JOIN iterator AS n ON n.id = f.iterator_id
+LEFT JOIN judged AS p ON p.run_id = s.run_id AND p.host_id = s.host_id
 WHERE s.wait_share >= 0.1
 ORDER BY s.wait_ps DESC NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST

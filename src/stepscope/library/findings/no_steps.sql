@@ -5,8 +5,7 @@
 -- severity: medium
 -- impact: Nothing in {path} marks a step, so there are no step times, and shares refer to the whole
 --   capture, {impact_ps}.
--- action: Mark steps in the program: tf.profiler.experimental.Trace("train", step_num=i, _r=1),
---   jax.profiler.StepTraceAnnotation, or prof.step() with torch.profiler.
+-- action: {advice}
 -- weakened_by: lost, truncated
 -- reasoning: Step times, shares of a step and warm-up need something that says where a step begins: a
 --   marker of the profiler, a step annotation, calls of a train function, one Session.run per file. If all
@@ -20,13 +19,23 @@
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | number of the source
 --   path | text | Source | path as given
+--   advice | text | Advice | what to do, for what recorded it
 SELECT
   'medium' AS severity,
   s.dur_ps AS impact_ps,
   s.run_id,
   s.host_id,
   s.source_id,
-  o.path
+  o.path,
+  CASE
+    WHEN o.producer = 'kineto'
+      THEN 'Mark steps in the program: call prof.step() of torch.profiler at the end of each.'
+    WHEN o.producer = 'jax'
+      THEN 'Mark steps in the program: with jax.profiler.StepTraceAnnotation("train", step_num=i).'
+    WHEN o.producer IN ('tf_profiler', 'tf_timeline', 'step_stats')
+      THEN 'Mark steps in the program: with tf.profiler.experimental.Trace("train", step_num=i, _r=1).'
+    ELSE 'Read shares as parts of the whole recording, or record with a profiler that marks steps.'
+  END AS advice
 FROM step AS s
 INNER JOIN source AS o ON o.source_id = s.source_id
 WHERE s.recovered_from = 'whole_capture'

@@ -1,0 +1,165 @@
+"""Headline, JSON, findings and what is said of the input pipeline are views of one judgement: on no recording
+does one of them contradict another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope.instruments.pipeline import diagnoses, fitting
+from stepscope.instruments.pipeline.diagnoses import Found
+from stepscope.instruments.pipeline.verdict import gain_without
+from stepscope.report import Report, Section, judged, pipeline, summary
+from tests import corpus
+
+ROUNDING = 0.005
+"""Shares that differ by no more than this are the same in print."""
+MOST_BYTES = 700_000
+"""Recordings of the corpus up to this size are looked at each time; `make contradictions` looks at all."""
+KINDS = ("*.pb", "*.json", "*.gz")
+NOT_RECORDED = ("truth.json", "plugins_list", ".hlo.", "graph.pb", "snapshot")
+
+
+def recordings() -> Iterator[pytest.param]:
+    """Samples, and recordings of the corpus where it lies beside the clone."""
+    for folder in ("tf_data", "capture", "run_metadata", "xplane", "chrome", "kineto", "profile"):
+        for path in sorted((corpus.SAMPLES / folder).iterdir()):
+            if path.suffix != ".md" and path.name != "truth.json":
+                yield pytest.param(path, id=f"{folder}/{path.name}")
+    if corpus.ROOT != corpus.FULL:
+        reason = "no corpus beside the clone: ../shared/corpus"
+        yield pytest.param(None, id="corpus", marks=pytest.mark.skip(reason=reason))
+        return
+    for folder in ("accelerators", "events", "jax", "tf1", "tfdata", "torch", "xla_dumps"):
+        for kind in KINDS:
+            for path in sorted((corpus.FULL / folder).rglob(kind)):
+                if not path.is_file() or any(part in str(path) for part in NOT_RECORDED):
+                    continue
+                large = path.stat().st_size > MOST_BYTES and not os.environ.get("STEPSCOPE_WHOLE_CORPUS")
+                slow = [pytest.mark.skip(reason="large: see `make contradictions`")] if large else []
+                yield pytest.param(path, id=str(path.relative_to(corpus.FULL)), marks=slow)
+
+
+@pytest.mark.parametrize("path", list(recordings()))
+def test_no_view_contradicts_another(path: Path) -> None:
+    try:
+        trace = stepscope.open(path)
+    except stepscope.StepscopeError:
+        return  # it says by itself that it is no recording
+    with trace:
+        report = summary.build(trace)
+        found = diagnoses.find(trace.query)
+        assert not list(contradictions(trace, report, found))
+
+
+def contradictions(trace: stepscope.Trace, report: Report, found: list[Found]) -> Iterator[str]:
+    """Where two views of one recording disagree, in words."""
+    yield from about_parts(trace)
+    answer = report.document["answer"]
+    if answer is None:
+        if not report.document["answers"] and report.document["causes"]:
+            yield "causes without an answer"
+        return
+    yield from about_the_answer(report)
+    yield from about_findings(report)
+    yield from about_changes(found)
+    hosts = {(one["run"], one["host"]) for one in report.document["answers"]}
+    if len(found) == len(hosts) == 1:
+        yield from about_the_pipeline(report, found[0])
+
+
+def about_parts(trace: stepscope.Trace) -> Iterator[str]:
+    sums = trace.query(
+        "SELECT s.id, s.dur_ps, sum(p.dur_ps) FROM step AS s LEFT JOIN step_part AS p ON p.step_id = s.id "
+        "WHERE s.dur_ps > 0 GROUP BY s.id, s.dur_ps"
+    ).rows()
+    for number, whole, told in sums:
+        if whole != told:
+            yield f"parts of step {number} add up to {told} of {whole}"
+
+
+def about_the_answer(report: Report) -> Iterator[str]:
+    answer, causes = report.document["answer"], report.document["causes"]
+    share = {cause["cause"]: cause["share"] for cause in causes}
+    if list(share.values()) != sorted(share.values(), reverse=True):
+        yield "causes are not in order"
+    if sum(share.values()) > 1 + 1e-6:
+        yield "causes add up to more than a step"
+    cause = {"none": "compute"}.get(answer["cause"], answer["cause"])
+    if abs(answer["share"] - share.get(cause, answer["share"])) > 1e-9:
+        yield "the answer's share is not that of its cause"
+    begin = judged._TAKES[answer["cause"]].partition("{")[0].lower()
+    if not report.headline[0].lower().startswith(begin):
+        yield f"the headline is not of {answer['cause']}: {report.headline[0]}"
+    if not answer["low"] <= answer["step_if_removed_ps"] <= answer["high"]:
+        yield "the step without its cause is not between its bounds"
+    if answer["step_if_removed_ps"] > answer["step_ps"]:
+        yield "the step without its cause is longer"
+
+
+def about_findings(report: Report) -> Iterator[str]:
+    answers = report.document["answers"]
+    for finding in report.findings:
+        label = judged._OF.get(finding.slug)
+        if label is None:
+            continue
+        if finding.severity == "high" and all(one["cause"] != label for one in answers):
+            yield f"{finding.slug} is high, but {answers[0]['cause']} limits: {finding.impact}"
+        if finding.slug == "input-wait" and len(answers) == 1:
+            columns = [column.name for column in finding.evidence.columns]
+            told = finding.evidence.rows[0][columns.index("wait_share")]
+            share = {one["cause"]: one["share"] for one in report.document["causes"]}
+            if abs(told - share.get("input", 0.0)) > ROUNDING:
+                yield f"the finding says {told} of a step waits for input, the causes {share.get('input')}"
+
+
+def about_changes(found: list[Found]) -> Iterator[str]:
+    for one in found:
+        told = one.diagnosis
+        helping = [change.helps for change in told.changes]
+        if helping != sorted(helping, reverse=True):
+            yield "changes that help come after others"
+        gains = [change.prediction.step_ps for change in told.changes if change.helps]
+        if gains != sorted(gains):
+            yield "changes are not in order of their gain"
+        if any(change.helps and change.unknown for change in told.changes):
+            yield "a change whose gain is unknown helps"
+        if told.bottleneck is None or told.waits is None:
+            continue
+        model = fitting.fit(told.loads, told.waits, told.cores, False, told.machine, told.step_ps)
+        together = [told.bottleneck] + ([told.beside] if told.beside is not None else [])
+        if gain_without(model, together, told.step_ps or 0) <= 0:
+            yield f"without {told.bottleneck.stage.branch_name} a step would take as long"
+
+
+def about_the_pipeline(report: Report, one: Found) -> Iterator[str]:
+    answer, told = report.document["answer"], one.diagnosis
+    if told.waits is None:
+        return
+    limited = told.verdict == "input_bound"
+    if limited != (answer["cause"] == "input"):
+        yield f"pipeline says {told.verdict}, the answer is {answer['cause']}"
+    share = {cause["cause"]: cause["share"] for cause in report.document["causes"]}
+    apart = abs(told.waits.ratio - share.get("input", told.waits.ratio))
+    if told.waits.has_steps and not told.waits.between and apart > ROUNDING:
+        yield f"pipeline waits {told.waits.ratio}, the causes say {share.get('input')}"
+    branch = None if told.bottleneck is None else told.bottleneck.stage.branch
+    if limited and (answer["stage"] or "").partition(" ")[0] != (branch or ""):
+        yield f"the answer names {answer['stage']}, pipeline {branch}"
+    for finding in report.findings:
+        if finding.slug == "input-wait" and ("Make Iterator" in finding.action) != (branch is not None):
+            yield f"pipeline names {branch}, the finding says: {finding.action}"
+    section = pipeline.build([one])
+    for said in _sentences(report.sections):
+        if said.startswith("The input is") and not section.headline[0].startswith(said[:24]):
+            yield f"the summary says {said} and pipeline {section.headline[0]}"
+        if "limits it: it needs" in said and branch is None:
+            yield f"the summary says {said}, pipeline that no stage limits"
+
+
+def _sentences(sections: tuple[Section, ...]) -> list[str]:
+    return [said for one in sections if one.name == "pipeline_stages" for said in one.answer]
