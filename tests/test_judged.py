@@ -15,7 +15,7 @@ from stepscope.instruments.step_parts import judgement
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.places import chosen, in_loop
-from stepscope.report import Finding, Table, judged
+from stepscope.report import Finding, Table, judged, sentences
 
 MS = 10**9
 
@@ -212,3 +212,20 @@ def test_a_finding_weighs_no_more_than_its_part_of_a_step():
     assert judged.weighed([finding], [beside])[0].severity == "medium"
     assert [found.severity for found in judged.weighed([finding, other], [python])] == ["medium", "low"]
     assert judged.weighed([finding], [])[0].severity == "high"
+
+
+def test_files_of_different_programs_in_one_folder_get_a_table():
+    """They share a run, because they share a folder, and nothing else."""
+    hosts = [one("input", host_id="a"), one("wait", host_id="b"), one("input", host_id="unknown")]
+    assert judged.sentences(hosts, False, unrelated=True) == [
+        "Recordings of different programs on 3 hosts, each judged by itself: waiting for input limits 2, "
+        "sleeping and waiting limit 1."
+    ]
+    told = judged.document(hosts, (), unrelated=True)
+    assert (told["answer"], len(told["answers"])) == (None, 3)
+    rows = [{"run_id": "r", "producers": "horovod, tf_profiler"}, {"run_id": "r", "producers": "tf_timeline"}]
+    assert not sentences.unrelated({"runs_and_hosts": rows})
+    assert sentences.unrelated({"runs_and_hosts": [*rows, {"run_id": "r", "producers": "kineto"}]})
+    assert not sentences.unrelated({"runs_and_hosts": [*rows, {"run_id": "s", "producers": "kineto"}]})
+    named = judged.sentences([hosts[2], hosts[0]], False)
+    assert named[0].startswith("Waiting for input takes 60.0 % of a step on a host without a name (")

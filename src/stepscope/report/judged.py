@@ -62,15 +62,19 @@ _MOST_SENTENCES = 3
 """Runs that get a sentence each; a table has all of them."""
 
 
-def sentences(judged: Sequence[Judgement], several: bool) -> list[str]:
+def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = False) -> list[str]:
     """What comes first in the headline; empty where there are no steps and nothing to judge. Each sentence
-    says of whom it speaks. several: there are other runs, judged or not."""
+    says of whom it speaks. several: there are other runs, judged or not. unrelated: recordings of different
+    programs share a run, as files in one folder do."""
     if not judged:
         return []
     runs = len({one.run_id for one in judged})
-    if runs == 1:
+    if runs == 1 and not unrelated:
         hosts = len(judged) > 1
         return [_sentence(judged[0], several, hosts), *(_hosts(judged) if hosts else ())]
+    if runs == 1:
+        number = f"Recordings of different programs on {units.count(len(judged), 'host')}"
+        return [f"{number}, each judged by itself: {_counted(judged)}."]
     number = f"{runs} runs" if runs == len(judged) else f"{len(judged)} hosts of {runs} runs"
     said = [f"{number}, each judged by itself: {_counted(judged)}."]
     if len(judged) <= _MOST_SENTENCES:
@@ -117,7 +121,7 @@ def answers(judged: Sequence[Judgement]) -> Section | None:
     )
     return Section(
         "answers",
-        "What limits each",
+        "Each host",
         "What limits each run and host?",
         table=Table(_ANSWERS, rows, len(rows)),
     )
@@ -135,10 +139,15 @@ _ANSWERS = (
 )
 
 
+def host_of(name: str) -> str:
+    """A host as a sentence names it."""
+    return "a host without a name" if name == "unknown" else name
+
+
 def _sentence(one: Judgement, run: bool, host: bool) -> str:
     """What limits a host. run, host: name them, because there are others."""
     whose = f" of {one.run_id}" if run else ""
-    whose += f" on {one.host_id}" if host else ""
+    whose += f" on {host_of(one.host_id)}" if host else ""
     share = units.show(one.share, "ratio")
     if one.whole_capture:
         mean = f"{units.show(one.mean_ps, 'ps')} recorded{whose}"
@@ -182,11 +191,11 @@ def _plain(function: str) -> str:
     return function.rpartition(".")[2]
 
 
-def document(judged: Sequence[Judgement], notes: Sequence[Note]) -> dict[str, Any]:
+def document(judged: Sequence[Judgement], notes: Sequence[Note], unrelated: bool = False) -> dict[str, Any]:
     """`answer` and `causes` of the summary's JSON, and `answers` with those of each run and host; times in
-    picoseconds, shares from 0 to 1. Several runs have no answer in common."""
+    picoseconds, shares from 0 to 1. Several runs, or unrelated recordings, have no answer in common."""
     told = [_answer(one, notes) for one in judged]
-    alone = len({one.run_id for one in judged}) == 1
+    alone = len({one.run_id for one in judged}) == 1 and not unrelated
     return {
         "answer": told[0] if alone else None,
         "causes": _causes(judged[0]) if alone else [],

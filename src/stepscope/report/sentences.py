@@ -38,7 +38,7 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
     if steps:
         main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
         whose = f" of {main['run_id']}" if several else ""
-        whose += f" on {main['host_id']}" if several_hosts else ""
+        whose += _on(main) if several_hosts else ""
         average = f"{_ps(main['mean_ps'])} on average" if main["steps"] > 1 else _ps(main["mean_ps"])
         sentence = (
             f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
@@ -54,7 +54,7 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         least = min(busy, key=lambda row: row["busy_share"] or 0)
         share = units.show(least["busy_share"], "ratio")
         whose = f" of {least['run_id']}" if several else ""
-        whose += f" on {least['host_id']}" if several_hosts else ""
+        whose += _on(least) if several_hosts else ""
         yield f"{least['device']}{whose} is busy {share} of the time and idle for {_ps(least['idle_ps'])}."
     working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
     if working:
@@ -63,6 +63,27 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
         parts = [f"{_short(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top]
         yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
+
+
+def _on(row: Mapping[str, Any]) -> str:
+    return "" if row["host_id"] == "unknown" else f" on {row['host_id']}"
+
+
+_FAMILIES = {
+    "tf_profiler": "tensorflow", "tf_timeline": "tensorflow", "step_stats": "tensorflow",
+    "jax": "jax", "kineto": "torch",
+}  # fmt: skip
+"""Frameworks by what wrote a recording. Others may lie beside the recording of any of them."""
+
+
+def unrelated(told: Mapping[str, Rows]) -> bool:
+    """Whether recordings of programs of different frameworks share a run: a folder of files that have nothing
+    in common."""
+    found: dict[str, set[str]] = {}
+    for row in told["runs_and_hosts"]:
+        names = row["producers"].split(", ")
+        found.setdefault(row["run_id"], set()).update(_FAMILIES[one] for one in names if one in _FAMILIES)
+    return any(len(families) > 1 for families in found.values())
 
 
 def answer(name: str, told: Mapping[str, Rows]) -> list[str]:

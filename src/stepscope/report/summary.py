@@ -18,7 +18,7 @@ from stepscope.report.parts import (
     ask,
     dicts,
 )
-from stepscope.report.sentences import answer, headline, several_runs, title
+from stepscope.report.sentences import answer, headline, several_runs, title, unrelated
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -90,18 +90,20 @@ def build(trace: Trace, all: bool = False) -> Report:
         sections.insert(0, table)
     if all:
         sections = _beside(sections, {"pipeline_stages": _pipelines(trace), "memory_by_op": _memory(trace)})
+    mixed = unrelated(told)
+    runs = len({one.run_id for one in judged})
     return Report(
         title=title(told),
         headline=(
-            *sentences(judged, several_runs(told)),
-            *headline(told, len({one.run_id for one in judged})),
+            *sentences(judged, several_runs(told), mixed),
+            *headline(told, max(runs, 2) if mixed and judged else runs),
         ),
         sections=tuple(sections),
         findings=findings,
         notes=notes,
         next_commands=next_commands(trace, findings, told),
         facts=_facts(told),
-        document=document(judged, notes),
+        document=document(judged, notes, mixed),
     )
 
 
