@@ -282,6 +282,7 @@ PIECES = [
     "steps.ndjson",
     "machine.ndjson",
     "stacks.ndjson",
+    "compilations.ndjson",
     "pipeline/models.ndjson",
     "pipeline/datasets.json",
 ]
@@ -311,6 +312,11 @@ def test_odd_values_in_the_files_of_a_capture(
 
     every = odd_json.lines if name.endswith(".ndjson") else odd_json.documents
     asked = [
-        ["query", "--no-cache", str(folder), "SELECT * FROM counter, user_stage, source_note, stack_sample"]
+        [
+            "query",
+            "--no-cache",
+            str(folder),
+            "SELECT * FROM counter, user_stage, source_note, stack_sample, compilation",
+        ]
     ]
     tried(folder / name, every((folder / name).read_bytes(), COUNT), decode, asked, capsys)

@@ -194,6 +194,12 @@ NOTES: dict[str, Message] = {
         "other.",
         "Trust durations and the order within a track; do not read causes across such tracks.",
     ),
+    "compilations-capped": Message(
+        "Compilations that were only counted",
+        "`stepscope record` tells 10,000 compilations one by one: which function, and what was new about the "
+        "call. It counts those that come after.",
+        "Nothing: what comes first shows which function is compiled again and again.",
+    ),
     "control-character": Message(
         "Raw control characters in strings",
         "JSON requires them to be escaped. They were kept, and are shown escaped.",

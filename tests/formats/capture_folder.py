@@ -75,6 +75,22 @@ def stacks(begin_ns: int = STARTED_NS) -> bytes:
     return b"".join(line(**one) for one in told)
 
 
+def compilations(begin_ns: int = STARTED_NS) -> bytes:
+    """step_fn is traced at first, and again in each of the next two seconds because n changes."""
+    told: list[dict[str, Any]] = []
+    for i in range(3):
+        at = begin_ns + i * 10**9 + 10**8
+        told.append(
+            {"framework": "tensorflow", "function": "step_fn", "begin_unix_ns": at, "end_unix_ns": at + 10**8,
+             "number": i + 1, "what": "value" if i else "first", "file": "train.py", "line": 3,
+             "call": {"file": "train.py", "line": 9, "function": "main"}}
+        )  # fmt: skip
+        if i:
+            told[-1]["changes"] = [{"argument": "n", "what": "value", "was": str(i - 1), "became": str(i)}]
+            told[-1]["more"] = 0
+    return b"".join(line(**one) for one in told)
+
+
 SMALL = model(
     node(1, "Root", (2,)), node(2, "Prefetch", (3,), kind=4), node(3, "BatchV2", (4,), ratio=8),
     node(4, "Map", (5,), elements=80, ms=320), node(5, "Range", elements=80, ms=0.1),
@@ -116,6 +132,7 @@ def write(folder: Path, *, xplane: bool = True, ended: bool = True, **changed: A
         ),
     }  # fmt: skip
     files["stacks.ndjson"] = stacks()
+    files["compilations.ndjson"] = compilations()
     files.update({name.replace("__", "/").replace("_json", ".json"): one for name, one in changed.items()})
     for name, content in files.items():
         if content is not None:

@@ -125,6 +125,49 @@ def test_recompilation():
     assert "recompilation" not in found(draw(at_first))
 
 
+def compiled(*calls: tuple[int, str, str | None]) -> Tables:
+    """Steps of 12 µs, and calls that compile: at which µs, what changed, and in which argument."""
+    tables = draw(STEPS)
+    for number, (at, change, argument) in enumerate(calls):
+        place = {"call_file": "train.py", "call_line": 9, "call_function": "main", "framework": "jax"}
+        values = {"was": str(number - 1), "became": str(number)} if argument else {}
+        times = {"ts_ps": at * UNIT_PS, "dur_ps": 2 * UNIT_PS, "number": number + 1}
+        tables.add(
+            "compilation",
+            function="f", change=change, argument=argument, changes_json="[]", **place, **values, **times,
+        )  # fmt: skip
+    return tables
+
+
+def test_retraced_functions():
+    again = [(13, "value", "n"), (14, "value", "n"), (25, "value", "n")]
+    (row,) = found(compiled((1, "first", None), *again))["retraced_functions"]
+    assert (row["severity"], row["times"], row["steps"], row["impact_ps"]) == ("medium", 3, 2, 6 * UNIT_PS)
+    assert (row["place"], row["changed"]) == ("in train.py:9 `main`", "value of n, 2 to 3")
+    everywhere = compiled((1, "first", None), (3, "shape", "x"), *((at, "shape", "x") for at in (15, 27)))
+    assert found(everywhere)["retraced_functions"][0]["severity"] == "high"
+    anew = compiled((1, "new_function", "rate"), (13, "new_function", "rate"))
+    assert found(anew)["retraced_functions"][0]["changed"] == (
+        "the function object itself, which holds rate = 1 after 0"
+    )
+    # At first, once more, and outside of steps, now and then.
+    assert "retraced_functions" not in found(compiled((1, "first", None), (13, "shape", "x")))
+    outside = [(50 + i, "unknown", None) for i in range(5)]
+    assert "retraced_functions" not in found(compiled(*outside[1:]))
+    (row,) = found(compiled(*outside))["retraced_functions"]
+    assert (row["severity"], row["changed"]) == ("low", "nothing that the recorder knows of")
+
+
+def test_recompilation_leaves_functions_to_the_recorder():
+    steps = "step ~compile : [s0][s1][s2]"
+    tables = draw(steps)
+    assert "recompilation" in found(tables)
+    assert "compile_step" not in found(tables)
+    facts = {"function": "f", "framework": "jax", "changes_json": "[]", "number": 2}
+    tables.add("compilation", change="value", **facts)
+    assert "recompilation" not in found(tables)
+
+
 def test_slow_step():
     steps = "step train : [s][s][s][s][s..............]"
     row = one(steps, "slow_step")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Collection
 
 from .pace import Call
-from .places import is_framework
+from .places import code_of, is_framework
 from .recorder import Recorder
 
 _FAST_PATHS = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes", "_cpp_pjit_cache")
@@ -36,28 +37,48 @@ def watch(recorder: Recorder) -> None:
         return
     local = recorder.local
     clean = getattr(core, "trace_state_clean", lambda: True)
-    parameter = list(inspect.signature(getattr(pjit, helper)).parameters).index("fun")
+    signature = inspect.signature(getattr(pjit, helper))
+    parameter = list(signature.parameters).index("fun")
+
+    def compiled(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], end_ns: int) -> None:
+        """Tells of what was traced or compiled since the last call of a jitted function."""
+        began_ns, local.compile_began_ns = getattr(local, "compile_began_ns", None), None
+        if began_ns is None:
+            return
+        bound = signature.bind(*args, **kwargs).arguments
+        call = bound.get("args", ()), bound.get("kwargs", {})
+        # The frame that called the helper knows which arguments are static.
+        info = bound.get("jit_info") or sys._getframe(2).f_locals.get("jit_info")
+        static = _static(function, info)
+        code = code_of(function)
+        recorder.compiles("jax", function, function, code, call, began_ns, end_ns, static, static is None)
 
     def watched_helper(run: Any) -> Any:
         def helper(*args: Any, **kwargs: Any) -> Any:
             local.jitted = None
             function = args[parameter]
-            if not recorder.listening or not clean() or is_framework(_file(function)):
+            if not recorder.listening or not clean():
                 return run(*args, **kwargs)
+            if is_framework(_file(function)):
+                result = run(*args, **kwargs)
+                compiled(function, args, kwargs, time.time_ns())
+                return result
             begin_ns = time.time_ns()
             result = run(*args, **kwargs)
             end_ns = time.time_ns()
+            compiled(function, args, kwargs, end_ns)
             local.jitted = function
             outputs = result[1]
             recorder.step(
                 Call(
                     "jax",
-                    ("jit", *recorder.identities.of(function, _code(function))),
+                    ("jit", *recorder.identities.of(function, code_of(function))),
                     getattr(function, "__name__", type(function).__name__),
                     begin_ns,
                     end_ns,
                     source=None,
                     settle=lambda: jax.block_until_ready(outputs),
+                    site=recorder.site(),
                 )
             )
             return result
@@ -101,26 +122,35 @@ def _stay_out_of_places() -> None:
 
 def _file(function: Any) -> str:
     """Where a function is written; empty for other callables."""
-    code = _code(function)
+    code = code_of(function)
     return str(code.co_filename) if code is not None else ""
 
 
-def _code(function: Any) -> Any:
-    """The code of a function; None for other callables."""
-    for _ in range(20):
-        code = getattr(function, "__code__", None)
-        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
-        if function is None:
-            return code
-    return None
+def _static(function: Any, info: Any) -> Collection[str] | None:
+    """Names of the arguments whose values are compiled in; None when that is not known."""
+    numbers, names = getattr(info, "static_argnums", None), getattr(info, "static_argnames", None)
+    if numbers is None or names is None:
+        return None
+    try:
+        given = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        given = []
+    of_numbers = [
+        given[number] if -len(given) <= number < len(given) else f"argument {number}" for number in numbers
+    ]
+    return {*names, *of_numbers}
 
 
 def _watch_compilation(recorder: Recorder) -> None:
     """Counts compilations. JAX has no way to take a listener off; this one returns at once afterwards."""
     from jax import monitoring
 
+    local = recorder.local
+
     def heard(event: str, duration_secs: float, **more: Any) -> None:
-        if "compile" in event:
+        if "compile" in event and recorder.listening:
             recorder.compiled += 1
+            if event.startswith("/jax/core/compile") and getattr(local, "compile_began_ns", None) is None:
+                local.compile_began_ns = time.time_ns() - int(duration_secs * 1e9)
 
     monitoring.register_event_duration_secs_listener(heard)

@@ -123,7 +123,7 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
         )
         facts["recorded"]["steps"] = max(facts["recorded"]["steps"], _steps(outcome.out))
         listed = {file["path"] for file in facts["files"]}
-        for kind in ("steps", "machine", "stacks"):
+        for kind in ("steps", "machine", "stacks", "compilations"):
             name = f"{kind}.ndjson"
             if name not in listed and (outcome.out / name).exists():
                 facts["files"].append({"path": name, "kind": kind})

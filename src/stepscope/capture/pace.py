@@ -12,6 +12,8 @@ import weakref
 from collections import deque
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
+from .loops import NOWHERE, Loop, Site
+
 LEVELS = ("own", "keras_batch", "session_run", "jax", "function_call", "next_element", "library_function")
 """Kinds of calls, the surest mark of a step first."""
 
@@ -32,6 +34,14 @@ _LOOKED_AT, _UNSETTLED = 10, 8
 _ALIKE = 8
 """So many functions of the same code are one that is made anew again and again."""
 _LATEST = 50
+_TINY_NS, _FEW = 2_000_000, 10
+"""Calls that follow each other so closely may be parts of a step, where there is a loop around their loop.
+The first few may take several times as long."""
+_ROUNDS, _PATIENCE, _MOST_PATIENCE = 3, 50, 2000
+"""So many rounds of the outer loop tell that it is one. So many calls within it are waited for while it has
+made no call of its own, and so many when it has made one."""
+_EACH_ROUND = 0.9
+"""A call belongs to each round of a loop when it is made at least so often as part of the most frequent."""
 
 Span = Tuple[int, int, int]
 Settle = Optional[Callable[[], Any]]
@@ -56,14 +66,17 @@ class Call(NamedTuple):
     """Begin of the step; None: the step began with the end of the call before."""
     number: int | None = None
     """Number of the step, as the program counts; None: calls are counted."""
+    site: Site = NOWHERE
+    """From where the program calls."""
 
 
 class Caller:
     """One thing that is called again and again. name: for people."""
 
-    def __init__(self, how: str, name: str) -> None:
+    def __init__(self, how: str, name: str, site: Site = NOWHERE) -> None:
         self.how = how
         self.name = name
+        self.site = site
         self.count = 0
         self.settled = 0
         self.latest: deque[bool] = deque(maxlen=_LOOKED_AT)
@@ -91,6 +104,12 @@ class Caller:
         """
         latest = sorted(end_ns - call_ns for _, call_ns, end_ns in list(self.spans)[-_LATEST:])
         return latest[(len(latest) - 1) // 2] * self.count
+
+    def tiny(self) -> bool:
+        """True when the loop around it goes round so quickly that its rounds are hardly steps."""
+        rounds = sorted(end_ns - begin_ns for begin_ns, _, end_ns in list(self.spans)[-_LATEST:])
+        # Not the middle one: the first rounds set things up.
+        return rounds[len(rounds) // 4] < (_TINY_NS if self.count >= _FEW else 5 * _TINY_NS)
 
 
 class Identities:
@@ -139,13 +158,27 @@ class Pace:
         call_ns: int,
         end_ns: int,
         settled: bool,
+        site: Site = NOWHERE,
     ) -> Caller:
-        """Counts a call."""
+        """Counts a call. begin_ns: of the step that it may be."""
         caller = self.callers.get(key)
         if caller is None:
-            caller = self.callers[key] = Caller(how, name)
+            caller = self.callers[key] = Caller(how, name, site)
         caller.saw(begin_ns, call_ns, end_ns, settled)
         return caller
+
+    def known_as(self, key: tuple[Any, ...], loops: tuple[Loop, ...]) -> tuple[Any, ...]:
+        """The key itself; but what marks the steps goes on doing so when another loop calls it, behind the
+        one where it was found."""
+        if self.anchor is None or key == self.anchor or (*key[:-2], key[-1]) != self._anchor_anywhere():
+            return key
+        mine = self.callers[self.anchor].site.loops
+        apart = bool(mine) and mine[-1] not in loops and (not loops or loops[-1] not in mine)
+        return self.anchor if apart else key
+
+    def _anchor_anywhere(self) -> tuple[Any, ...]:
+        assert self.anchor is not None
+        return (*self.anchor[:-2], self.anchor[-1])
 
     def ready(self) -> bool:
         """True once the anchor is known and has settled."""
@@ -162,6 +195,8 @@ class Pace:
             here = {key: one for key, one in repeated.items() if one.how == level}
             if not here:
                 continue
+            # Threads of the framework fill queues; the steps are the program's.
+            here = {key: one for key, one in here.items() if one.site.at} or here
             key = _heaviest({key: one for key, one in here.items() if one.ready(self.warmup)})
             # A function that ran three times before the first element was drawn is not a step of that loop.
             drawn = [one for one in repeated.values() if one.how == "next_element"]
@@ -170,8 +205,36 @@ class Pace:
             # What is called beside it may turn out to be the step; what was over before, setting up, may not.
             begin_ns = here[key].spans[0][0]
             beside = {other: one for other, one in here.items() if (one.last_end_ns or 0) > begin_ns}
-            return key if _heaviest(beside) == key else None
+            return self._marking(key) if _heaviest(beside) == key else None
         return None
+
+    def _marking(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Of the calls in the loops around a call the one that is made once in each step; None to wait."""
+        for loop in reversed(self.callers[key].site.loops):
+            own = self._of(loop, key)
+            if own:
+                most = max(one.count for one in own.values())
+                each = {other: one for other, one in own.items() if one.count >= most * _EACH_ROUND}
+                inner = self.callers[key]
+                if key in own:
+                    key = _heaviest(each) or key
+                elif most * 2 <= inner.count:
+                    if most < _ROUNDS and inner.count < _MOST_PATIENCE:
+                        return None
+                    key = (_heaviest(each) or key) if most >= _ROUNDS else key
+            elif loop != self.callers[key].site.loops[-1] and self.callers[key].count < _PATIENCE:
+                return None
+            if not self.callers[key].tiny():
+                break
+        return key if self.callers[key].ready(self.warmup) else None
+
+    def _of(self, loop: Loop, key: tuple[Any, ...]) -> dict[tuple[Any, ...], Caller]:
+        """The calls that a loop makes itself, not one within it, of the kind and in the thread of another."""
+        return {
+            other: one
+            for other, one in self.callers.items()
+            if one.site.loops[-1:] == (loop,) and other[0] == key[0] and other[-1] == key[-1]
+        }
 
     def told(self) -> list[dict[str, Any]]:
         """What was called and how often, the most called first, for the reason why nothing was recorded."""

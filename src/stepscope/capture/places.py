@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from .environment import relative
 
@@ -21,6 +22,16 @@ def is_framework(path: str) -> bool:
 def is_ours(path: str) -> bool:
     """True for the files of this package."""
     return path.startswith(_HERE)
+
+
+def code_of(function: Any) -> Any:
+    """The code of the Python function that is behind a callable; None where there is none."""
+    for _ in range(20):
+        code = getattr(function, "__code__", None)
+        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if function is None:
+            return code
+    return None
 
 
 def caller() -> str:

@@ -13,8 +13,10 @@ import time
 from typing import Any, Callable
 
 from . import environment, notes
+from .compilations import Compilations
 from .exits import Exits
 from .folder import Folder
+from .loops import NOWHERE, Site, Sites
 from .machine import Sampler, Shares
 from .pace import FRAMEWORK, Call, Caller, Identities, Pace, Settle, why_no_steps
 from .patches import Patches
@@ -36,6 +38,7 @@ class Recorder:
         self.plan = plan
         self.pace = Pace(plan.warmup)
         self.identities = Identities()
+        self.sites = Sites()
         self.patches = Patches()
         self.profilers = Profilers(plan.state)
         self.profilers.make_way = self._make_way
@@ -43,6 +46,9 @@ class Recorder:
         self.state = WAITING
         self.compiled = 0
         """Goes up whenever something is traced or compiled."""
+        self.compilations: Compilations | None = Compilations(self._compiles)
+        self._untold: list[dict[str, Any]] = []
+        """What was compiled before the folder was made."""
         self.frameworks: list[str] = []
         self.problems: list[tuple[str, str, str]] = []
         self.stopped = False
@@ -101,6 +107,25 @@ class Recorder:
                 self.failed("recording", error)
                 self.finish()
 
+    def compiles(self, framework: str, *call: Any) -> None:
+        """A call traced or compiled something; see Compilations.saw."""
+        if not self.listening or self.compilations is None:
+            return
+        begin = time.perf_counter_ns()
+        try:
+            self.compilations.saw(framework, *call)
+        except Exception as error:  # noqa: BLE001  arguments may be anything, and the program must go on
+            self.compilations = None
+            self.failed("what is compiled, from here on,", error)
+        self._charge("compilations_ns", begin)
+
+    def _compiles(self, line: dict[str, Any]) -> None:
+        with self._lock:
+            if self.folder is None:
+                self._untold.append(line)
+            elif self.state != DONE:
+                self.folder.line("compilations.ndjson", "compilations", line)
+
     def own_step(self, number: int, now: int) -> None:
         """The program says that a step begins."""
         last = getattr(self.local, "own", None)
@@ -136,11 +161,23 @@ class Recorder:
         """True when a piece was not switched off."""
         return piece in self.plan.pieces
 
-    def metadata_wanted(self, key: tuple[Any, ...]) -> bool:
+    def site(self) -> Site:
+        """From where the program calls; looked for only while that is wanted."""
+        try:
+            return self.sites.here() if self.listening else NOWHERE
+        except Exception as error:  # noqa: BLE001  code may be anything, and the program must go on
+            self.failed("where the program calls from", error)
+            return NOWHERE
+
+    def metadata_wanted(self, key: tuple[Any, ...], site: Site) -> bool:
         """True when the next run of a session with this key is to be traced."""
         if self.state != METADATA or not self.listening:
             return False
-        return ("session_run", *key, threading.get_ident()) == self.pace.anchor
+        return self._key("session_run", key, site) == self.pace.anchor
+
+    def _key(self, how: str, key: tuple[Any, ...], site: Site) -> tuple[Any, ...]:
+        """What a call is known by: what is called, where, and in which thread."""
+        return self.pace.known_as((how, *key, site.at, threading.get_ident()), site.loops)
 
     def next_step(self) -> int:
         """The number of the step that runs."""
@@ -151,7 +188,7 @@ class Recorder:
 
     def _saw(self, call: Call) -> None:
         """Counts a call; a step, or a call that may turn out to be one, moves the recording on."""
-        key = (call.how, *call.key, threading.get_ident())
+        key = self._key(call.how, call.key, call.site)
         known = self.pace.callers.get(key)
         if known is None and len(self.pace.callers) >= MOST_CALLERS:
             self.problem(
@@ -166,7 +203,9 @@ class Recorder:
         # The first call of all is never settled: whatever is to be set up is set up in it.
         settled = self.compiled == self._compiled_before.get(key, -1)
         self._compiled_before[key] = self.compiled
-        caller = self.pace.saw(call.how, key, call.name, begin_ns, call.call_ns, call.end_ns, settled)
+        caller = self.pace.saw(
+            call.how, key, call.name, begin_ns, call.call_ns, call.end_ns, settled, call.site
+        )
         if self.state == WAITING and self.folder is None:
             notes.seen(self.plan, self.frameworks, self.pace)
         if self.state == WAITING:
@@ -410,6 +449,8 @@ class Recorder:
             self.folder.facts["stacks"] = self._stacks.told()
             if self._stacks.failed:
                 self.problem("stacks.ndjson ends early", self._stacks.failed, "make room on the disk")
+        if self.compilations is not None and self.compilations.dropped:
+            self._compiles({"dropped": self.compilations.dropped})
         if caller is not None:
             for piece in self.closing:
                 begin = time.perf_counter_ns()
@@ -431,6 +472,9 @@ class Recorder:
             self.folder = Folder(self.plan.out, environment.start_facts(self.plan))
             for what, seen, todo in self.problems:
                 self.folder.problem(what, seen, todo)
+            for line in self._untold:
+                self._compiles(line)
+            self._untold = []
         self.folder.facts["framework"] = sorted({FRAMEWORK[one.how] for one in self.pace.callers.values()})
         return self.folder
 

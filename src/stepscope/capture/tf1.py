@@ -29,10 +29,13 @@ def watch(recorder: Recorder) -> None:
             if not recorder.listening or getattr(local, "inside", False):
                 return run(self, fetches, feed_dict, options, run_metadata)
             key = (id(self), signature(fetches))
+            site = recorder.site()
             own = traces(options)
             if own:
                 recorder.step_aside()
-            traced = recorder.metadata_wanted(key) and not own and not recorder.profilers.busy(True, False)
+            traced = (
+                recorder.metadata_wanted(key, site) and not own and not recorder.profilers.busy(True, False)
+            )
             local.inside = True
             begin_ns = time.time_ns()
             try:
@@ -50,7 +53,13 @@ def watch(recorder: Recorder) -> None:
                 recorder.metadata_saved = True
             recorder.step(
                 Call(
-                    "session_run", key, f"run({signature(fetches)[:80]})", begin_ns, end_ns, source=self.graph
+                    "session_run",
+                    key,
+                    f"run({signature(fetches)[:80]})",
+                    begin_ns,
+                    end_ns,
+                    source=self.graph,
+                    site=site,
                 )
             )
             return result

@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from .pace import Call
-from .places import is_framework
+from .places import code_of, is_framework
 from .recorder import Recorder
 
 
@@ -33,13 +33,14 @@ def watch(recorder: Recorder) -> None:
             finally:
                 local.inside = False
             end_ns = time.time_ns()
+            python = self.python_function
+            code = code_of(python)
             if self.experimental_get_tracing_count() != before:
                 recorder.compiled += 1
+                recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns)
             local.function = weakref.ref(self)
             if getattr(local, "batch_begin_ns", None) is not None:
                 return result  # part of a batch of Keras, which is the step
-            python = self.python_function
-            code = getattr(python, "__code__", None)
             library = code is not None and is_framework(code.co_filename)
             recorder.step(
                 Call(
@@ -49,6 +50,7 @@ def watch(recorder: Recorder) -> None:
                     begin_ns,
                     end_ns,
                     source=self,
+                    site=recorder.site(),
                 )
             )
             return result

@@ -137,6 +137,7 @@ class _Capture:
         self._datasets()
         self._machine()
         self._stacks()
+        self._compilations()
         self._steps()
         if _whole(self.told, "ended_unix_ns") is None:
             self._note(
@@ -306,6 +307,22 @@ class _Capture:
         self._add("frame", read.frames)
         self._add("stack", read.stacks)
         self._add("stack_sample", read.samples)
+
+    def _compilations(self) -> None:
+        from stepscope.formats import _compilations
+
+        if _compilations.NAME not in self._data:
+            return
+        read = _compilations.read(self._told_lines(_compilations.NAME), self._time)
+        self._stored -= read.odd
+        if read.odd:
+            self._note(
+                "damaged-piece", "lost", f"{_compilations.NAME}: {read.odd:,} of its lines could not be used"
+            )
+        if read.dropped:
+            self._note("compilations-capped", "info", f"{read.dropped:,} compilations were only counted")
+            self._notes["compilations-capped"]["events"] = read.dropped
+        self._add("compilation", read.rows)
 
     def _steps(self) -> None:
         if self._traced:

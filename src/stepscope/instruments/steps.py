@@ -155,6 +155,10 @@ def _exported(meta: Mapping[str, str]) -> list[Step]:
     return exported(meta)
 
 
+_INSIDE = 0.5
+"""A step that the recorder saw was recorded when this part of it lies within the recording."""
+
+
 def _recorded(
     told: Sequence[tuple[int, int, int, bool]],
     origin_unix_ns: int | None,
@@ -162,13 +166,17 @@ def _recorded(
     end: int,
     marks: Sequence[Mark],
 ) -> list[Step]:
-    """The recorder's steps that lie within the recording, named after the call that takes longest in them."""
+    """The recorder's steps in the recording, cut to it, named after the call that takes longest in them."""
     if origin_unix_ns is None:
         return []
     steps: list[Step] = []
+    first = min(start, 0)
     for number, begin, stop, traced in told:
-        ts_ps, end_ps = ((at - origin_unix_ns) * 1000 for at in (begin, stop))
-        if traced and end_ps > ts_ps >= start and end_ps <= end and (not steps or ts_ps >= steps[-1].end_ps):
+        whole_ps = (stop - begin) * 1000
+        # The profiler starts a little later than the first step, and stops a little before the last one ends.
+        ts_ps, end_ps = (min(max((at - origin_unix_ns) * 1000, first), end) for at in (begin, stop))
+        inside = end_ps > ts_ps and end_ps - ts_ps >= whole_ps * _INSIDE
+        if traced and inside and (not steps or ts_ps >= steps[-1].end_ps):
             steps.append(Step("step", number, ts_ps, end_ps, "recorder"))
     calls: Counter[str] = Counter()
     for mark in marks:
@@ -183,15 +191,12 @@ def _recorded(
 _CALLS = ("session_run", "function_run", "function_call", "get_next")
 """Evidence that knows calls and not what the program does with them: one of many in a step may be the
 longest."""
-_AS_MANY = 1.5
 
 
 def _counted(found: list[Step], recorded: list[Step]) -> list[Step]:
-    """The recorder's steps, where calls would make far more or far fewer of them."""
-    if len(recorded) < 2:
-        return found
-    times = len(found) / len(recorded)
-    return recorded if not 1 / _AS_MANY <= times <= _AS_MANY else found
+    """The recorder's steps, where calls would make more or fewer of them: it knows from where the program
+    makes each call, and the call that ends a recording of JAX is not in it."""
+    return found if len(recorded) < 2 or len(found) == len(recorded) else recorded
 
 
 def _compiling(marks: Sequence[Mark]) -> list[Mark]:

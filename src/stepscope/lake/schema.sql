@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 12
+-- SCHEMA_VERSION 13
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -15,6 +15,7 @@
 --  10  step_part
 --  11  frame, stack and stack_sample
 --  12  slice and rollup_op have op_self_ps
+--  13  compilation
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -473,6 +474,30 @@ CREATE TABLE stack_sample (
   weight_ps BIGINT NOT NULL,        -- that time; the samples of a thread leave no gaps while it lives and is looked at
   cpu_ps BIGINT,                    -- processor time of the thread meanwhile, NULL where it is not known
   stack_id BIGINT NOT NULL          -- its stack
+);
+
+-- A call that traced or compiled a function, as the recorder saw it: which function, where it was called, and what
+-- was new about the call.
+CREATE TABLE compilation (
+  id BIGINT NOT NULL,               -- number of the call
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  ts_ps BIGINT NOT NULL,            -- when tracing began, or the call that traced, from the capture's origin
+  dur_ps BIGINT NOT NULL,           -- from there to the end of the call
+  framework VARCHAR NOT NULL,       -- tensorflow or jax
+  function VARCHAR NOT NULL,        -- function that was traced or compiled
+  file VARCHAR,                     -- file in which it is written; NULL when it is none of the program's
+  line INTEGER,                     -- line at which it begins
+  call_file VARCHAR,                -- file of the program's line that called it
+  call_line INTEGER,                -- that line
+  call_function VARCHAR,            -- function that contains the line
+  number BIGINT NOT NULL,           -- 1 for the first time that the function was traced or compiled, 2 for the next
+  change VARCHAR NOT NULL,          -- what was new: first, new_function (a function object made anew), value, shape, dtype, type, structure, function or object (of an argument), unknown
+  argument VARCHAR,                 -- argument that was new, or variable that the new function holds
+  was VARCHAR,                      -- what it was in the most similar call before that compiled
+  became VARCHAR,                   -- what it was in this call
+  changes_json VARCHAR NOT NULL     -- all that was new, as a JSON array of objects
 );
 
 -- A part of a step: the time that counts to one label. Each instant of a step counts to exactly one, so that the

@@ -77,6 +77,7 @@ _NEXT = {
     "copies-in-steps": "transfers",
     "host-sync": "waits",
     "recompilation": "step_list",
+    "retraced-functions": "compilations",
     "incomplete-source": "completeness",
     "capped-trace": "completeness",
 }

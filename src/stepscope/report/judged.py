@@ -12,7 +12,7 @@ from stepscope import units
 from stepscope.report.parts import Column, Finding, Note, Section, Table
 
 if TYPE_CHECKING:
-    from stepscope.instruments.step_parts.judgement import Judgement, Place
+    from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace
 
 _TAKES = {
     "input": "waiting for input takes {part}",
@@ -36,6 +36,7 @@ _OF = {
     "python-in-pipeline": "input",
     "matching-files": "input",
     "recompilation": "compile",
+    "retraced-functions": "compile",
     "copies-in-steps": "copy",
     "python-between-ops": "python",
     "per-op-dispatch": "dispatch",
@@ -173,11 +174,36 @@ def _more(one: Judgement) -> str:
         what = f" of `{one.function}`" if one.function else ""
         steps = f" in {one.compiling} of {units.count(one.steps, 'step')}" if one.compiling else ""
         place = f", called in {_at(one.place)}" if one.place else ""
-        return f":{what}{steps}{place}" if what or steps or place else ""
+        why = f"; {_new(one.retrace)}" if one.retrace is not None else ""
+        return f":{what}{steps}{place}{why}" if what or steps or place else ""
     if one.cause == "dispatch":
         calls = f": {units.count(one.calls, 'call')} a step" if one.calls else ""
         return calls + (f"{',' if calls else ':'} in {_at(one.place)}" if one.place else "")
     return f", in {_at(one.place)}" if one.place is not None else ""
+
+
+_NEW = {
+    "value": "{argument} has another value each time",
+    "shape": "{argument} has another shape each time",
+    "dtype": "{argument} has another type of element each time",
+    "type": "{argument} is of another type each time",
+    "structure": "{argument} has another structure each time",
+    "function": "{argument} is another function each time",
+    "object": "{argument} is another object each time",
+    "new_function": "the function itself is made anew each time",
+    "unknown": "nothing that the recorder knows of changed between these calls",
+}
+
+
+def _new(one: Retrace) -> str:
+    """What was new about the calls that compiled: `rate` has another value each time (0.1, then 0.09)."""
+    argument = f"argument `{one.argument}`" if one.argument is not None else "an argument"
+    said = _NEW.get(one.change, _NEW["unknown"]).format(argument=argument)
+    if one.was is None or one.became is None or one.change in ("function", "object", "unknown"):
+        return said
+    if one.change == "new_function":
+        return f"{said} and holds another `{one.argument}` ({one.was}, then {one.became})"
+    return f"{said} ({one.was}, then {one.became})"
 
 
 def _at(place: Place) -> str:
@@ -225,6 +251,7 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "op_type": one.op_type,
         "stage": one.stage,
         "function": one.function,
+        "retraced": _retraced(one.retrace),
         "confidence": one.confidence,
         "because": _because(one),
         "weakened_by": list(dict.fromkeys(weak)),
@@ -234,6 +261,21 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "high": one.high_ps,
         "run": one.run_id,
         "host": one.host_id,
+    }
+
+
+def _retraced(one: Retrace | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "function": one.function,
+        "called": _place(one.called),
+        "change": one.change,
+        "argument": one.argument,
+        "was": one.was,
+        "became": one.became,
+        "times": one.times,
+        "steps": one.steps,
     }
 
 
@@ -256,6 +298,9 @@ def _because(one: Judgement) -> list[str]:
         told.append(f"{one.op_type} takes {units.show(one.op_share, 'ratio')} of the time of ops")
     if one.compiling:
         told.append(f"{units.count(one.compiling, 'step')} traced or compiled something")
+    if one.retrace is not None:
+        again = f"{units.count(one.retrace.times, 'call')} of `{one.retrace.function}` compiled again"
+        told.append(f"{again}: {_new(one.retrace)}")
     if one.calls:
         told.append(f"{units.count(one.calls, 'call')} of the framework a step")
     return told

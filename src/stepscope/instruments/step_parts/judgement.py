@@ -52,6 +52,23 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Retrace:
+    """A function that was traced or compiled again and again, and what was new about the calls."""
+
+    function: str
+    called: Place | None
+    change: str
+    """As in compilation.change."""
+    argument: str | None
+    was: str | None
+    became: str | None
+    times: int
+    """Calls that traced or compiled because of such a change."""
+    steps: int
+    """Steps in which they lie."""
+
+
+@dataclass(frozen=True)
 class Part:
     """What one label takes of a mean step."""
 
@@ -93,6 +110,7 @@ class Judgement:
     """Launches in a mean step, where launching is the cause."""
     function: str | None = None
     """Function that was traced or compiled."""
+    retrace: Retrace | None = None
     compiling: int | None = None
     """Steps that traced or compiled something."""
     facts: Mapping[str, str] = field(default_factory=dict)

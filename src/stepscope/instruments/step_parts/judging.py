@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import judgement, places
-from stepscope.instruments.step_parts.judgement import Judgement, Place, Sums, Weighed
+from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace, Sums, Weighed
 
 
 class Answer(Protocol):
@@ -97,10 +97,14 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     place: Place | None = None
     called_from: Place | None = None
     stage = function = None
+    retrace: Retrace | None = None
     if cause == "input":
         stage, place = _stage(query, whose)
     if cause == "compile":
-        function = _compiled(query, whose)
+        retrace = _retraced(query, whose)
+        function = _compiled(query, whose) if retrace is None else retrace.function
+        # The recorder was there when it was called; samples only come by.
+        place = None if retrace is None else retrace.called
     if cause in ("compute", "none") and op is not None:
         place = places.of_op(query, run_id, op)
     if place is None and cause not in ("compute", "none", "idle", "unknown", "communication"):
@@ -130,6 +134,7 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         stage,
         _launches(query, whose, len(steps)) if cause == "dispatch" else None,
         function,
+        retrace,
         compiling or None,
     )
 
@@ -183,6 +188,19 @@ def _stage(query: Query, whose: str) -> tuple[str | None, Place | None]:
     stage = branch(name)
     written = f"{stage} ({user_stage})" if user_stage else stage
     return written, None if file is None else Place(file, line, function)
+
+
+def _retraced(query: Query, whose: str) -> Retrace | None:
+    """What the recorder saw compile for longest within the steps, but for the first time of each function."""
+    rows = query(
+        "SELECT function, call_file, call_line, call_function, change, argument, was, became, times, steps "
+        f"FROM compilation_sum WHERE {whose} AND change <> 'first' AND steps > 0 "
+        "ORDER BY total_ps DESC, function, call_file, call_line, change, argument LIMIT 1"
+    ).rows()
+    if not rows:
+        return None
+    function, file, line, inside, *more = rows[0]
+    return Retrace(function, None if file is None else Place(file, line, inside), *more)
 
 
 def _compiled(query: Query, whose: str) -> str | None:

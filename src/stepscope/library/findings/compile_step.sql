@@ -15,7 +15,7 @@
 --   (tracing and compiling slices, first of their kind) and leaves them out of averages; if nothing else
 --   was recorded, every number describes them.
 -- formula: Reported for each source of a host none of whose steps, in all sources of the run, count in
---   averages; impact = sum of the durations of the source's steps.
+--   averages, unless three or more compile: then all do, see recompilation; impact = sum of the durations of the source's steps.
 -- columns:
 --   severity | text | Severity | high
 --   impact_ps | ps | Recorded | durations of these steps, added up
@@ -32,6 +32,7 @@ WITH sources AS (
     COUNT(*) AS steps,
     SUM(s.dur_ps) AS sum_dur_ps,
     SUM(CASE WHEN s.averaged THEN 1 ELSE 0 END) AS kept,
+    SUM(CASE WHEN s.kind = 'compile' THEN 1 ELSE 0 END) AS compiling,
     MIN(s.reason) AS first_reason
   FROM step AS s
   WHERE s.recovered_from <> 'whole_capture'
@@ -39,7 +40,7 @@ WITH sources AS (
 ),
 
 runs AS (
-  SELECT r.run_id, r.host_id, SUM(r.kept) AS run_kept
+  SELECT r.run_id, r.host_id, SUM(r.kept) AS run_kept, SUM(r.compiling) AS run_compiles
   FROM sources AS r
   GROUP BY r.run_id, r.host_id
 )
@@ -54,5 +55,5 @@ SELECT
   s.first_reason AS reason
 FROM sources AS s
 INNER JOIN runs AS r ON r.run_id = s.run_id AND r.host_id = s.host_id
-WHERE r.run_kept = 0
+WHERE r.run_kept = 0 AND r.run_compiles < 3
 ORDER BY s.sum_dur_ps DESC NULLS LAST, s.source_id NULLS LAST

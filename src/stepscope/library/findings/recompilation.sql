@@ -1,9 +1,9 @@
 -- Steps compile again and again
 --
 -- question: Do several steps of one host compile or trace?
--- reads: step
+-- reads: step, compilation
 -- severity: high from three compile steps, medium for two; none when only the first steps compile and the
---   recording began with them
+--   recording began with them, and none where the recorder saw which functions compile
 -- impact: {steps} of {all_steps} {all_steps:step|steps} on {host_id} {steps:compiles|compile}, {impact_ps}
 --   in all, the last one in step {last_step}.
 -- action: Something changes from step to step: the shape of the last batch (drop_remainder=True), Python
@@ -14,7 +14,8 @@
 --   Compiling at the start is expected; compiling again after an ordinary step means that something changes
 --   from step to step, and each time costs as much as many steps.
 -- formula: Reported when at least two steps of a host are compile steps and the last of them comes after an
---   ordinary step; high from three; impact = durations of these steps added up.
+--   ordinary step, or when all of at least three steps are compile steps; high from three; impact = durations of
+--   these steps added up.
 -- columns:
 --   severity | text | Severity | high or medium
 --   impact_ps | ps | Compile steps | durations of the steps that compile
@@ -35,6 +36,13 @@ WITH hosts AS (
   FROM step AS s
   WHERE s.recovered_from <> 'whole_capture'
   GROUP BY s.run_id, s.host_id
+),
+
+known AS (
+  SELECT c.run_id AS of_run, c.host_id AS of_host
+  FROM compilation AS c
+  WHERE c.change <> 'first'
+  GROUP BY c.run_id, c.host_id
 )
 
 SELECT
@@ -46,5 +54,8 @@ SELECT
   h.all_steps,
   h.last_step
 FROM hosts AS h
-WHERE h.compiling >= 2 AND h.last_step > h.first_other
+LEFT JOIN known AS k ON k.of_run = h.run_id AND k.of_host = h.host_id
+WHERE
+  k.of_run IS NULL
+  AND ((h.compiling >= 2 AND h.last_step > h.first_other) OR (h.compiling >= 3 AND h.compiling = h.all_steps))
 ORDER BY h.sum_ps DESC NULLS LAST, h.run_id NULLS LAST, h.host_id NULLS LAST

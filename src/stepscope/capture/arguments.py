@@ -1,0 +1,214 @@
+"""Arguments of a call as a framework tells them apart when it asks whether it has compiled them already.
+
+Of arrays that is the shape and the type of an element, of Python's own values the value, of all else which
+object it is. Nothing of the program is kept, and nothing of it is run: classes that neither Python nor a
+framework made are told apart by identity only.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any, Collection, Iterator, NamedTuple
+
+MOST_LEAVES = 2000
+"""Of larger arguments only so many parts are looked at."""
+_MOST_DEPTH = 30
+_MOST_TEXT = 120
+_VALUES = (type(None), bool, int, float, complex, str, bytes)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
+_ARRAYS = ("numpy", "jax", "jaxlib", "tensorflow", "keras", "tf_keras", "ml_dtypes")
+"""Packages whose objects may be asked for a shape."""
+
+
+class Leaf(NamedTuple):
+    """A part of an argument: of arrays shape and dtype; of containers their length as value."""
+
+    kind: str
+    """array, container, value, function, object or spec (of a composite tensor or an iterator)."""
+    type: str
+    shape: str = ""
+    dtype: str = ""
+    value: str = ""
+    identity: int = 0
+
+
+Leaves = dict[str, Leaf]
+"""By where they are: x, x[0], x['w']."""
+
+
+class Change(NamedTuple):
+    """What differs between two calls."""
+
+    argument: str
+    what: str
+    """value, shape, dtype, type, structure, function or object."""
+    was: str
+    became: str
+
+
+def described(python: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Leaves:
+    """The arguments of a call, by the names that the function gives them."""
+    found: Leaves = {}
+    for name, value in _named(python, args, kwargs):
+        _add(found, name, value, 0)
+    return found
+
+
+def held(python: Any) -> Leaves:
+    """What a function brings along: variables of the function around it, arguments of functools.partial."""
+    found: Leaves = {}
+    for _ in range(20):
+        if isinstance(python, functools.partial):
+            for number, value in enumerate(python.args):
+                _add(found, f"argument {number} of partial", value, 0)
+            for name, value in python.keywords.items():
+                _add(found, name, value, 0)
+        python = getattr(python, "func", None) or getattr(python, "__wrapped__", None) or python
+        if isinstance(python, types.MethodType):
+            python = python.__func__
+        if isinstance(python, types.FunctionType):
+            break
+    names = getattr(getattr(python, "__code__", None), "co_freevars", ())
+    for name, cell in zip(names, getattr(python, "__closure__", None) or ()):
+        try:
+            value = cell.cell_contents
+        except ValueError:  # a variable that has no value yet
+            continue
+        _add(found, name, value, 0)
+    return found
+
+
+def changes(before: Leaves, after: Leaves, by_value: Collection[str] | None = None) -> list[Change]:
+    """What differs, the most telling first. by_value: arguments whose values count; None: all do."""
+    found = []
+    grown = [path for path in after if path in before and _container_changed(before[path], after[path])]
+    for path in grown:
+        found.append(Change(path, "structure", _shown(before[path]), _shown(after[path])))
+    for path in (*after, *(path for path in before if path not in after)):
+        old, new = before.get(path), after.get(path)
+        if old is None or new is None:
+            if not grown:
+                gone = "not given"
+                found.append(
+                    Change(path, "structure", _shown(old) if old else gone, _shown(new) if new else gone)
+                )
+        elif old != new and path not in grown:
+            counts = by_value is None or path.partition("[")[0] in by_value
+            found += _differing(path, old, new, counts)
+    return sorted(found, key=lambda one: _ORDER.index(one.what))
+
+
+_ORDER = ("shape", "dtype", "structure", "type", "value", "function", "object")
+
+
+def _differing(path: str, old: Leaf, new: Leaf, counts: bool) -> Iterator[Change]:
+    if (old.kind, old.type) != (new.kind, new.type):
+        yield Change(path, "type", _shown(old), _shown(new))
+    elif old.kind == "array":
+        if old.shape != new.shape:
+            yield Change(path, "shape", old.shape, new.shape)
+        if old.dtype != new.dtype:
+            yield Change(path, "dtype", old.dtype, new.dtype)
+    elif old.kind == "spec":
+        yield Change(path, "shape", old.value, new.value)
+    elif counts and old.value != new.value:
+        yield Change(path, "function" if old.kind == "function" else "value", old.value, new.value)
+    elif counts and old.identity != new.identity:
+        yield Change(path, old.kind, _shown(old), _shown(new))
+
+
+def _container_changed(old: Leaf, new: Leaf) -> bool:
+    return old.kind == new.kind == "container" and old != new
+
+
+def _shown(leaf: Leaf) -> str:
+    if leaf.kind == "array":
+        return f"{leaf.dtype}{leaf.shape}"
+    if leaf.kind == "container":
+        return f"{leaf.type} of {leaf.value}"
+    return f"{leaf.type} {leaf.value}" if leaf.kind in ("value", "function") and leaf.value else leaf.type
+
+
+def _named(python: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    try:
+        bound = inspect.signature(python).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        yield from ((f"argument {number}", value) for number, value in enumerate(args))
+        yield from kwargs.items()
+        return
+    kinds = bound.signature.parameters
+    for name, value in bound.arguments.items():
+        if kinds[name].kind is inspect.Parameter.VAR_KEYWORD:
+            yield from value.items()
+        else:
+            yield name, value
+
+
+def _add(found: Leaves, path: str, value: Any, depth: int) -> None:
+    if len(found) >= MOST_LEAVES or depth > _MOST_DEPTH:
+        return
+    parts = _parts(value)
+    if parts is None:
+        found[path] = _leaf(value)
+        return
+    found[path] = Leaf("container", type(value).__name__, value=str(len(parts)))
+    for name, part in parts:
+        _add(found, f"{path}[{name}]", part, depth + 1)
+
+
+def _parts(value: Any) -> list[tuple[str, Any]] | None:
+    """What a container of Python's own holds; None for all else."""
+    if isinstance(value, tuple):
+        return [(str(number), part) for number, part in enumerate(tuple.__iter__(value))]
+    if isinstance(value, list):
+        return [(str(number), part) for number, part in enumerate(list.__iter__(value))]
+    if isinstance(value, dict):
+        keyed = [
+            (repr(key)[:_MOST_TEXT] if type(key) in _VALUES else str(number), part)
+            for number, (key, part) in enumerate(dict.items(value))
+        ]
+        return sorted(keyed, key=lambda one: one[0])
+    return None
+
+
+def _leaf(value: Any) -> Leaf:
+    kind = type(value)
+    if kind in _VALUES:
+        long = kind in (str, bytes) and len(value) > _MOST_TEXT
+        return Leaf("value", kind.__name__, value=repr(value[:_MOST_TEXT] if long else value)[:_MOST_TEXT])
+    if isinstance(value, _FUNCTIONS):
+        return Leaf("function", "function", value=_name(value), identity=id(value))
+    if isinstance(value, type):
+        return Leaf("value", "class", value=f"{value.__module__}.{value.__qualname__}")
+    if kind.__module__.partition(".")[0] in _ARRAYS:
+        spec = getattr(value, "_type_spec", None)
+        shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+        if spec is not None and (dtype is None or shape is None):
+            return Leaf("spec", kind.__name__, value=str(spec)[:400])
+        if shape is not None and dtype is not None:
+            name = getattr(dtype, "name", None)
+            name = name if isinstance(name, str) else str(dtype)
+            weak = " (weak)" if getattr(value, "weak_type", False) else ""
+            return Leaf("array", "array", _shape(shape), name + weak)
+        if kind.__name__ in ("DType", "dtype"):
+            return Leaf("value", "dtype", value=str(value))
+    return Leaf("object", kind.__qualname__, identity=id(value))
+
+
+def _shape(shape: Any) -> str:
+    """(8, 3), with None where a size is open."""
+    try:
+        return str(tuple(getattr(size, "value", size) for size in shape))
+    except (TypeError, ValueError):  # of unknown rank
+        return "unknown"
+
+
+def _name(function: Any) -> str:
+    for _ in range(20):
+        name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+        if isinstance(name, str):
+            return name.rpartition("<locals>.")[2]
+        function = getattr(function, "func", None)
+    return "function"

@@ -1,0 +1,151 @@
+"""What is traced and compiled: which function, where it was called, and what was new about that call.
+
+A call that compiles is compared with earlier calls of the same function that did. Of those the one that it
+differs from least is what it could have shared a compilation with.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections import deque
+from types import FrameType
+from typing import Any, Callable, Collection
+
+from . import arguments
+from .arguments import Change, Leaves
+from .frames import Whose
+from .places import is_framework
+
+MOST = 10_000
+"""So many are told one by one; more are counted."""
+_COMPARED = 16
+"""With so many calls of the function before."""
+_MOST_CHANGES = 5
+
+
+class Compilations:
+    """Tells of each compilation once. tell: takes a line of compilations.ndjson."""
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        self._tell = tell
+        self._told = 0
+        self.dropped = 0
+        self._lock = threading.Lock()
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._next = 0
+        self._history: dict[Any, _History] = {}
+        self._whose: Whose | None = None
+
+    def saw(
+        self,
+        framework: str,
+        function: Any,
+        python: Any,
+        code: Any,
+        call: tuple[tuple[Any, ...], dict[str, Any]],
+        begin_ns: int,
+        end_ns: int,
+        by_value: Collection[str] | None = None,
+        guessed: bool = False,
+    ) -> None:
+        """A call traced or compiled something.
+
+        function: what was called; python: the Python function behind it, and its code, None when it has none.
+        by_value: the arguments whose values count, None for all. guessed: it is not known which those are, so
+        that a value that changed only counts where nothing else did.
+        """
+        with self._lock:
+            if self._told >= MOST:
+                self.dropped += 1
+                return
+            self._told += 1
+            leaves, around = arguments.described(python, *call), arguments.held(python)
+            place = None if code is None else (code.co_filename, code.co_firstlineno, code.co_name)
+            own = place is not None and not is_framework(place[0])
+            key = place if place is not None else ("id", id(function))
+            history = self._history.setdefault(key, _History())
+            what, found = history.compared(self._number(function) if own else 0, leaves, around, by_value)
+            if guessed and any(change.what != "value" for change in found):
+                found = [change for change in found if change.what != "value"]
+                what = found[0].what if what not in ("first", "new_function") else what
+            told: dict[str, Any] = {
+                "framework": framework,
+                "function": _named(python),
+                "begin_unix_ns": begin_ns,
+                "end_unix_ns": end_ns,
+                "number": history.count,
+                "what": what,
+            }
+            if place is not None and own:
+                told.update(zip(("file", "line"), (self._file(place[0]), place[1])))
+            at = self._caller()
+            if at is not None:
+                told["call"] = at
+            if found:
+                told["changes"] = [change._asdict() for change in found[:_MOST_CHANGES]]
+                told["more"] = max(len(found) - _MOST_CHANGES, 0)
+            self._tell(told)
+
+    def _number(self, function: Any) -> int:
+        """A number for a function object, not given again while it lives or after."""
+        try:
+            number = self._numbers.get(function)
+            if number is None:
+                self._next += 1
+                number = self._numbers[function] = self._next
+        except TypeError:  # what cannot be referred to weakly, or not hashed
+            return -id(function)
+        return number
+
+    def _file(self, path: str) -> str:
+        if self._whose is None:
+            self._whose = Whose()
+        return self._whose.of(path, "")[1]
+
+    def _caller(self) -> dict[str, Any] | None:
+        """The program's line that runs; of a library between it and the framework nothing is told."""
+        if self._whose is None:
+            self._whose = Whose()
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            path = frame.f_code.co_filename
+            if not is_framework(path):
+                module = frame.f_globals.get("__name__")
+                code, file = self._whose.of(path, module if isinstance(module, str) else "")
+                if code == "program":
+                    name: str = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+                    function = name.replace(".<locals>.", ".")
+                    return {"file": file, "line": frame.f_lineno, "function": function}
+            frame = frame.f_back
+        return None
+
+
+class _History:
+    """The calls of one function that compiled."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._calls: deque[tuple[int, Leaves, Leaves]] = deque(maxlen=_COMPARED)
+
+    def compared(
+        self, number: int, leaves: Leaves, around: Leaves, by_value: Collection[str] | None
+    ) -> tuple[str, list[Change]]:
+        """What is new about a call, in one word and change by change; the next is compared with it, too."""
+        self.count += 1
+        before = list(self._calls)
+        self._calls.append((number, leaves, around))
+        if not before:
+            return "first", []
+        same = [told for of, told, _ in before if of == number]
+        if not same:
+            return "new_function", arguments.changes(before[-1][2], around)
+        # The latest of those that differ least.
+        found = min((arguments.changes(told, leaves, by_value) for told in reversed(same)), key=len)
+        return (found[0].what if found else "unknown"), found
+
+
+def _named(python: Any) -> str:
+    name = arguments._name(python)
+    return name if name != "function" else type(python).__name__

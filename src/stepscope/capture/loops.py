@@ -1,0 +1,109 @@
+"""From where a program makes a call: the loops around it, and the line within the innermost of them.
+
+Which loops are around an instruction is written in the code itself: each jumps back to where it begins.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+from .frames import Whose
+from .places import is_framework
+
+Loop = tuple[int, int]
+"""A code object, by its number, and the instruction at which a loop in it begins."""
+
+_MOST = 20_000
+_MOST_DEPTH = 256
+
+
+class Site(NamedTuple):
+    """Where a call is made."""
+
+    at: tuple[tuple[int, int], ...]
+    """Code and instruction of the frames from the innermost loop on; of the innermost frame only where there
+    is no loop; empty when none of the program's code is on the stack, as in a thread of the framework."""
+    loops: tuple[Loop, ...]
+    """Those around the call, the outermost first."""
+
+
+NOWHERE = Site((), ())
+
+
+class Sites:
+    """Finds sites. What is remembered is keyed by code objects, which are kept alive, and bounded."""
+
+    def __init__(self) -> None:
+        self._codes: dict[int, tuple[CodeType, bool]] = {}
+        """Code objects, and whether they are the program's or of a library that it uses."""
+        self._loops: dict[int, list[tuple[int, int]]] = {}
+        self._sites: dict[tuple[tuple[int, int], ...], Site] = {}
+        self._whose: Whose | None = None
+
+    def here(self) -> Site:
+        """Where the program is now: the frames of frameworks and of Python's own library do not count."""
+        path: list[tuple[int, int]] = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and len(path) < _MOST_DEPTH:
+            code = frame.f_code
+            known = self._codes.get(id(code))
+            if known is None:
+                if len(self._codes) >= _MOST or len(self._sites) >= _MOST:
+                    self._codes.clear()
+                    self._loops.clear()
+                    self._sites.clear()
+                known = self._codes[id(code)] = (code, self._counts(frame))
+            if known[1]:
+                path.append((id(code), frame.f_lasti))
+            frame = frame.f_back
+        key = tuple(path)
+        site = self._sites.get(key)
+        if site is None:
+            site = self._sites[key] = self._site(key)
+        return site
+
+    def _counts(self, frame: FrameType) -> bool:
+        path = frame.f_code.co_filename
+        if is_framework(path):
+            return False
+        if self._whose is None:
+            self._whose = Whose()
+        module = frame.f_globals.get("__name__")
+        return self._whose.of(path, module if isinstance(module, str) else "")[0] != "python"
+
+    def _site(self, path: tuple[tuple[int, int], ...]) -> Site:
+        if not path:
+            return NOWHERE
+        loops: list[Loop] = []
+        inner = 1
+        for place in range(len(path) - 1, -1, -1):
+            number, instruction = path[place]
+            if number not in self._loops:
+                known = self._codes.get(number)
+                self._loops[number] = loops_of(known[0]) if known is not None else []
+            around = [begin for begin, end in self._loops[number] if begin <= instruction <= end]
+            if around:
+                loops += [(number, begin) for begin in around]
+                inner = place + 1
+        return Site(path[:inner], tuple(loops))
+
+
+def loops_of(code: CodeType) -> list[tuple[int, int]]:
+    """First and last instruction of each loop, outer ones first."""
+    ends: dict[int, int] = {}
+    for one in dis.get_instructions(code):
+        jumps = one.opcode in dis.hasjrel or one.opcode in dis.hasjabs
+        # Waiting for a coroutine or a generator jumps back, too.
+        if jumps and one.argval <= one.offset and "NO_INTERRUPT" not in one.opname:
+            ends[one.argval] = max(ends.get(one.argval, 0), one.offset)
+    found: list[tuple[int, int]] = []
+    for begin, end in sorted(ends.items()):
+        # A loop that asks its question twice, before the first round and at the end of each, has two begins.
+        if found and found[-1][0] < begin <= found[-1][1] < end:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((begin, end))
+    return found

@@ -1,0 +1,100 @@
+"""compilations.ndjson of a capture folder: calls that traced or compiled something, row by row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+NAME = "compilations.ndjson"
+CHANGES = (
+    "first",
+    "new_function",
+    "value",
+    "shape",
+    "dtype",
+    "type",
+    "structure",
+    "function",
+    "object",
+    "unknown",
+)
+_FITS = 2**63 - 1
+_MOST_NS = 1 << 49
+"""Six days; ten times as many picoseconds still fit into 63 bits."""
+
+
+class Read(NamedTuple):
+    """Rows without ids. odd: lines that could not be used; dropped: compilations that were only counted."""
+
+    rows: list[dict[str, Any]]
+    odd: int
+    dropped: int
+
+
+def read(lines: Iterable[Mapping[str, Any]], time: Callable[[int | None], int | None]) -> Read:
+    """Reads the lines in order. time: picoseconds from the capture's origin, of Unix nanoseconds."""
+    rows: list[dict[str, Any]] = []
+    odd = dropped = 0
+    for line in lines:
+        more = _whole(line.get("dropped"))
+        if more is not None and more >= 0:
+            dropped = min(dropped + more, _FITS)
+            continue
+        row = _row(line, time)
+        if row is None:
+            odd += 1
+        else:
+            rows.append(row)
+    return Read(rows, odd, dropped)
+
+
+def _row(line: Mapping[str, Any], time: Callable[[int | None], int | None]) -> dict[str, Any] | None:
+    function, what = _text(line, "function"), _text(line, "what")
+    begin, end, number = (_whole(line.get(key)) for key in ("begin_unix_ns", "end_unix_ns", "number"))
+    if function is None or begin is None or end is None or number is None or not 0 <= end - begin <= _MOST_NS:
+        return None
+    ts_ps, end_ps = time(begin), time(end)
+    if ts_ps is None or end_ps is None:
+        return None
+    call = line.get("call")
+    call = call if isinstance(call, dict) else {}
+    listed = line.get("changes")
+    changes = [
+        {key: _text(one, key) for key in ("argument", "what", "was", "became")}
+        for one in (listed if isinstance(listed, list) else [])
+        if isinstance(one, dict)
+    ]
+    first: Mapping[str, str | None] = changes[0] if changes else {}
+    return {
+        "ts_ps": ts_ps,
+        "dur_ps": end_ps - ts_ps,
+        "framework": _text(line, "framework") or "unknown",
+        "function": function,
+        "file": _text(line, "file"),
+        "line": _line(line),
+        "call_file": _text(call, "file"),
+        "call_line": _line(call),
+        "call_function": _text(call, "function"),
+        "number": number,
+        "change": what if what in CHANGES else "unknown",
+        "argument": first.get("argument"),
+        "was": first.get("was"),
+        "became": first.get("became"),
+        "changes_json": json.dumps(changes),
+    }
+
+
+def _whole(value: Any) -> int | None:
+    good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _FITS
+    return value if good else None
+
+
+def _line(told: Mapping[str, Any]) -> int | None:
+    number = _whole(told.get("line"))
+    return number if number is not None and 0 < number < 2**31 else None
+
+
+def _text(told: Mapping[str, Any], key: str) -> str | None:
+    value = told.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,56 @@
+-- A function is compiled again and again
+--
+-- question: Which function is traced or compiled again, from where, and what is new about the call?
+-- reads: compilation_sum
+-- severity: high from three steps, medium for fewer, low outside of steps
+-- impact: `{function}` was traced or compiled {times} {times:time|times} after the first, for {impact_ps} in all,
+--   called {place}. New each time: {changed}.
+-- action: Pass Python numbers that change as tensors or arrays, not as static arguments; pad batches to few
+--   shapes, or give tf.function an input_signature with None for the size that changes; make functions once,
+--   outside of the loop.
+-- weakened_by: compilations-capped
+-- reasoning: A function is compiled for each shape and type of array, for each value of Python's own that is compiled
+--   in, and for each new function object. The recorder compares a call that compiles with earlier calls of the same
+--   function that did, and tells what differs from the most similar one.
+-- formula: impact = durations of the calls that traced or compiled, but for the first of each function; what was
+--   compiled in them is run in them, too. Reported when one change makes a function compile at least twice more, with
+--   at least one of these calls in a step, or five times more.
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Time | durations of these calls
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   function | text | Function | function that was traced or compiled
+--   place | text | Called | the program's line that called it
+--   changed | text | New each time | what was new, and what it was in the last of these calls
+--   times | int | Times | calls that traced or compiled, but for the first
+--   steps | int | Steps | steps in which they lie
+SELECT
+  CASE WHEN c.steps >= 3 THEN 'high' WHEN c.steps >= 1 THEN 'medium' ELSE 'low' END AS severity,
+  c.total_ps AS impact_ps,
+  c.run_id,
+  c.host_id,
+  c.function,
+  CASE
+    WHEN c.call_file IS NULL THEN 'from a line that is not known'
+    ELSE 'in ' || c.call_file || ':' || CAST(c.call_line AS VARCHAR) || ' `' || COALESCE(c.call_function, '') || '`'
+  END AS place,
+  CASE c.change
+    WHEN 'new_function' THEN 'the function object itself'
+    WHEN 'unknown' THEN 'nothing that the recorder knows of'
+    WHEN 'function' THEN 'the function passed as ' || COALESCE(c.argument, 'an argument')
+    WHEN 'object' THEN 'the object passed as ' || COALESCE(c.argument, 'an argument')
+    ELSE c.change || ' of ' || COALESCE(c.argument, 'an argument')
+  END
+  || CASE
+    WHEN c.was IS NULL OR c.became IS NULL OR c.change IN ('object', 'function') THEN ''
+    WHEN c.change = 'new_function' THEN ', which holds ' || c.argument || ' = ' || c.became || ' after ' || c.was
+    ELSE ', ' || c.was || ' to ' || c.became
+  END AS changed,
+  c.times,
+  c.steps
+FROM compilation_sum AS c
+WHERE c.change <> 'first' AND c.times >= 2 AND (c.steps >= 1 OR c.times >= 5)
+ORDER BY
+  c.total_ps DESC NULLS LAST, c.run_id NULLS LAST, c.host_id NULLS LAST, c.function NULLS LAST,
+  place NULLS LAST, changed NULLS LAST

@@ -1,0 +1,91 @@
+"""The user's loop is the step, however many calls of a framework it makes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from stepscope.capture.loops import NOWHERE, Site, Sites, loops_of
+from tests.capture.launching import PROGRAMS, lines, record, run
+
+
+def nested(sites: Sites, found: list[Site]) -> None:
+    for i in range(2):
+        found.append(sites.here())
+        for _ in range(2):
+            found.append(sites.here())
+            if i:
+                continue
+            found.append(sites.here())
+    found.append(sites.here())
+
+
+def test_loops_around_a_call() -> None:
+    sites, found = Sites(), list[Site]()
+    nested(sites, found)
+    assert len(loops_of(nested.__code__)) == 2
+    outer, inner, again = found[0], found[1], found[2]
+    assert len(outer.loops) + 1 == len(inner.loops) == len(again.loops)
+    assert inner.loops == again.loops
+    assert inner.loops[: len(outer.loops)] == outer.loops
+    assert inner.at != again.at
+    # The second round comes by the same places.
+    assert set(found[6:8]) <= {outer, inner}
+    assert found[-1].loops == outer.loops[:-1]
+
+
+def test_a_loop_with_two_ways_back_is_one() -> None:
+    def waits(n: int) -> None:
+        while n > 0:
+            n -= 1
+            if n % 2:
+                continue
+            print(n)
+
+    def plain() -> None:
+        print()
+
+    assert len(loops_of(waits.__code__)) == 1
+    assert loops_of(plain.__code__) == []
+
+
+def test_threads_without_the_program_are_nowhere() -> None:
+    import threading
+
+    found: list[Site] = []
+    sites = Sites()
+    worker = threading.Thread(target=lambda: found.append(sites.here()))
+    worker.start()
+    worker.join()
+    assert len(found[0].at) == 1
+    assert Site((), ()) == NOWHERE
+
+
+CASES = {"variables": 120, "values": 120, "updates": 120, "evaluation": 120, "epochs": 120, "twice": 120}
+"""Steps of each program of programs/loops.py."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_program(case: str, tmp_path: Path) -> None:
+    """All steps that the recorder counts, and the summary's."""
+    pytest.importorskip("jax" if case in ("updates", "evaluation", "twice") else "tensorflow")
+    program = PROGRAMS / "loops.py"
+    # To the end: every step is a line, those of the warm-up, too.
+    asked = ("--seconds", "600")
+    done = record("--out", "out", *asked, "--", sys.executable, program, case, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = lines(tmp_path / "out" / "steps.ndjson")
+    # What sets up may be the first step, or belong to it.
+    assert CASES[case] - 1 <= len(rows) <= CASES[case], (len(rows), done.stderr)
+    recorded = sum(row["recorded"] for row in rows)
+    assert recorded >= CASES[case] * 0.5
+    summary = run(
+        sys.executable, "-m", "stepscope.cli", "query", "--no-cache", "--format", "json", "out",
+        "SELECT count(*) AS steps FROM step", cwd=tmp_path,
+    )  # fmt: skip
+    assert summary.returncode == 0, summary.stderr
+    (row,) = json.loads(summary.stdout)["rows"]
+    assert row["steps"] == recorded
