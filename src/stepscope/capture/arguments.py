@@ -1,8 +1,8 @@
 """Arguments of a call as a framework tells them apart when it asks whether it has compiled them already.
 
 Of arrays that is the shape and the type of an element, of Python's own values the value, of all else which
-object it is. Nothing of the program is kept, and nothing of it is run: classes that neither Python nor a
-framework made are told apart by identity only.
+object it is. No object of the program is kept, and none of its code runs: objects of classes that neither
+Python nor a framework made count as the same only if they are one object.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from .frames import Whose
 from .places import is_framework
 
 MOST = 10_000
-"""So many are told one by one; more are counted."""
+"""So many become a line each; those after are counted."""
 _COMPARED = 16
 """With so many calls of the function before."""
 _MOST_CHANGES = 5
@@ -105,7 +105,7 @@ class Compilations:
         return self._whose.of(path, "")[1]
 
     def _caller(self) -> dict[str, Any] | None:
-        """The program's line that runs; of a library between it and the framework nothing is told."""
+        """The program's line that runs; of a library between it and the framework the line says nothing."""
         if self._whose is None:
             self._whose = Whose()
         frame: FrameType | None = sys._getframe(1)

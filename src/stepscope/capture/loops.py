@@ -24,8 +24,8 @@ class Site(NamedTuple):
     """Where a call is made."""
 
     at: tuple[tuple[int, int], ...]
-    """Code and instruction of the frames from the innermost loop on; of the innermost frame only where there
-    is no loop; empty when none of the program's code is on the stack, as in a thread of the framework."""
+    """Code and instruction of the frames from the innermost loop on; of the innermost frame only where no
+    loop is; empty when none of the program's code is on the stack, as in a thread of the framework."""
     loops: tuple[Loop, ...]
     """Those around the call, the outermost first."""
 

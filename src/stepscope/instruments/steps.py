@@ -155,7 +155,7 @@ def _exported(meta: Mapping[str, str]) -> list[Step]:
     return exported(meta)
 
 
-_INSIDE = 0.5
+_INSIDE = 0.6
 """A step that the recorder saw was recorded when this part of it lies within the recording."""
 
 
