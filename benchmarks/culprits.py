@@ -29,7 +29,6 @@ ABOUT = {
     "input-wait": {"input"},
     "python-in-pipeline": {"input", "python"},
     "recompilation": {"compile"},
-    "retraced-functions": {"compile"},
     "compile-step": {"compile"},
     "copies-in-steps": {"copy"},
     "python-between-ops": {"python"},
