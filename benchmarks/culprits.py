@@ -1,12 +1,12 @@
 """Whether the first sentence is true: programs with a known culprit, recorded, asked and scored.
 
-    python benchmarks/culprits.py FOLDER [--only NAME ...] [--steps N] [--keep FOLDER] [--label TEXT]
+    python benchmarks/culprits.py FOLDER [--only NAME ...] [--steps N] [--time N] [--keep FOLDER]
 
 FOLDER holds a folder for each program, with program.py and truth.json. Each program is recorded with
 `stepscope record`, and `stepscope PATH --format json` says what limits it. Compared are the cause
 (also_acceptable counts; a healthy program is one whose cause is none), the place (a line of the culprit, or
 another of its function), op or stage, findings of high severity about something else, and the predicted
-step with the fixed program's, as parts of the step that each was measured in. Written to
+step with the fixed program's, timed without a profiler beside the recording. Written to
 benchmarks/results/culprits-LABEL.json.
 """
 
@@ -48,6 +48,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="names of programs; all when not given")
     parser.add_argument("--steps", type=int, default=30, help="steps to record")
     parser.add_argument("--keep", type=Path, help="folder for the recordings; those that are there are used")
+    parser.add_argument(
+        "--time", type=int, default=1, help="runs of each form of a program; 0: as in truth.json"
+    )
     parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
     programs = sorted(path.parent for path in options.folder.glob("*/truth.json"))
@@ -57,6 +60,8 @@ def main() -> int:
         for program in chosen:
             out = (options.keep or Path(scratch)) / program.name
             truth = json.loads((program / "truth.json").read_text())
+            if options.time and truth["cause"] != "healthy":
+                truth |= timed(program / "program.py", options.time)
             told = asked(program / "program.py", out, options.steps)
             results.append({"id": program.name, "cause": truth["cause"], **scored(truth, told)})
             print(line(results[-1]), flush=True)
@@ -65,6 +70,18 @@ def main() -> int:
     out = HERE / "results" / f"culprits-{options.label}.json"
     out.write_text(json.dumps({**whole, "programs": results}, indent=1) + "\n")
     return 0
+
+
+def timed(program: Path, runs: int) -> dict[str, list[float]]:
+    """Milliseconds of a step without a profiler, of the program as it is and of the fixed one, in turns."""
+    found: dict[str, list[float]] = {"ms_broken": [], "ms_fixed": []}
+    for _ in range(runs):
+        for key, more in (("ms_broken", []), ("ms_fixed", ["--fix"])):
+            done = subprocess.run(
+                [sys.executable, str(program), *more], capture_output=True, text=True, check=True
+            )
+            found[key].append(float(done.stdout.rpartition("STEP_MS ")[2]))
+    return found
 
 
 def asked(program: Path, out: Path, steps: int) -> dict[str, Any]:
@@ -126,17 +143,18 @@ def placed(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> bool | None:
 
 
 def gain(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The predicted step as part of the broken one, and the fixed one; None for healthy programs."""
-    if truth["cause"] == "healthy" or not answer.get("step_ps"):
+    """The predicted step and the fixed program's, in milliseconds; None for healthy programs."""
+    if truth["cause"] == "healthy" or "ms_fixed" not in truth or not answer.get("step_ps"):
         return None
-    fixed = statistics.median(truth["ms_fixed"]) / statistics.median(truth["ms_broken"])
-    predicted = answer["step_if_removed_ps"] / answer["step_ps"]
-    near = abs(predicted - fixed) <= NEAR * fixed
+    fixed = statistics.median(truth["ms_fixed"])
+    predicted = answer["step_if_removed_ps"] / 1e9
     return {
-        "predicted": round(predicted, 3),
-        "fixed": round(fixed, 3),
-        "near": near,
-        "direction": predicted < 1,
+        "step_ms": round(answer["step_ps"] / 1e9, 2),
+        "broken_ms": round(statistics.median(truth["ms_broken"]), 2),
+        "predicted_ms": round(predicted, 2),
+        "fixed_ms": round(fixed, 2),
+        "near": abs(predicted - fixed) <= NEAR * fixed,
+        "direction": answer["step_if_removed_ps"] < answer["step_ps"],
     }
 
 

@@ -259,6 +259,40 @@ cpu/python thread :    [TFE_Py_Exec]
     assert parts(tables) == {0: {"compile": 19, "unknown": 1}}
 
 
+def test_a_program_of_xla_runs_on_processors_until_it_is_complete():
+    """Bigger ops run in pieces on threads without slices; a program that only copies is a copy."""
+    tables = drawn(
+        """
+step       train  : [0...........................................]
+cpu/python thread : [call..............................][call.]
+cpu/pool   thread :   [a:dot][wait....]   [b:copy][wait...]
+""",
+        call="PjitFunction(train)",
+        wait="ThunkExecutor::Execute (wait for completion)",
+    )
+    number = {"a:dot": 1, "b:copy": 2}
+    run = 0
+    for row in sorted(tables.rows["slice"], key=lambda row: row["ts_ps"]):
+        run = number.get(f"{row['name']}:{row.get('op_type')}", number.get(row["name"], run))
+        if "Pjit" not in row["name"]:
+            row["args_json"] = args(run_id=run)
+    assert parts(tables) == {0: {"compute": 17, "copy": 17, "dispatch": 9, "unknown": 3}}
+
+
+def test_converting_is_copying_when_it_takes_long():
+    """A constant of a few numbers belongs to the launch of its op."""
+    rows = [
+        (0, 9 * driver.LONG_PS, "TFE_Py_Execute", None, False, False),
+        (0, driver.LONG_PS - 1, "tf.constant", None, False, False),
+        (driver.LONG_PS, 3 * driver.LONG_PS, "tf.constant", None, False, False),
+    ]
+    assert driver.joined(driver.segments(rows)) == [
+        Segment(0, driver.LONG_PS, "dispatch"),
+        Segment(driver.LONG_PS, 3 * driver.LONG_PS, "copy"),
+        Segment(3 * driver.LONG_PS, 9 * driver.LONG_PS, "dispatch"),
+    ]
+
+
 # The sweep, once more by brute force.
 
 SPAN = 24
@@ -268,6 +302,25 @@ _intervals = st.sets(st.integers(0, SPAN), max_size=6).map(
 _segments = st.tuples(_intervals, st.lists(st.sampled_from(LABELS[:-1]), min_size=3, max_size=3)).map(
     lambda drawn: [Segment(*span, label) for span, label in zip(*drawn, strict=False)]
 )
+
+
+@given(_segments, _segments)
+def test_short_copies_between_calls_are_launching(stacks, slices):
+    """Cell by cell; a gap between two calls is short here when it has one or two cells."""
+    unit = driver.SHORT_PS // 2
+    scaled = [
+        [one._replace(from_ps=one.from_ps * unit, to_ps=one.to_ps * unit) for one in part]
+        for part in (stacks, slices)
+    ]
+    found = driver.launching(*scaled)
+    for cell in range(SPAN):
+        was = next((s.label for s in stacks if s.from_ps <= cell < s.to_ps), None)
+        now = next((s.label for s in found if s.from_ps <= cell * unit < s.to_ps), None)
+        before = max((s.to_ps for s in slices if s.to_ps <= cell), default=None)
+        after = min((s.from_ps for s in slices if s.from_ps > cell), default=None)
+        free = not any(s.from_ps <= cell < s.to_ps for s in slices)
+        short = free and before is not None and after is not None and after - before <= 2
+        assert now == ("dispatch" if was == "copy" and short else was)
 
 
 @st.composite
@@ -303,7 +356,7 @@ def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
             says = "input"
         elif within(known.peer_waits):
             says = "communication"
-    if says is None:
+    if says in {None, "idle"}:
         says = "idle" if known.accelerator else "unknown"
     return says, also - {says}
 

@@ -69,12 +69,25 @@ def segments(rows: Iterable[Row]) -> Iterator[Segment]:
         stack.append(
             (
                 min(end, stack[-1][0]) if stack else end,
-                labels.within(around, labels.of_slice(name, category, is_op, traced or number in compiled)),
+                labels.within(
+                    around, _meaning(name, category, is_op, traced or number in compiled, end - begin)
+                ),
             )
         )
     while stack:
         yield from until(stack[-1][0])
         stack.pop()
+
+
+LONG_PS = 200_000_000
+"""A conversion that takes longer moves data; shorter ones are part of launching an op."""
+_CONVERTS = re.compile(r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut)")
+
+
+def _meaning(name: str, category: str | None, is_op: bool, compiles: bool, dur_ps: int) -> Meaning:
+    if _CONVERTS.search(name) and not compiles:
+        return Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
+    return labels.of_slice(name, category, is_op, compiles)
 
 
 def _compiled(rows: Sequence[Row]) -> set[int]:
@@ -101,6 +114,39 @@ def joined(found: Iterable[Segment]) -> list[Segment]:
         else:
             kept.append(one)
     return kept
+
+
+SHORT_PS = 500_000_000
+
+
+def launching(stacks: Sequence[Segment], slices: Sequence[Segment]) -> list[Segment]:
+    """The samples' segments, in which copying between two calls is launching where it takes no longer than
+    SHORT_PS: a session that is run for one value after the other spends its time around its runs, in the
+    lines that convert what it takes and gives."""
+    found: list[Segment] = []
+    number = 0
+    for one in stacks:
+        if one.label != "copy":
+            found.append(one)
+            continue
+        at = one.from_ps
+        while number < len(slices) and slices[number].to_ps <= at:
+            number += 1
+        ahead = number
+        while at < one.to_ps:
+            before = slices[ahead - 1].to_ps if ahead else None
+            after = slices[ahead].from_ps if ahead < len(slices) else None
+            until = one.to_ps if after is None else min(max(after, at), one.to_ps)
+            short = before is not None and after is not None and after - before <= SHORT_PS
+            if until > at:
+                found.append(Segment(at, until, "dispatch" if short else "copy"))
+            if after is None:
+                break
+            at = min(max(slices[ahead].to_ps, until), one.to_ps)
+            if at > until:
+                found.append(Segment(until, at, "copy"))
+            ahead += 1
+    return joined(found)
 
 
 def sampled(rows: Sequence[tuple[int, int, Label | None]]) -> list[Segment]:

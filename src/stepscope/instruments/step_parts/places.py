@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -26,10 +26,14 @@ Path = tuple[Place, ...]
 
 MOST_OF = 0.8
 """A line is followed into what it calls while it has this part of the time."""
+MOST_OF_WAITS = 0.55
+"""The same of waiting: other calls, of a framework, block as well, while ops run."""
 ALL_OF = 0.9
 """A line that has this part of all that a thread does tells nothing apart: the loop is further inside."""
 MOST_OF_FUNCTION = 0.6
 """The same of a function."""
+_ALIKE = {"copy": "dispatch", "dispatch": "copy"}
+"""A call that moves data also launches, and the other way round: slices tell them apart, stacks do not."""
 _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
 
@@ -59,7 +63,7 @@ def of_label(
     if "stack_sample" not in schema().names or not sources:
         return None, None
     whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
-    weights: Counter[Path] = Counter()
+    by_label: dict[str | None, Counter[Path]] = defaultdict(Counter)
     everything: Counter[Path] = Counter()
     others = [
         row[0]
@@ -73,12 +77,12 @@ def of_label(
             everything[paths.get(stack_id, ())] += weight_ps
             ran = None if cpu_ps is None else cpu_ps / weight_ps
             for part, share in labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran):
-                if part == label:
-                    weights[paths.get(stack_id, ())] += round(share * weight_ps)
-    del weights[()]
+                if path := paths.get(stack_id):
+                    by_label[part][path] += round(share * weight_ps)
+    weights = by_label[label] or by_label[_ALIKE.get(label)]
     if label == "python" and (found := in_loop(weights, everything)) is not None:
         return found
-    return chosen(weights, by_function=label == "dispatch")
+    return chosen(weights, label == "dispatch", MOST_OF_WAITS if label == "wait" else MOST_OF)
 
 
 def in_loop(weights: Counter[Path], everything: Counter[Path]) -> tuple[Place, Place | None] | None:
@@ -153,7 +157,9 @@ def _extended(path: Path, place: Place) -> Path:
     return (*path, place)
 
 
-def chosen(weights: Counter[Path], by_function: bool = False) -> tuple[Place | None, Place | None]:
+def chosen(
+    weights: Counter[Path], by_function: bool = False, most_of: float = MOST_OF
+) -> tuple[Place | None, Place | None]:
     """The innermost call that has most of the time on one line, and the one that called it.
 
     by_function: on one function, whatever its lines: where many small calls are the cause, no line of them
@@ -174,7 +180,9 @@ def chosen(weights: Counter[Path], by_function: bool = False) -> tuple[Place | N
         if not nexts:
             break
         key = max(nexts, key=lambda one: (nexts[one], one[0], one[1] or "", one[2] or 0))
-        if nexts[key] < (MOST_OF_FUNCTION if by_function else MOST_OF) * whole and path:
+        # The line of a module that calls the function with the loop of steps tells nothing.
+        least = MOST_OF_FUNCTION if by_function else most_of
+        if path and path[-1].function != "<module>" and nexts[key] < least * whole:
             break
         line = max(lines[key], key=lambda one: (lines[key][one], one or 0))
         path.append(Place(key[0], line, key[1]))

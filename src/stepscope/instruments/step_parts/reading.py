@@ -109,6 +109,12 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
             f"WHERE r.source_id = {source.source_id} AND r.wait IN ('input', 'receive', 'peers')"
         ).rows()
     }
+    programs = bool(
+        query(
+            f"SELECT r.id FROM rollup_op AS r WHERE r.source_id = {source.source_id} AND r.name IN ({_RUNS}) "
+            "LIMIT 1"
+        ).rows()
+    )
     track = driver.choose(query(_CANDIDATES.format(source_id=source.source_id, calls=driver.CALLS)).rows())
     samples = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
     for window in _windows(query, source.source_id, whole):
@@ -118,12 +124,18 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
                 _executing(source.source_id, "device" if accelerator else "host", window)
             ).rows():
                 found.setdefault(layer, []).append((begin, end))
+        if programs and not accelerator:
+            for layer, begin, end in query(_running(source.source_id, window)).rows():
+                found.setdefault(layer, []).append((begin, end))
+            found = {layer: united(intervals) for layer, intervals in found.items()}
         for layer, begin, end in query(_waiting(source.source_id, window)).rows() if waits else ():
             found.setdefault(layer, []).append((begin, end))
         executing: dict[Label, list[Interval]] = {
             label: found[label] for label in EXECUTION if label in found
         }
         rows = () if track is None else query(_driving(track, window)).rows()
+        does = driver.joined(driver.segments(rows))
+        seen = [one for one in samples if one.from_ps < window[1] and one.to_ps > window[0]]
         yield (
             window,
             Evidence(
@@ -131,8 +143,8 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
                 found.get("input work", ()),
                 found.get("input waits", ()),
                 found.get("peer waits", ()),
-                driver.joined(driver.segments(rows)),
-                [one for one in samples if one.from_ps < window[1] and one.to_ps > window[0]],
+                does,
+                driver.launching(seen, does),
                 accelerator,
             ),
         )
@@ -248,6 +260,41 @@ def _executing(source_id: int, place: str, window: Interval) -> str:
     return _EXECUTING.format(**told, reads=_listed(READS), stores=_listed(STORES)) + _JOINED.format(
         begin=begin, end=end
     )
+
+
+_RUNS = "'ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)'"
+"""Slices that last as long as XLA's program for processors runs. Its bigger ops run in pieces on threads of a
+pool, most of which have no slice."""
+_RUN_ID = """regexp_extract({slice}.args_json, '"run_id": ?"?(-?[0-9]+)', 1)"""
+
+
+def _running(source_id: int, window: Interval) -> str:
+    """When programs of XLA run on processors: a program that only copies counts as copying."""
+    begin, end = window
+    run_of = _RUN_ID.format(slice="s")
+    return f"""
+WITH runs AS (
+  SELECT {run_of} AS run, MIN(CASE WHEN l.class = 'copy' THEN 1 ELSE 0 END) AS copies
+  FROM _labelled_slice AS l INNER JOIN slice AS s ON s.id = l.slice_id
+  WHERE l.source_id = {source_id} AND l.ts_ps < {end} AND l.end_ps > {begin}
+  GROUP BY run
+),
+found AS (
+  SELECT CASE WHEN r.copies = 1 THEN 'copy' ELSE 'compute' END AS layer, s.ts_ps, s.ts_ps + s.dur_ps AS end_ps
+  FROM slice AS s LEFT JOIN runs AS r ON r.run = {run_of}
+  WHERE s.source_id = {source_id} AND s.name IN ({_RUNS}) AND s.ts_ps < {end} AND s.ts_ps + s.dur_ps > {begin}
+)""" + _JOINED.format(begin=begin, end=end)
+
+
+def united(intervals: Sequence[Interval]) -> list[Interval]:
+    """The same time in disjoint intervals, in order."""
+    found: list[Interval] = []
+    for begin, end in sorted(intervals):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
 
 
 def _waiting(source_id: int, window: Interval) -> str:

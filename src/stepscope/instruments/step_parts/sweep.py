@@ -111,7 +111,10 @@ def _label(open_: Sequence[int], by_slice: Label | None, by_stack: Label | None,
             return "input"
         if open_[_PEERS]:
             return "communication"
-    return driver or ("idle" if accelerator else "unknown")
+    if driver in (None, "idle"):
+        # Without an accelerator nothing is known to be idle: a processor may do what nobody recorded.
+        return "idle" if accelerator else "unknown"
+    return driver
 
 
 def _driver(by_slice: Label | None, by_stack: Label | None) -> Label | None:
