@@ -237,9 +237,10 @@ NOTES: dict[str, Message] = {
         "Copy the file again if names of processes or the clock are missing.",
     ),
     "damaged-line": Message(
-        "Lines without a count",
-        "A line of collapsed stacks ends with a number of samples. These lines do not, and are left out.",
-        "Make the file again, or remove the lines.",
+        "Lines without their numbers",
+        "A line of collapsed stacks ends with a number of samples, and an entry of a memory timeline has a "
+        "time and sizes. These do not, and are left out.",
+        "Make the file again, or remove them.",
     ),
     "damaged-metadata": Message(
         "Names or facts that cannot be read",

@@ -86,6 +86,41 @@ def test_rocprofv3():
     assert row["window_ps"] == 70 * us
 
 
+MEMORY = "SELECT ts_ps, series, value FROM counter WHERE value <> 0 ORDER BY ts_ps, id"
+
+
+def test_memory_timeline():
+    """Sizes by category, in microseconds."""
+    at_first = [("parameter", 4096), ("input", 1024), ("unknown", 512)]
+    rows = slices(SAMPLES / "memory.json", MEMORY)
+    assert sorted(row[1:] for row in rows if row[0] == 0) == sorted(at_first)
+    assert sorted(row[1:] for row in rows if row[0] == 4 * MS) == sorted([*at_first, ("gradient", 4096)])
+    assert sorted({row[0] for row in rows}) == [0, MS, 2.5 * MS, 4 * MS]
+
+
+def test_raw_memory_timeline():
+    """Changes, in nanoseconds; what was there before is there from the first moment on."""
+    rows = slices(SAMPLES / "memory.raw.json", MEMORY)
+    held = {at: {series: value for when, series, value in rows if when == at} for at, _, _ in rows}
+    always = {"parameter": 4096, "input": 1024, "unknown": 512}
+    assert held == {
+        0: always,
+        MS // 2: {**always, "activation": 8192},
+        3 * MS // 2: {**always, "temporary": 8192},
+        2 * MS: always,
+    }
+
+
+def test_odd_entries_of_a_memory_timeline_are_counted(tmp_path):
+    path = tmp_path / "m.json"
+    zeros = [0] * 9
+    path.write_text(json.dumps([[1, None, 3, 4, 5], [zeros, zeros, [0, 1], [0] * 8 + [True], [0] * 8 + [7]]]))
+    assert slices(path, MEMORY) == [(4_000_000, "unknown", 7)]
+    told = "SELECT events, detail FROM source_note WHERE slug = 'damaged-line'"
+    assert slices(path, told) == [(3, "3 entries lack numbers")]
+    assert slices(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(5, 2, 3)]
+
+
 def test_each_profile_has_one_owner():
     owners = {
         path.name: [one.NAME for one in formats.formats() if one.sniff(path.read_bytes()[:65536], path.stem)]
@@ -96,6 +131,8 @@ def test_each_profile_has_one_owner():
         "node.cpuprofile": ["cpuprofile"],
         "stacks.collapsed": ["collapsed"],
         "kernels.rocprofv3.json": ["rocprofv3"],
+        "memory.json": ["memory_timeline"],
+        "memory.raw.json": ["memory_timeline"],
     }
 
 

@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_parts import driver, labels, reading, stacks
+from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
+from stepscope.instruments.step_parts.stacks import Look
 from stepscope.instruments.step_parts.sweep import Evidence, Segment, sweep
 from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.schema import schema
@@ -35,7 +37,7 @@ class Asked:
 def parts(tables: Tables) -> dict[int, dict[str, float]]:
     """Units of time by step and label, what is hidden with a `+` before it."""
     found: dict[int, dict[str, float]] = defaultdict(dict)
-    for row in reading.rows(Asked(tables)):
+    for row in reading.rows(Asked(tables)).step_part:
         for key, sign in (("dur_ps", ""), ("hidden_ps", "+")):
             if row[key]:
                 found[row["step_id"]][sign + row["label"]] = row[key] / UNIT_PS
@@ -293,6 +295,23 @@ def test_converting_is_copying_when_it_takes_long():
     ]
 
 
+def test_parts_by_stack():
+    """What decides an instant is its label; the stack of that instant has it, whatever the stack says."""
+    tables = drawn("""
+step       train  : [0...........................]
+cpu/python thread : [FunctionRun]
+cpu/pool   thread :     [a:MatMul]
+""")
+    main = ("train.py", "main", "program")
+    sample(tables, 1, 8, main, ("tensorflow/python/eager/execute.py", "quick_execute", "library"))
+    sample(tables, 20, 32, main, ("train.py", "count", "program"))
+    found = [
+        (row["step_id"], row["stack_id"], row["label"], row["dur_ps"] / UNIT_PS)
+        for row in reading.rows(Asked(tables)).stack_part
+    ]
+    assert found == [(0, 1, "compute", 3), (0, 1, "dispatch", 4), (0, 3, "python", 11)]
+
+
 # The sweep, once more by brute force.
 
 SPAN = 24
@@ -378,6 +397,31 @@ def test_the_sweep_agrees_with_its_twin(known, spans):
         assert sum(sums[: len(LABELS)]) == end - begin
 
 
+_looks = st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN), st.integers(0, 2)), max_size=4)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    known=evidence(),
+    spans=st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)), max_size=4),
+    seen=_looks,
+)
+def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
+    """Cell by cell, counted to the step that began last; of those that began at once, to the first."""
+    steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
+    looks = stacks.disjoint([Look(min(a, b), max(a, b), stack, None) for a, b, stack in seen])
+    found = ByStack(steps)
+    assert list(found.seen(sweep(steps, known), looks)) == list(sweep(steps, known))
+    wanted: dict[tuple, int] = defaultdict(int)
+    for cell in range(SPAN):
+        around = [n for n, (begin, end) in enumerate(steps) if begin <= cell < end]
+        for look in looks:
+            if around and look.from_ps <= cell < look.to_ps:
+                step = max(around, key=lambda n: (steps[n][0], -n))
+                wanted[step, look.stack_id, at_cell(known, cell)[0]] += 1
+    assert dict(found.sums()) == wanted
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_parts_add_up(tables):
@@ -385,7 +429,7 @@ def test_parts_add_up(tables):
     query = Asked(tables)
     sums: dict[int, int] = defaultdict(int)
     seen = {row["name"] for row in tables.rows["slice"]} | {row["op_type"] for row in tables.rows["slice"]}
-    for row in reading.rows(query):
+    for row in reading.rows(query).step_part:
         assert row["dur_ps"] >= 0
         assert row["hidden_ps"] >= 0
         sums[row["step_id"]] += row["dur_ps"]
@@ -405,7 +449,8 @@ def test_the_order_of_sources_changes_nothing(tables, seed):
     def told(of: Tables) -> list[tuple]:
         steps = {row["id"]: (row["ts_ps"], row["dur_ps"], row["run_id"]) for row in of.rows["step_stored"]}
         return sorted(
-            (steps[r["step_id"]], r["label"], r["dur_ps"], r["hidden_ps"]) for r in reading.rows(Asked(of))
+            (steps[r["step_id"]], r["label"], r["dur_ps"], r["hidden_ps"])
+            for r in reading.rows(Asked(of)).step_part
         )
 
     before = told(tables)
@@ -435,8 +480,10 @@ def test_the_thread_that_drives():
 
 
 def test_samples_reach_to_the_next_at_most():
-    found = driver.sampled([(5, 9, "wait"), (0, 6, "python"), (9, 10, "wait"), (12, 13, None)])
-    assert found == [Segment(0, 5, "python"), Segment(5, 10, "wait")]
+    looks = [Look(5, 9, 1, "wait"), Look(0, 6, 2, "python"), Look(9, 10, 3, "wait"), Look(12, 13, 4, None)]
+    found = stacks.disjoint(looks)
+    assert [one[:3] for one in found] == [(0, 5, 2), (5, 9, 1), (9, 10, 3), (12, 13, 4)]
+    assert stacks.segments(found) == [Segment(0, 5, "python"), Segment(5, 10, "wait")]
 
 
 def test_no_samples_no_stacks():

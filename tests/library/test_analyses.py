@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from stepscope import library
 from tests.draw import UNIT_PS, Tables, args, draw
+from tests.library.stack_twins import STACK_TWINS
 from tests.library.twins import TWINS
 from tests.library.worlds import worlds
 
@@ -28,7 +29,7 @@ def close(found, expected):
 def test_twins_agree(tables):
     """All twins over one drawn world, so that drawing and loading it is paid once."""
     tables.fill(CONNECTION)
-    for name, twin in TWINS.items():
+    for name, twin in (TWINS | STACK_TWINS).items():
         found = CONNECTION.execute(library.sql(name)).fetchall()
         expected = twin(tables)
         assert len(found) == len(expected), (name, found, expected)

@@ -65,6 +65,7 @@ def worlds(draw: st.DrawFn) -> Tables:
         drawn = draw(st.lists(slices(number), max_size=12))
         tables.slices(source_id, [{**row, "track_id": row["track_id"] + first} for row in drawn])
         _steps(draw, tables, source_id)
+        _stacks(draw, tables, source_id)
     tables.assign_steps()
     return tables
 
@@ -86,3 +87,36 @@ def _steps(draw: st.DrawFn, tables: Tables, source_id: int) -> None:
             hidden = draw(st.integers(0, 3)) * UNIT
             where = {"source_id": source_id, "step_id": step["id"], "label": label}
             tables.add("step_part", **where, dur_ps=part * UNIT, hidden_ps=hidden)
+
+
+def _stacks(draw: st.DrawFn, tables: Tables, source_id: int) -> None:
+    """Stacks of the source, and what parts of its steps they had."""
+    frames = [
+        tables.add("frame", source_id=source_id, **draw(_frames)) for _ in range(draw(st.integers(0, 3)))
+    ]
+    stacks: list[Row] = []
+    for frame in frames:
+        around = draw(st.sampled_from([None, *stacks]))
+        own = frame["id"] if frame["code"] == "program" else None
+        place = own if own is not None or around is None else around["place_id"]
+        facts = {"parent_id": None if around is None else around["id"], "place_id": place}
+        stacks.append(tables.add("stack", source_id=source_id, frame_id=frame["id"], **facts))
+    parts = [row for row in tables.rows["step_part"] if row["source_id"] == source_id and row["dur_ps"]]
+    for part in parts if stacks else ():
+        left = part["dur_ps"] // UNIT
+        for stack in draw(st.lists(st.sampled_from(stacks), max_size=2, unique_by=lambda row: row["id"])):
+            share = draw(st.integers(0, left))
+            left -= share
+            facts = {"source_id": source_id, "step_id": part["step_id"], "label": part["label"]}
+            tables.add("stack_part", stack_id=stack["id"], dur_ps=share * UNIT, **facts)
+
+
+_frames = st.fixed_dictionaries(
+    {
+        "function": st.sampled_from(["f", "g"]),
+        "file": st.sampled_from(["a.py", None]),
+        "line": st.sampled_from([1, 2, None]),
+        "module": st.sampled_from(["m", None]),
+        "code": st.sampled_from(["program", "library"]),
+    }
+)

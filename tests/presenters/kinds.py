@@ -69,6 +69,7 @@ def every_kind(text: Callable[[], str]) -> Report:
             for i, kind in enumerate(("line", "strip", "area"))
         ),
         replace(plain, name="tree", tree=Tree(facts, nodes, text())),
+        replace(plain, name="flame", tree=Tree(facts, nodes, text(), facts[0].name)),
         replace(plain, name="diff", diff=Diff(facts, changes)),
         replace(plain, name="findings", findings=(finding,)),
     )

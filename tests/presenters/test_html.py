@@ -17,7 +17,7 @@ import pytest
 from stepscope.presenters import html as presenter
 from stepscope.presenters import markdown
 from stepscope.presenters.plain import plain
-from stepscope.report import Chart, Column, Finding, Note, Report, Section, Table
+from stepscope.report import Chart, Column, Finding, Node, Note, Report, Section, Table, Tree
 from tests.presenters.browser import Browser
 from tests.presenters.example import REPORT
 from tests.presenters.hostile import HOSTILE
@@ -311,3 +311,58 @@ def test_dark_is_dark(browser: Browser, pages: dict[str, Path]) -> None:
     light = brightness()
     browser.open(pages["plain"], dark=True)
     assert brightness() < 200 < 600 < light
+
+
+FLAME = Section(
+    "flame",
+    "Python stacks",
+    tree=Tree(
+        (Column("time_ps", "ps", "Time"),),
+        tuple(
+            Node(depth, name, (ms * 10**9,), kind=kind)
+            for depth, name, ms, kind in (
+                (0, "main", 80, "program"),
+                (1, "load", 40, "program"),
+                (2, "read", 40, "python"),
+                (1, "call", 30, "library"),
+                (0, "other", 20, "no such kind"),
+            )
+        ),
+        size="time_ps",
+    ),
+)
+
+
+def test_boxes_of_a_flame_graph_lie_within_what_called_them() -> None:
+    page = Page(presenter.render(Report("t", (), (FLAME,))))
+    boxes = [tag for name, tag in page.tags if name == "svg" and "y" in tag]
+    assert [(one["x"], one["width"], one["y"]) for one in boxes] == [
+        ("0%", "80%", "0"),
+        ("0%", "40%", "19"),
+        ("0%", "40%", "38"),
+        ("40%", "30%", "19"),
+        ("80%", "20%", "0"),
+    ]
+    looks = [tag["class"] for name, tag in page.tags if name == "rect" and tag["width"] == "100%"]
+    assert looks == ["f-program", "f-program", "f-python", "f-library", "f-unknown"]
+
+
+def test_a_click_zooms_and_a_second_one_shows_all(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "flame.html"
+    path.write_text(presenter.render(Report("t", (), (FLAME,))), encoding="utf-8")
+    browser.open(path)
+    where = "(() => {const b = document.querySelectorAll('.zoomed > svg')[3].getBoundingClientRect(); "
+    whole = "const a = document.querySelector('.flame').getBoundingClientRect(); "
+    asked = (
+        where + whole + "return [(b.x - a.x) / a.width, b.width / a.width].map(n => Math.round(n * 100));})()"
+    )
+    click = (
+        "document.querySelectorAll('.zoomed > svg')[3].firstElementChild.nextElementSibling"
+        ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
+    assert browser.value(asked) == [40, 30]
+    browser.value(click)
+    assert browser.value(asked) == [0, 100]
+    browser.value(click)
+    assert browser.value(asked) == [40, 30]
+    assert browser.complaints() == []

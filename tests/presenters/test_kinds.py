@@ -148,7 +148,7 @@ def test_branches_lead_from_each_node_to_its_parent(depths: list[int]) -> None:
         assert (before[-3] == "├") == follows
 
 
-DRAWING = {"axis", "bars", "charts", "cells", "grid", "outline", "plain", "terminal"}
+DRAWING = {"axis", "bars", "charts", "cells", "flame", "grid", "outline", "plain", "terminal"}
 """Modules that divide a screen, or a length by another."""
 
 

@@ -73,7 +73,7 @@ def _of_samples(trace: Trace) -> Tree:
     nodes: list[tuple[int, int]] = []
     numbers: dict[int, int] = {}
     for batch in trace.query(statement("stack_frames")).batches():
-        for stack, parent, function, file, line in batch:
+        for stack, parent, function, file, line, _ in batch:
             number = frames.setdefault((function, file or "", line or 0), len(frames))
             # A stack comes after the one around it: what does not is not believed.
             numbers[stack] = len(nodes)

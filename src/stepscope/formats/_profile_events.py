@@ -4,7 +4,7 @@ Chrome's events and decoded by the core like any other trace."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -77,15 +77,7 @@ class Events:
         args: dict[str, Any] | None = None,
     ) -> None:
         """Adds a slice; one that ends before it begins is counted as lost."""
-        from stepscope.errors import LimitReached
-
-        self.seen += 1
-        if self.seen > MOST_EVENTS:
-            raise LimitReached(
-                "The profile has too many spans.",
-                seen=f"more than {MOST_EVENTS:,}",
-                todo="record for a shorter time, or at a lower rate",
-            )
+        self._count()
         if self.origin_ps is None:
             self.origin_ps = start_ps
         start_ps, length = start_ps - self.origin_ps, end_ps - start_ps
@@ -97,9 +89,31 @@ class Events:
             event["cat"] = category
         if args:
             event["args"] = args
-        sign = "-" if start_ps < 0 else ""
         text = json.dumps(event, ensure_ascii=True)[:-1]
-        self.lines.append(f'{text}, "ts": {sign}{_us(abs(start_ps))}, "dur": {_us(length)}}}')
+        self.lines.append(f'{text}, "ts": {_signed_us(start_ps)}, "dur": {_us(length)}}}')
+
+    def counter(self, name: str, at_ps: int, values: Mapping[str, int], pid: Any = 0) -> None:
+        """Adds what a counter is from a moment on, by series."""
+        self._count()
+        if self.origin_ps is None:
+            self.origin_ps = at_ps
+        at_ps -= self.origin_ps
+        if abs(at_ps) > _FITS:
+            self.lost += 1
+            return
+        text = json.dumps({"ph": "C", "name": name, "pid": pid, "args": values}, ensure_ascii=True)[:-1]
+        self.lines.append(f'{text}, "ts": {_signed_us(at_ps)}}}')
+
+    def _count(self) -> None:
+        from stepscope.errors import LimitReached
+
+        self.seen += 1
+        if self.seen > MOST_EVENTS:
+            raise LimitReached(
+                "The profile has too many entries.",
+                seen=f"more than {MOST_EVENTS:,}",
+                todo="record for a shorter time, or at a lower rate",
+            )
 
     def stacks(self, samples: Iterable[tuple[Sequence[str], int, int]], pid: Any = 0, tid: Any = 0) -> None:
         """Adds samples as slices: (stack from the outermost frame, start, end), in order of time. What
@@ -169,6 +183,10 @@ class Events:
 
 def _us(ps: int) -> str:
     return f"{ps // 10**6}.{ps % 10**6:06d}"
+
+
+def _signed_us(ps: int) -> str:
+    return f"{'-' if ps < 0 else ''}{_us(abs(ps))}"
 
 
 def _as_threads(store: Store) -> None:

@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 13
+-- SCHEMA_VERSION 14
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -16,6 +16,7 @@
 --  11  frame, stack and stack_sample
 --  12  slice and rollup_op have op_self_ps
 --  13  compilation
+--  14  stack_part
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -511,6 +512,20 @@ CREATE TABLE step_part (
   label VARCHAR NOT NULL,           -- input, compile, compute, communication, copy, dispatch, python, wait, idle or unknown
   dur_ps BIGINT NOT NULL,           -- time of the step that counts to it
   hidden_ps BIGINT NOT NULL         -- the same going on while the time counts to another label, as a copy under compute
+);
+
+-- A part of a step by stack: the time that counts to one label while the thread that drives the steps has one stack,
+-- as samples show it. Adds up to no more than the dur_ps of that step and label in step_part; where steps overlap, time
+-- is with the step that began last. Made along with step_part.
+CREATE TABLE stack_part (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the step
+  host_id VARCHAR NOT NULL,         -- host of the step
+  source_id BIGINT NOT NULL,        -- source of the step
+  step_id BIGINT NOT NULL,          -- row of the view step
+  stack_id BIGINT NOT NULL,         -- the stack
+  label VARCHAR NOT NULL,           -- label as in step_part
+  dur_ps BIGINT NOT NULL            -- time of the step that counts to it
 );
 
 -- Memory that an allocator gave and took back. Made from allocations and graphs:

@@ -17,6 +17,7 @@ from typing import Any
 
 import stepscope
 from stepscope import units
+from stepscope.presenters import flame
 from stepscope.presenters.charts import draw
 from stepscope.presenters.constant_columns import without_constants
 from stepscope.presenters.facts import facts
@@ -63,7 +64,8 @@ def render(report: Report) -> str:
 <main>
 {findings}{_notes(report.notes)}{sections}{following}</main>
 <footer class="quiet">Made by stepscope {stepscope.__version__}. This file is complete: it needs neither
-network nor server. Rest the mouse on a mark for its value; click a heading to sort.</footer>
+network nor server. Rest the mouse on a mark for its value; click a heading to sort,
+a box of a flame graph to zoom.</footer>
 <script>{js}</script>
 </body>
 </html>
@@ -119,7 +121,7 @@ def _inside(section: Section, level: int) -> str:
     if section.table is not None and section.table.rows:
         parts.append(_drawn(section.table, section.chart))
     if section.tree is not None:
-        parts.append(_tree(section.tree))
+        parts.append(_grown(section.tree))
     if section.diff is not None:
         parts += [_change(change, section.diff) for change in section.diff.changes]
     parts += [_finding(finding) for finding in section.findings]
@@ -137,6 +139,15 @@ def _drawn(table: Table, chart: Chart | None) -> str:
         return _table(table)
     rows = units.count(len(table.rows), "row")
     return f"{drawn}<details><summary>Table of {rows}</summary>{_table(table)}</details>"
+
+
+def _grown(tree: Tree) -> str:
+    """A flame graph with its tree folded away below it, or the tree."""
+    drawn = flame.draw(tree) if tree.size else ""
+    if not drawn:
+        return _tree(tree)
+    rows = units.count(len(tree.nodes), "row")
+    return f"{drawn}<details><summary>Table of {rows}</summary>{_tree(tree)}</details>"
 
 
 def _tree(tree: Tree) -> str:

@@ -85,10 +85,12 @@ def _tree(tree: Tree) -> dict[str, Any]:
                 line=None if node.line is None else asdict(node.line),
                 mark=node.mark,
                 about=node.about,
+                kind=node.kind,
             )
             for node in tree.nodes
         ],
         "note": tree.note,
+        "size": tree.size,
     }
 
 

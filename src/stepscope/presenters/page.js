@@ -1,4 +1,4 @@
-// Makes tables sortable and folds long ones. The page is complete without it.
+// Makes tables sortable, folds long ones, and zooms into flame graphs. The page is complete without it.
 "use strict";
 const ROWS = 12;
 
@@ -47,4 +47,16 @@ for (const table of document.querySelectorAll("table:not(.tree)")) {
     });
     table.parentElement.after(more);
   }
+}
+
+for (const flame of document.querySelectorAll("svg.flame")) {
+  const zoomed = flame.querySelector(".zoomed");
+  flame.addEventListener("click", (event) => {
+    const box = event.target.closest(".zoomed > svg");
+    const width = box && box !== flame.at ? parseFloat(box.getAttribute("width")) : 100;
+    const left = width < 100 ? parseFloat(box.getAttribute("x")) : 0;
+    flame.at = width < 100 ? box : null; // a second click shows all again
+    zoomed.setAttribute("width", `${10000 / width}%`);
+    zoomed.setAttribute("x", `${(-100 * left) / width}%`);
+  });
 }

@@ -65,6 +65,8 @@ class Node:
     mark: str = ""
     """Why the node stands out, in a word or two: "bottleneck"."""
     about: str = ""
+    kind: str = ""
+    """Of a frame of code, whose it is: program, library, python, native or unknown; or folded."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ class Tree:
     nodes: tuple[Node, ...]
     note: str = ""
     """How to read the names."""
+    size: str = ""
+    """Column that says how wide each node is within its parent, so that the tree can be drawn as a flame
+    graph; empty for a tree whose values say nothing of that kind."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ _SECTIONS: tuple[
     ("runs_and_hosts", "Recorded", 12, True),
     ("step_list", "Steps", 2000, True),
     ("step_times", "Step times", 12, False),
+    ("step_part_lines", "Python lines", 40, False),
     ("op_types", "Op types", 12, True),
     ("ops", "Ops", 12, True),
     ("busy_by_device", "Devices", 12, True),
@@ -89,7 +90,12 @@ def build(trace: Trace, all: bool = False) -> Report:
     if (table := of_each(judged)) is not None:
         sections.insert(0, table)
     if all:
-        sections = _beside(sections, {"pipeline_stages": _pipelines(trace), "memory_by_op": _memory(trace)})
+        more = {
+            "step_part_lines": _stacks(trace),
+            "pipeline_stages": _pipelines(trace),
+            "memory_by_op": _memory(trace),
+        }
+        sections = _beside(sections, more)
     mixed = unrelated(told)
     runs = len({one.run_id for one in judged})
     return Report(
@@ -132,6 +138,16 @@ def _beside(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) 
     after = dict(more)
     ordered = [one for section in found for one in (section, *after.pop(section.name, ()))]
     return [*ordered, *(one for rest in after.values() for one in rest), last]
+
+
+def _stacks(trace: Trace) -> Iterator[Section]:
+    """Flame graphs of what samples of stacks show."""
+    from stepscope.instruments import flame as instrument
+    from stepscope.report import flame
+
+    section = flame.section(instrument.find(trace.query))
+    if section is not None:
+        yield section
 
 
 def _pipelines(trace: Trace) -> Iterator[Section]:

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded import Decoded
     from stepscope.lake.schema import Table
 
-VERSIONS = {"iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 4}
+VERSIONS = {"iterator": 2, "iterator_call": 2, "buffer": 1, "tfprof_node": 1, "step_part": 4, "stack_part": 1}
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
 tables give other rows, so that what was stored before is made anew."""
 TOGETHER = {
     "iterator": ("iterator", "iterator_call"),
     "iterator_call": ("iterator", "iterator_call"),
     "buffer": ("buffer",),
-    "step_part": ("step_part",),
+    "step_part": ("step_part", "stack_part"),
+    "stack_part": ("step_part", "stack_part"),
 }
 """Tables that are made along with one."""
 
@@ -185,10 +186,10 @@ def _rows_of(name: str, engine: Engine) -> Tables:
         from stepscope.instruments.memory import allocators
 
         return {name: allocators.buffer_rows(allocators.find(engine.query))}
-    if name == "step_part":
+    if name in ("step_part", "stack_part"):
         from stepscope.instruments.step_parts import reading
 
-        return {name: reading.rows(engine.query)}
+        return reading.rows(engine.query)._asdict()
     from stepscope.instruments.pipeline import diagnoses
 
     found = diagnoses.find(engine.query)

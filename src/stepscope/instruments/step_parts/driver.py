@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepscope.instruments.step_parts import labels
-from stepscope.instruments.step_parts.labels import Label, Meaning
+from stepscope.instruments.step_parts.labels import Meaning
 from stepscope.instruments.step_parts.sweep import Segment
 
 Row = tuple[int, int, str, str | None, bool, bool]
@@ -146,17 +146,4 @@ def launching(stacks: Sequence[Segment], slices: Sequence[Segment]) -> list[Segm
             if at > until:
                 found.append(Segment(until, at, "copy"))
             ahead += 1
-    return joined(found)
-
-
-def sampled(rows: Sequence[tuple[int, int, Label | None]]) -> list[Segment]:
-    """What samples of the thread's stack say: begin, end and label, in any order. Each reaches at most to
-    the next."""
-    found: list[Segment] = []
-    ordered = sorted(rows, key=lambda row: (row[0], row[1], row[2] or ""))
-    for number, (begin, end, label) in enumerate(ordered):
-        if number + 1 < len(ordered):
-            end = min(end, ordered[number + 1][0])
-        if label is not None and end > begin:
-            found.append(Segment(begin, end, label))
     return joined(found)

@@ -1,4 +1,4 @@
-"""From the tables of a trace to rows of `step_part`.
+"""From the tables of a trace to rows of `step_part` and `stack_part`.
 
 A source is read in bits of time: what decides an instant is all at that instant, so bits need not know of
 each other, and a recording of any length takes the memory of one bit.
@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from stepscope.instruments.step_parts import driver, stacks
+from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, READS, STORES, Label
+from stepscope.instruments.step_parts.stacks import Look
 from stepscope.instruments.step_parts.sweep import Evidence, Interval, sweep
 from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.numbers import first_id
@@ -47,9 +49,21 @@ class Source(NamedTuple):
     steps: list[Step]
 
 
-def rows(query: Query) -> list[dict[str, Any]]:
-    """Rows of the table step_part, source by source."""
-    return [row for source in _sources(query) for row in _rows_of(query, source)]
+class Found(NamedTuple):
+    """Rows of both tables."""
+
+    step_part: list[dict[str, Any]]
+    stack_part: list[dict[str, Any]]
+
+
+def rows(query: Query) -> Found:
+    """Rows of the tables step_part and stack_part, source by source."""
+    found = Found([], [])
+    for source in _sources(query):
+        own = _rows_of(query, source)
+        for kept, more in zip(found, own, strict=True):
+            kept += more
+    return found
 
 
 def _sources(query: Query) -> list[Source]:
@@ -63,26 +77,30 @@ def _sources(query: Query) -> list[Source]:
     return list(found.values())
 
 
-def _rows_of(query: Query, source: Source) -> Iterator[dict[str, Any]]:
+def _rows_of(query: Query, source: Source) -> Found:
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
-    totals = Totals(spans)
-    for window, evidence in _evidence(query, source):
-        totals.add(sweep([clipped for span in spans if (clipped := _clipped(span, window))], evidence))
-    number = first_id(source.source_id)
-    for step, sums in zip(source.steps, totals.of_steps(), strict=True):
-        for label, dur_ps, hidden_ps in zip(LABELS, sums, sums[len(LABELS) :], strict=False):
-            if dur_ps or hidden_ps:
-                yield {
-                    "id": number,
-                    "run_id": source.run_id,
-                    "host_id": source.host_id,
-                    "source_id": source.source_id,
-                    "step_id": step.id,
-                    "label": label,
-                    "dur_ps": dur_ps,
-                    "hidden_ps": hidden_ps,
-                }
-                number += 1
+    totals, by_stack = Totals(spans), ByStack(spans)
+    for window, evidence, looks in _evidence(query, source):
+        within = [clipped for span in spans if (clipped := _clipped(span, window))]
+        totals.add(by_stack.seen(sweep(within, evidence), looks))
+    sums = zip(source.steps, totals.of_steps(), strict=True)
+    parts = [
+        {"step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
+        for step, own in sums
+        for label, dur_ps, hidden_ps in zip(LABELS, own, own[len(LABELS) :], strict=False)
+        if dur_ps or hidden_ps
+    ]
+    stacks = [
+        {"step_id": source.steps[number].id, "stack_id": stack_id, "label": label, "dur_ps": dur_ps}
+        for (number, stack_id, label), dur_ps in by_stack.sums()
+    ]
+    return Found(_numbered(source, parts), _numbered(source, stacks))
+
+
+def _numbered(source: Source, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    first = first_id(source.source_id)
+    own = {"run_id": source.run_id, "host_id": source.host_id, "source_id": source.source_id}
+    return [{"id": first + number, **own, **row} for number, row in enumerate(rows)]
 
 
 def _clipped(span: Interval, window: Interval) -> Interval | None:
@@ -90,8 +108,8 @@ def _clipped(span: Interval, window: Interval) -> Interval | None:
     return (begin, end) if begin < end else None
 
 
-def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence]]:
-    """What is known of each bit of the source's steps, bit after bit."""
+def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence, Sequence[Look]]]:
+    """What is known of each bit of the source's steps, and the samples in it, bit after bit."""
     whole = min(step.ts_ps for step in source.steps), max(step.end_ps for step in source.steps)
     places = {
         row[0]
@@ -116,7 +134,8 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
         ).rows()
     )
     track = driver.choose(query(_CANDIDATES.format(source_id=source.source_id, calls=driver.CALLS)).rows())
-    samples = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
+    looks = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
+    samples = stacks.segments(looks)
     for window in _windows(query, source.source_id, whole):
         found: dict[str, list[Interval]] = {}
         if accelerator or "host" in places:
@@ -147,6 +166,7 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
                 driver.launching(seen, does),
                 accelerator,
             ),
+            [one for one in looks if one.from_ps < window[1] and one.to_ps > window[0]],
         )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from stepscope.instruments.step_parts import labels
-from stepscope.instruments.step_parts.driver import sampled
+from stepscope.instruments.step_parts.driver import joined
 from stepscope.instruments.step_parts.labels import Label, Meaning
 from stepscope.instruments.step_parts.sweep import Interval, Segment
 from stepscope.lake.schema import schema
@@ -22,12 +22,21 @@ class Answer(Protocol):
 Query = Callable[[str], Answer]
 
 
-def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Segment]:
-    """What the samples of a host's driving thread say within a window, in the time of the source. Nothing
-    where clocks cannot be compared."""
+class Look(NamedTuple):
+    """A sample, and what its stack stands for."""
+
+    from_ps: int
+    to_ps: int
+    stack_id: int
+    label: Label | None
+
+
+def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Look]:
+    """The samples of a host's driving thread within a window, in the time of the source and in order; none
+    overlaps the next. Nothing where clocks cannot be compared."""
     if "stack_sample" not in schema().names:
         return []
-    found: list[tuple[int, int, Label | None]] = []
+    found: list[Look] = []
     for other, shift in shifts(query, source_id, run_id, host_id):
         begin, end = window[0] - shift, window[1] - shift
         samples = query(
@@ -43,9 +52,25 @@ def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Int
             at = ts_ps + shift
             for label, share in labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran):
                 until = ts_ps + shift + weight_ps if share == 1.0 else at + round(share * weight_ps)
-                found.append((at, until, label))
+                found.append(Look(at, until, stack_id, label))
                 at = until
-    return sampled(found)
+    return disjoint(found)
+
+
+def disjoint(looks: Sequence[Look]) -> list[Look]:
+    """Samples in order, each up to the next at most."""
+    ordered = sorted(looks, key=lambda one: (one.from_ps, one.to_ps, one.label or "", one.stack_id))
+    kept = []
+    for number, one in enumerate(ordered):
+        end = one.to_ps if number + 1 == len(ordered) else min(one.to_ps, ordered[number + 1].from_ps)
+        if end > one.from_ps:
+            kept.append(one._replace(to_ps=end))
+    return kept
+
+
+def segments(looks: Sequence[Look]) -> list[Segment]:
+    """What samples say of the driving thread; where they say nothing there is no stretch."""
+    return joined(Segment(one.from_ps, one.to_ps, one.label) for one in looks if one.label is not None)
 
 
 def shifts(query: Query, source_id: int, run_id: str, host_id: str) -> list[tuple[int, int]]:

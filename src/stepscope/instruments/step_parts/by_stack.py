@@ -1,0 +1,58 @@
+"""What labels take of steps, by the stack that the driving thread had meanwhile."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from stepscope.instruments.step_parts.labels import LABELS, Label
+from stepscope.instruments.step_parts.stacks import Look
+from stepscope.instruments.step_parts.sweep import Interval, Piece
+
+_PLACE = {label: number for number, label in enumerate(LABELS)}
+
+Key = tuple[int, int, Label]
+"""Number of a step, a stack, a label."""
+
+
+class ByStack:
+    """Sums of steps, from pieces and samples that come in order of time.
+
+    Where steps overlap, time counts to the one that began last: added up over steps, no time counts twice.
+    """
+
+    def __init__(self, steps: Sequence[Interval]) -> None:
+        self._steps = steps
+        self._waiting = sorted(range(len(steps)), key=lambda number: steps[number], reverse=True)
+        self._open: list[tuple[int, int]] = []  # minus the begin, number of the step
+        self._sums: Counter[Key] = Counter()
+
+    def seen(self, pieces: Iterable[Piece], looks: Sequence[Look]) -> Iterator[Piece]:
+        """The same pieces, counted as they pass. No piece reaches over a begin or an end of a step; samples
+        do not overlap."""
+        at = 0
+        for piece in pieces:
+            while at < len(looks) and looks[at].to_ps <= piece.from_ps:
+                at += 1
+            step = self._step(piece.from_ps)
+            for number in range(at, len(looks)):
+                look = looks[number]
+                if look.from_ps >= piece.to_ps or step is None:
+                    break
+                shared = min(look.to_ps, piece.to_ps) - max(look.from_ps, piece.from_ps)
+                self._sums[step, look.stack_id, piece.label] += shared
+            yield piece
+
+    def _step(self, moment: int) -> int | None:
+        """The step around a moment."""
+        while self._waiting and self._steps[self._waiting[-1]][0] <= moment:
+            number = self._waiting.pop()
+            heapq.heappush(self._open, (-self._steps[number][0], number))
+        while self._open and self._steps[self._open[0][1]][1] <= moment:
+            heapq.heappop(self._open)
+        return self._open[0][1] if self._open else None
+
+    def sums(self) -> Iterator[tuple[Key, int]]:
+        """Picoseconds, by step, stack and label in the order of LABELS."""
+        yield from sorted(self._sums.items(), key=lambda item: (*item[0][:2], _PLACE[item[0][2]]))

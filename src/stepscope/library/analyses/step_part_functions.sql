@@ -1,0 +1,56 @@
+-- Step parts by function
+--
+-- question: In which functions of Python is the time that each part of a step takes?
+-- reads: _stack_time, stack, frame
+-- notes: The thread that runs the steps, in the steps that averages include, or in all where averages include none.
+--   A function has the time in which it is the innermost of the stack: what it calls in C counts to it. Needs samples
+--   of stacks; what they do not cover is missing, so the shares of a part may add up to less than 100 %.
+-- weakened_by: lost, capped, truncated, stacks-capped
+-- chart: bar x=function y=time_ps
+-- columns:
+--   run_id | text | Run | run of the steps
+--   host_id | text | Host | host of the steps
+--   label | text | Part | part of the steps, as in step_parts: python, wait, dispatch, copy, …
+--   function | text | Function | function, with its class where Python says so
+--   file | text | File | its file
+--   module | text | Module | its module
+--   code | text | Code | whose code it is: program, library, python (the standard library), native or unknown
+--   time_ps | ps | Time | time of the steps that counts to the part while the thread is there
+--   per_step_ps | ps | Per step | the same for a mean step
+--   part_share | ratio | Share of part | share of all time that counts to the part
+--   share | ratio | Share of steps | share of the steps
+WITH grouped AS (
+  SELECT
+    t.run_id,
+    t.host_id,
+    t.label,
+    t.number,
+    t.steps_ps,
+    t.label_ps,
+    f.function,
+    f.file,
+    f.module,
+    f.code,
+    SUM(t.stack_ps) AS sum_ps
+  FROM _stack_time AS t
+  INNER JOIN stack AS k ON k.id = t.stack_id
+  INNER JOIN frame AS f ON f.id = k.frame_id
+  GROUP BY t.run_id, t.host_id, t.label, t.number, t.steps_ps, t.label_ps, f.function, f.file, f.module, f.code
+)
+
+SELECT
+  g.run_id,
+  g.host_id,
+  g.label,
+  g.function,
+  g.file,
+  g.module,
+  g.code,
+  CAST(g.sum_ps AS BIGINT) AS time_ps,
+  CAST(FLOOR(CAST(g.sum_ps AS DOUBLE) / g.number) AS BIGINT) AS per_step_ps,
+  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.label_ps, 0) AS part_share,
+  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.steps_ps, 0) AS share
+FROM grouped AS g
+ORDER BY
+  g.sum_ps DESC NULLS LAST, g.run_id NULLS LAST, g.host_id NULLS LAST, g.label NULLS LAST,
+  g.function NULLS LAST, g.file NULLS LAST, g.module NULLS LAST, g.code NULLS LAST

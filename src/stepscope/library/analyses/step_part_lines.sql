@@ -1,0 +1,52 @@
+-- Step parts by line of the program
+--
+-- question: On which lines of the program is the time that each part of a step takes?
+-- reads: _stack_time, stack, frame
+-- notes: The thread that runs the steps, in the steps that averages include, or in all where averages include none.
+--   The line is the innermost of the program's own code: what it calls in libraries counts to it. Needs samples of
+--   stacks; what they do not cover is missing, so the shares of a part may add up to less than 100 %.
+-- weakened_by: lost, capped, truncated, stacks-capped
+-- columns:
+--   run_id | text | Run | run of the steps
+--   host_id | text | Host | host of the steps
+--   label | text | Part | part of the steps, as in step_parts: python, wait, dispatch, copy, …
+--   file | text | File | file of the program
+--   line | int | Line | line that ran
+--   function | text | Function | function that contains the line
+--   time_ps | ps | Time | time of the steps that counts to the part while the thread is there
+--   per_step_ps | ps | Per step | the same for a mean step
+--   part_share | ratio | Share of part | share of all time that counts to the part
+--   share | ratio | Share of steps | share of the steps
+WITH grouped AS (
+  SELECT
+    t.run_id,
+    t.host_id,
+    t.label,
+    t.number,
+    t.steps_ps,
+    t.label_ps,
+    f.file,
+    f.line,
+    f.function,
+    SUM(t.stack_ps) AS sum_ps
+  FROM _stack_time AS t
+  INNER JOIN stack AS k ON k.id = t.stack_id
+  INNER JOIN frame AS f ON f.id = k.place_id
+  GROUP BY t.run_id, t.host_id, t.label, t.number, t.steps_ps, t.label_ps, f.file, f.line, f.function
+)
+
+SELECT
+  g.run_id,
+  g.host_id,
+  g.label,
+  g.file,
+  g.line,
+  g.function,
+  CAST(g.sum_ps AS BIGINT) AS time_ps,
+  CAST(FLOOR(CAST(g.sum_ps AS DOUBLE) / g.number) AS BIGINT) AS per_step_ps,
+  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.label_ps, 0) AS part_share,
+  CAST(g.sum_ps AS DOUBLE) / NULLIF(g.steps_ps, 0) AS share
+FROM grouped AS g
+ORDER BY
+  g.sum_ps DESC NULLS LAST, g.run_id NULLS LAST, g.host_id NULLS LAST, g.label NULLS LAST,
+  g.file NULLS LAST, g.line NULLS LAST, g.function NULLS LAST

@@ -1,0 +1,24 @@
+-- Time of stacks by thread
+--
+-- question: How much time do the samples of each stack represent on each thread, and how much of it did it run?
+-- reads: stack_sample
+-- columns:
+--   run_id | text | run of the thread
+--   host_id | text | host of the thread
+--   thread_name | text | name of the thread; NULL where it has none
+--   is_main | bool | true for the thread that runs the steps
+--   stack_id | int | the stack
+--   time_ps | ps | time that its samples represent
+--   cpu_sum_ps | ps | processor time of the thread meanwhile, as far as it is known
+SELECT
+  m.run_id,
+  m.host_id,
+  m.thread_name,
+  m.is_main,
+  m.stack_id,
+  CAST(SUM(m.weight_ps) AS BIGINT) AS time_ps,
+  CAST(SUM(CASE WHEN m.cpu_ps IS NULL THEN 0 ELSE m.cpu_ps END) AS BIGINT) AS cpu_sum_ps
+FROM stack_sample AS m
+GROUP BY m.run_id, m.host_id, m.thread_name, m.is_main, m.stack_id
+ORDER BY
+  m.run_id NULLS LAST, m.host_id NULLS LAST, m.thread_name NULLS LAST, m.is_main NULLS LAST, m.stack_id NULLS LAST
