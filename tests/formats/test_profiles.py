@@ -114,11 +114,12 @@ def test_raw_memory_timeline():
 def test_odd_entries_of_a_memory_timeline_are_counted(tmp_path):
     path = tmp_path / "m.json"
     zeros = [0] * 9
-    path.write_text(json.dumps([[1, None, 3, 4, 5], [zeros, zeros, [0, 1], [0] * 8 + [True], [0] * 8 + [7]]]))
+    sizes = [zeros, zeros, [0, 1], [0] * 8 + [True], [0] * 8 + [7]]
+    path.write_text(json.dumps([[1, 2, 3, 4, 5], sizes]))
     assert slices(path, MEMORY) == [(4_000_000, "unknown", 7)]
     told = "SELECT events, detail FROM source_note WHERE slug = 'damaged-line'"
-    assert slices(path, told) == [(3, "3 entries lack numbers")]
-    assert slices(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(5, 2, 3)]
+    assert slices(path, told) == [(2, "2 entries lack numbers")]
+    assert slices(path, "SELECT events_seen, events_stored, events_lost FROM source") == [(5, 3, 2)]
 
 
 def test_each_profile_has_one_owner():

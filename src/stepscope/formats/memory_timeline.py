@@ -76,7 +76,7 @@ def _held(rows: list[Any]) -> tuple[list[Held], int]:
 
 
 def _is_sizes(rows: list[Any]) -> bool:
-    return bool(rows) and all(len(listed(row)) == len(CATEGORIES) + 1 for row in rows[:10])
+    return bool(rows) and len(listed(rows[0])) == len(CATEGORIES) + 1
 
 
 def _sizes(times: list[Any], sizes: list[Any]) -> tuple[list[Held], int]:

@@ -55,7 +55,12 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         share = units.show(least["busy_share"], "ratio")
         whose = f" of {least['run_id']}" if several else ""
         whose += _on(least) if several_hosts else ""
-        yield f"{least['device']}{whose} is busy {share} of the time and idle for {_ps(least['idle_ps'])}."
+        idle = (
+            f"{share} of the time and idle for {_ps(least['idle_ps'])}"
+            if least["idle_ps"]
+            else "all the time"
+        )
+        yield f"{least['device']}{whose} is busy {idle}."
     working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
@@ -107,8 +112,8 @@ def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
         yield f"{beside}{units.count(graphs, 'file')} {holds}: what could run, not what ran (`node`, `edge`)."
     checkpoints = sum(row["checkpoints"] for row in hosts)
     if checkpoints:
-        kept = units.agree(checkpoints, "There is", "There are")
-        yield f"{kept} {units.count(checkpoints, 'checkpoint')}: what was learned (`checkpoint_tensor`)."
+        holds = units.agree(checkpoints, "holds", "hold")
+        yield f"{units.count(checkpoints, 'checkpoint')} {holds} what was learned (`checkpoint_tensor`)."
 
 
 def _without_time(hosts: Rows) -> str:
@@ -141,6 +146,17 @@ def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
         yield f"{units.count(len(paths) - 3, 'more checkpoint')} in the table."
 
 
+_FOUND_BY = {
+    "profiler_step": "the profiler's own marks",
+    "session_run": "calls of Session.run",
+    "function_run": "runs of the training function",
+    "function_call": "calls of a compiled function",
+    "get_next": "requests for the next batch",
+    "file": "file, one for each step",
+    "recorder": "the recorder",
+}
+"""What tells where a step begins, by `recovered_from` of the view step."""
+
 _MOST_GROUPS = 6
 """Groups of steps that get a sentence each; a table has the others."""
 
@@ -156,7 +172,7 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
         where = f"{row['run_id']}: " if len(hosts) > 1 else ""
         counted = units.count(row["steps"], f"{kind}step")
         counted += f" on {row['host_id']}" if len(hosts[row["run_id"]]) > 1 else ""
-        found_by = f"found by {_words(row['recovered_from'])}"
+        found_by = f"found by {_FOUND_BY.get(row['recovered_from'], _words(row['recovered_from']))}"
         if row["steps"] == 1:
             yield f"{where}{counted}: {_ps(row['mean_ps'])}; {found_by}."
         else:
@@ -188,7 +204,7 @@ def _waits(told: Mapping[str, Rows]) -> Iterable[str]:
             seen.add(row["wait"])
             parts.append(f"{row['wait']} {units.show(row['share'], 'ratio')}")
     if parts:
-        yield f"Share of the steps: {', '.join(parts)} (union over threads)."
+        yield f"Share of the steps in which some thread waits: {', '.join(parts)}."
 
 
 def _at_once(told: Mapping[str, Rows]) -> Iterable[str]:
@@ -247,8 +263,9 @@ def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
     lost, repaired = sum(r["events_lost"] for r in sources), sum(r["events_repaired"] for r in sources)
     graphs = any(r["format"] == "graph" and r["events_seen"] for r in sources)
     tensors = any(r["format"] == "checkpoint" and r["events_seen"] for r in sources)
-    more = f"{' and nodes' if graphs else ''}{' and tensors' if tensors else ''}"
-    sentence = f"{stored:,} of {units.count(seen, 'event')}{more} stored"
+    nouns = [units.agree(seen, "event", "events"), *["nodes"] * graphs, *["tensors"] * tensors]
+    listed = " and ".join(part for part in (", ".join(nouns[:-1]), nouns[-1]) if part)
+    sentence = f"{stored:,} of {seen:,} {listed} stored"
     sentence += f", {lost:,} lost" if lost else ""
     yield sentence + (f", {repaired:,} repaired" if repaired else "") + "."
 

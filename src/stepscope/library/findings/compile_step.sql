@@ -1,11 +1,11 @@
--- The only step recorded is a compile or warm-up step
+-- Only compile or warm-up steps were recorded
 --
 -- question: Does a source hold no step but such as compile, trace or warm up?
 -- reads: step
 -- severity: high
--- impact: {steps:The only step|All the steps} recorded on {host_id} ({steps}, lasting {impact_ps})
---   {steps:is a compile or warm-up step|are compile or warm-up steps}: {reason}. The times of ops are not
---   typical of other steps.
+-- impact: {steps} {steps:step|steps} {steps:was|were} recorded on {host_id}, {impact_ps} in all,
+--   {steps:and it is a compile or warm-up step|and all of them are compile or warm-up steps}: {reason}. The
+--   times of ops are not typical of other steps.
 -- action: Record a later step, after everything is compiled: the tenth, say, or several with
 --   ProfilerHook(save_steps=...) or tf.profiler.experimental.start after a few steps.
 -- weakened_by: lost, capped, truncated

@@ -3,8 +3,8 @@
 -- question: While an accelerator is idle, which ops keep the host busy?
 -- reads: op_sum, device_sum, source, flow, slice, track_place, rollup_op
 -- severity: medium
--- impact: {op_type} ({runs} {runs:run|runs}) and {copies} {copies:copy|copies} between it and the
---   accelerator take {impact_ps} while {device} is idle for {idle_share} of the window.
+-- impact: {op_type} ({runs} {runs:run|runs}, {copies} {copies:copy|copies} between it and the accelerator)
+--   takes {impact_ps} while {device} is idle for {idle_share} of the window.
 -- action: Place the op on the device if it has a kernel there (tf.debugging.set_log_device_placement(True)
 --   shows where ops run), replace it with one that has, or move it into the input pipeline, where it
 --   overlaps with training.

@@ -36,7 +36,7 @@ SELECT
   o.path,
   o.events_seen,
   o.events_lost,
-  COALESCE(o.error, 'What could be read was kept, the rest is unknown.') AS what
+  COALESCE(o.error, 'What could be read was kept. The rest is unknown.') AS what
 FROM source AS o
 LEFT JOIN spans AS p ON p.source_id = o.source_id
 WHERE
