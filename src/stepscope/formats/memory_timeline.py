@@ -62,9 +62,8 @@ def build(pieces: Pieces) -> Store:
         events.counter("memory", at_ps, dict(zip(CATEGORIES, sizes, strict=True)))
     if odd:
         events.seen += odd
-        events.note(
-            "damaged-line", "lost", odd, f"{units.count(odd, 'entry', 'entries')} without its numbers"
-        )
+        lack = units.agree(odd, "lacks a number", "lack numbers")
+        events.note("damaged-line", "lost", odd, f"{units.count(odd, 'entry', 'entries')} {lack}")
     return events.store(pieces, data, "kineto", lost=odd)
 
 
