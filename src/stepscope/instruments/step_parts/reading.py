@@ -152,7 +152,9 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
         executing: dict[Label, list[Interval]] = {
             label: found[label] for label in EXECUTION if label in found
         }
-        rows = () if track is None else query(_driving(track, window)).rows()
+        # With what is near on both sides, so that a gap between two calls is seen whole.
+        near = window[0] - driver.SHORT_PS, window[1] + driver.SHORT_PS
+        rows = () if track is None else query(_driving(track, near)).rows()
         does = driver.joined(driver.segments(rows))
         seen = [one for one in samples if one.from_ps < window[1] and one.to_ps > window[0]]
         yield (
