@@ -30,6 +30,7 @@ ABOUT = {
     "python-in-pipeline": {"input", "python"},
     "recompilation": {"compile"},
     "compile-step": {"compile"},
+    "retraced-functions": {"compile"},
     "copies-in-steps": {"copy"},
     "python-between-ops": {"python"},
     "per-op-dispatch": {"dispatch"},

@@ -45,8 +45,8 @@ def _is_main(name: str) -> bool:
 
 def segments(rows: Iterable[Row]) -> Iterator[Segment]:
     """What a thread does, from its slices in order of begin, outer ones first. Stretches are disjoint;
-    where no slice says anything there is none. A slice that reaches out of the one around it is cut at its
-    end."""
+    where no slice says anything there is none. Slices that cross, as those of a thread should not, are
+    beside each other, and the later one decides: so reading a thread bit by bit changes nothing."""
     stack: list[tuple[int, Meaning]] = []  # end, what it stands for with all around it
     at = 0
     rows = list(rows)
@@ -65,10 +65,10 @@ def segments(rows: Iterable[Row]) -> Iterator[Segment]:
             yield from until(stack[-1][0])
             stack.pop()
         yield from until(begin)
-        around = stack[-1][1] if stack else labels.NOTHING
+        around = next((meaning for until_ps, meaning in reversed(stack) if until_ps >= end), labels.NOTHING)
         stack.append(
             (
-                min(end, stack[-1][0]) if stack else end,
+                end,
                 labels.within(
                     around, _meaning(name, category, is_op, traced or number in compiled, end - begin)
                 ),
