@@ -64,7 +64,15 @@ def test_threads_without_the_program_are_nowhere() -> None:
     assert Site((), ()) == NOWHERE
 
 
-CASES = {"variables": 120, "values": 120, "updates": 120, "evaluation": 120, "epochs": 120, "twice": 120}
+CASES = {
+    "variables": 120,
+    "values": 120,
+    "updates": 120,
+    "evaluation": 120,
+    "epochs": 120,
+    "twice": 120,
+    "tape": 120,
+}
 """Steps of each program of programs/loops.py."""
 
 

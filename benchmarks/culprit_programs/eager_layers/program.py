@@ -17,10 +17,10 @@ ws = [tf.Variable(tf.random.normal([16, 16]) * 0.3) for _ in range(40)]
 def train(x):
     with tf.GradientTape() as tape:
         for w in ws:
-            x = tf.nn.relu(tf.matmul(x, w)) + 0.1 * x
+            x = tf.nn.relu(tf.matmul(x, w)) + 0.1 * x  # culprit
         loss = tf.reduce_mean(x)
     for w, g in zip(ws, tape.gradient(loss, ws), strict=False):
-        w.assign_sub(0.01 * tf.clip_by_norm(g, 1.0))
+        w.assign_sub(0.01 * tf.clip_by_norm(g, 1.0))  # culprit
     return loss
 
 
@@ -29,7 +29,7 @@ def main():
     step = tf.function(train) if chosen.fix else train
     for _ in range(chosen.steps):
         begin = time.perf_counter()
-        float(step(x))  # culprit
+        float(step(x))
         took.append((time.perf_counter() - begin) * 1e3)
     return took
 

@@ -14,7 +14,16 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 from .loops import NOWHERE, Loop, Site
 
-LEVELS = ("own", "keras_batch", "session_run", "jax", "function_call", "next_element", "library_function")
+LEVELS = (
+    "own",
+    "keras_batch",
+    "session_run",
+    "jax",
+    "function_call",
+    "next_element",
+    "gradient",
+    "library_function",
+)
 """Kinds of calls, the surest mark of a step first."""
 
 FRAMEWORK = {
@@ -25,6 +34,7 @@ FRAMEWORK = {
     "function_call": "tf2_function",
     "library_function": "tf2_function",
     "next_element": "eager_dataset",
+    "gradient": "tf2_eager",
 }
 """What a capture calls the kinds of calls it saw."""
 
@@ -253,7 +263,7 @@ def why_no_steps(calls: list[dict[str, Any]], warmup: int) -> str:
     if not calls:
         return (
             "no step was seen: no session was run, no tf.function or jitted function called, no Keras batch "
-            "trained, no dataset iterated from Python"
+            "trained, no dataset iterated from Python, no gradient taken of a tape"
         )
     best = max(calls, key=lambda call: (call["settled"], call["calls"]))
     return (

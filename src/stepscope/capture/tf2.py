@@ -1,4 +1,4 @@
-"""Steps of TensorFlow 2: calls of tf.function from Python."""
+"""Steps of TensorFlow 2: calls of tf.function from Python, and gradients of a tape where there are none."""
 
 from __future__ import annotations
 
@@ -58,6 +58,45 @@ def watch(recorder: Recorder) -> None:
         return __call__
 
     recorder.patches.wrap(module.Function, "__call__", make)
+    _watch_tapes(recorder)
+
+
+def _watch_tapes(recorder: Recorder) -> None:
+    """Reports every gradient that the program takes op by op: a loop without tf.function and without a
+    dataset has nothing else that is called once in each step."""
+    from tensorflow.python.eager import backprop, context
+
+    local = recorder.local
+    latest: dict[object, int] = {}
+    """When the last gradient was asked for, by the line that asks."""
+
+    def make(gradient: Any) -> Any:
+        def watched(self: Any, *args: Any, **kwds: Any) -> Any:
+            quiet = getattr(local, "inside", False) or getattr(local, "batch_begin_ns", None) is not None
+            if not recorder.listening or quiet or not context.executing_eagerly():
+                return gradient(self, *args, **kwds)
+            site = recorder.site()
+            now = time.time_ns()
+            last = latest.get(site)
+            latest[site] = now
+            if site.at and last is not None:
+                # A step goes from one gradient to the next: apply it, then run forward again.
+                recorder.step(
+                    Call(
+                        "gradient",
+                        ("gradient", site),
+                        "gradients of a tape",
+                        last,
+                        now,
+                        begin_ns=last,
+                        site=site,
+                    )
+                )
+            return gradient(self, *args, **kwds)
+
+        return watched
+
+    recorder.patches.wrap(backprop.GradientTape, "gradient", make)
 
 
 def graph_of(function: Any) -> Any:

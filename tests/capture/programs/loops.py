@@ -103,7 +103,23 @@ def twice():
         train(w, x).block_until_ready()
 
 
+def tape():
+    """Ops one by one, without tf.function, jit or a dataset: only the gradient comes once in each step."""
+    import tensorflow as tf
+
+    weights = [tf.Variable(tf.random.normal([16, 16]) * 0.1) for _ in range(8)]
+    for _ in range(STEPS):
+        x = tf.ones([4, 16])
+        with tf.GradientTape() as kept:
+            for w in weights:
+                x = tf.nn.relu(x @ w) + x
+            loss = tf.reduce_mean(x)
+        for w, gradient in zip(weights, kept.gradient(loss, weights), strict=True):
+            w.assign_sub(0.01 * gradient)
+
+
 {
+    "tape": tape,
     "variables": variables,
     "values": values,
     "updates": updates,
