@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import judgement
+from stepscope.instruments.step_parts import judgement, judging
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.places import chosen, in_loop
@@ -43,6 +43,17 @@ def parts(**shares: float) -> list[Part]:
 )
 def test_the_cause(shares, one_op, cause):
     assert judgement.cause_of(parts(**shares), one_op)[0] == cause
+
+
+def test_a_layer_that_takes_most_stands_out():
+    """Its ops forward and backward, of several types, none of which takes most."""
+    names = ("context/Conv2D", "gradients/context/Conv2D_grad/Conv2DBackpropInput",
+             "gradient_tape/context/Conv2D/Conv2DBackpropFilter")  # fmt: skip
+    assert {judging.layer_of(name) for name in names} == {"context"}
+    assert judging.layer_of("MatMul") is None
+    assert judging.layer_of("gradients/MatMul_grad/MatMul") is None
+    assert judgement.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.8)[0] == "compute"
+    assert judgement.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.6)[0] == "none"
 
 
 @given(

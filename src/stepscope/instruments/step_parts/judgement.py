@@ -40,6 +40,8 @@ UNKNOWN_FROM = 0.4
 another."""
 ONE_OP = 0.4
 """A type of op stands out when it takes this part of the time of all ops."""
+ONE_LAYER = 0.7
+"""So does a layer, forward and backward, beside others."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +159,11 @@ def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
     return tuple(sorted(found, key=lambda part: (-part.share, LABELS.index(part.label))))
 
 
-def cause_of(parts: Sequence[Part], one_op: float | None) -> tuple[Cause, float, int]:
+def cause_of(
+    parts: Sequence[Part], one_op: float | None, one_layer: float | None = None
+) -> tuple[Cause, float, int]:
     """What limits a step, with its share and its time. one_op: what the type of op that takes most takes of
-    all."""
+    all; one_layer: the same of a layer."""
     share = {part.label: part.share for part in parts}
     time = {part.label: part.ps_per_step for part in parts}
     others = [part for part in parts if part.label not in ("compute", "unknown")]
@@ -172,7 +176,8 @@ def cause_of(parts: Sequence[Part], one_op: float | None) -> tuple[Cause, float,
             return part.label, part.share, part.ps_per_step
     compute, took = share.get("compute", 0.0), time.get("compute", 0)
     if compute > share.get("unknown", 0.0):
-        return ("compute" if one_op is not None and one_op >= ONE_OP else "none"), compute, took
+        one = (one_op or 0.0) >= ONE_OP or (one_layer or 0.0) >= ONE_LAYER
+        return ("compute" if one else "none"), compute, took
     return "unknown", share.get("unknown", 0.0), time.get("unknown", 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -90,8 +91,8 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     told: list[tuple[int, Sums]] = [(step.dur_ps, step.sums) for step in judged]
     compiling = sum(step.kind == "compile" for step in steps)
     whose = f"run_id = {places.quoted(run_id)} AND host_id = {places.quoted(host_id)}"
-    op, op_type, op_share = _top_op(query, whose)
-    cause, share, ps_per_step = judgement.cause_of(parts, op_share)
+    op, op_type, op_share, layer_share = _top_op(query, whose)
+    cause, share, ps_per_step = judgement.cause_of(parts, op_share, layer_share)
     unknown = next((part.share for part in parts if part.label == "unknown"), 0.0)
     left, low, high = judgement.without(told, cause, _untraced(query, whose))
     place: Place | None = None
@@ -139,12 +140,14 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     )
 
 
-def _top_op(query: Query, whose: str) -> tuple[str | None, str | None, float | None]:
-    """The type of op that computes longest, its longest op, and its part of the time of all that compute,
-    on devices where there are any. Ops of the input pipeline are left out."""
+def _top_op(query: Query, whose: str) -> tuple[str | None, str | None, float | None, float | None]:
+    """The type of op that computes longest, its longest op, its part of the time of all that compute, and
+    that of the layer that computes longest, on devices where there are any. Ops of the input pipeline are
+    left out. A layer's part is None where ops have no names with scopes."""
     rows = query(
-        "SELECT p.place, r.op_type, r.op_name, r.name, SUM(r.self_ps) AS own_ps FROM rollup_op AS r "
-        "INNER JOIN track_place AS p ON p.track_id = r.track_id INNER JOIN track AS t ON t.id = r.track_id "
+        "SELECT p.place, r.op_type, r.op_name, r.name, SUM(COALESCE(r.op_self_ps, r.self_ps)) AS own_ps "
+        "FROM rollup_op AS r INNER JOIN track_place AS p ON p.track_id = r.track_id "
+        "INNER JOIN track AS t ON t.id = r.track_id "
         f"WHERE r.{whose.replace(' AND ', ' AND r.')} AND r.is_op AND r.class IN ('compute', 'python') "
         "AND p.place IN ('device', 'host') AND t.name NOT LIKE 'tf_data%' "
         "GROUP BY p.place, r.op_type, r.op_name, r.name"
@@ -157,10 +160,32 @@ def _top_op(query: Query, whose: str) -> tuple[str | None, str | None, float | N
             types[op_type or op or name] += own_ps
             ops[op_type or op or name][op or name] += own_ps
     if not types:
-        return None, None, None
+        return None, None, None, None
+    layers: Counter[str] = Counter()
+    for at, _, op, _, own_ps in rows:
+        if at == place and own_ps and op and (layer := layer_of(op)):
+            layers[layer] += own_ps
+    whole = sum(types.values())
     most = max(types, key=lambda one: (types[one], one))
     inside = ops[most]
-    return max(inside, key=lambda one: (inside[one], one)), most, types[most] / sum(types.values())
+    part = max(layers.values()) / whole if len(layers) > 1 else None
+    return max(inside, key=lambda one: (inside[one], one)), most, types[most] / whole, part
+
+
+_BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
+
+
+def layer_of(op: str) -> str | None:
+    """The scope in which an op was made, forward or backward; None for an op outside of all scopes.
+
+    TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
+    `gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people
+    and layers name do not.
+    """
+    scopes = _BACKWARD.sub("", op).split("/")[:-1]
+    while scopes and scopes[-1][:1].isupper():
+        scopes.pop()
+    return "/".join(scopes) or None
 
 
 def _untraced(query: Query, whose: str) -> float | None:
