@@ -65,14 +65,9 @@ clean: ## remove what was built
 
 # --- stamps: each is as new as what it was made from ------------------------------------------
 
-# The run-time dependencies are installed while the core is built.
+# maturin installs the run-time dependencies that pyproject.toml names, then builds.
 $(STAMPS)/package: $(STAMPS)/toolchain $(BIN)/maturin $(RUST_SOURCES) pyproject.toml
-	@echo "make: building the native core; the first time takes about a minute"
-	@$(BIN)/python crates/dependencies.py >$(STAMPS)/dependencies.txt
-	@$(RUST) export VIRTUAL_ENV=$(abspath $(VENV)) PIP_QUIET=1; \
-		$(BIN)/maturin develop --release --quiet --skip-install & built=$$!; \
-		$(PIP) --requirement $(STAMPS)/dependencies.txt; installed=$$?; \
-		wait $$built && exit $$installed
+	@echo "make: building the native core; the first time takes a minute or two"
 	@$(RUST) PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
