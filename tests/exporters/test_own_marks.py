@@ -30,7 +30,9 @@ def facts(path: Path, absolute: bool) -> dict[str, Any]:
         return {
             "steps": opened.query(
                 f"SELECT {STEPS}, {begin} AS begin_ps FROM step AS s"
-                " JOIN capture AS c ON c.source_id = s.source_id ORDER BY begin_ps"
+                " JOIN capture AS c ON c.source_id = s.source_id"
+                # Each source counts from its own origin: only the absolute time orders steps of several.
+                " ORDER BY c.origin_unix_ns, s.ts_ps, s.step"
             ).rows(),
             "slices": Counter(
                 opened.query(
