@@ -275,3 +275,22 @@ class Tfprof:
         self, view: str, options: TfprofOptions
     ) -> tuple[str, builtins.list[str], builtins.list[tuple[str, bytes]]]:
         """Text, warnings, and files to be written (name, content) of a view: scope, graph, op or code."""
+
+@final
+class Lod:
+    """Slices as a timeline of any size shows them: nothing is cut, what is too dense to draw is counted."""
+
+    names: list[str]
+    """Names of slices; the column `name` of a frame holds indices into it."""
+    tracks: dict[int, tuple[int, int]]
+    """Lanes (largest depth and one) and slices of each track."""
+
+    def __init__(self, stream: object) -> None:
+        """stream: anything with `__arrow_c_stream__`, rows in any order, with the columns track, id, ts_ps
+        and dur_ps (BIGINT), depth (INTEGER) and name (VARCHAR), none of them NULL; else CoreError."""
+    def cells(self, tracks: Sequence[int], from_ps: int, to_ps: int, px: int) -> builtins.bytes:
+        """The window as a frame: the length of a JSON header as u32, the header, then columns, each part
+        padded to 8 bytes. One row is a cell: track (index into `tracks`), depth, start and width (ps, from
+        `from_ps`), count, name, busy (ps) and id (of the longest slice). Counts add up to the slices that
+        start in [from_ps, to_ps) or start before and end after from_ps. ValueError for an empty window or
+        more than 16,384 pixels."""

@@ -7,6 +7,7 @@
 //! * [`store`]: nests slices, keeps tables in memory or in a folder, hands them out as Arrow streams and
 //!   writes them as Parquet. It knows no format.
 //! * [`rollup`]: what slices of a finished store add up to.
+//! * [`lod`]: what a timeline shows of millions of slices in a window of a few thousand pixels.
 //! * [`formats`]: one decoder for each format, from [`input`] to [`columns`].
 //!
 //! Nothing here knows of Python or of a query engine.
@@ -17,6 +18,7 @@ pub mod facts;
 pub mod formats;
 pub mod input;
 pub mod json;
+pub mod lod;
 pub mod options;
 pub mod proto;
 pub mod rollup;

@@ -1,0 +1,99 @@
+"""Frames of the timeline hold every slice of their window exactly once."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepscope._core import CoreError, Lod
+
+CODES = {"u32": "I", "f64": "d", "i64": "q"}
+ROWS = (
+    "SELECT i % 7 AS track, (i % 3)::INTEGER AS depth, i AS id, i * 11 AS ts_ps, i % 40 AS dur_ps,"
+    " 'op ' || i % 5 AS name"
+)
+
+
+def lod_of(sql: str) -> tuple[duckdb.DuckDBPyConnection, Lod]:
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE slice AS {sql}")
+    return connection, Lod(connection.sql("FROM slice"))
+
+
+def unpack(frame: bytes) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
+    """The header and the columns of a frame."""
+    (length,) = struct.unpack_from("<I", frame)
+    header = json.loads(frame[4 : 4 + length])
+    place = -(-(4 + length) // 8) * 8
+    columns = {}
+    for column in header["columns"]:
+        form = f"<{column['length']}{CODES[column['type']]}"
+        columns[column["name"]] = struct.unpack_from(form, frame, place)
+        place += -(-struct.calcsize(form) // 8) * 8
+    assert place == len(frame)
+    return header, columns
+
+
+@settings(max_examples=60, deadline=None)
+@given(begin=st.integers(-500, 60_000), span=st.integers(1, 60_000), px=st.integers(1, 2_000))
+def test_counts_are_those_of_sql(begin: int, span: int, px: int) -> None:
+    connection, lod = lod_of(f"{ROWS} FROM range(5000) AS r(i)")
+    end = begin + span
+    header, columns = unpack(lod.cells([2, 5], begin, end, px))
+    inside = f"ts_ps < {end} AND (ts_ps >= {begin} OR ts_ps + dur_ps > {begin})"
+    for index, track in enumerate((2, 5)):
+        count, busy = connection.sql(
+            f"SELECT count(*), coalesce(sum(dur_ps), 0) FROM slice WHERE track = {track} AND {inside}"
+        ).fetchall()[0]
+        cells = [i for i, of in enumerate(columns["track"]) if of == index]
+        assert sum(columns["count"][i] for i in cells) == count
+        assert sum(columns["busy"][i] for i in cells) == busy
+    assert header["events"] == sum(columns["count"])
+    assert header["from_ps"] == str(begin)
+
+
+def test_names_and_tracks() -> None:
+    _, lod = lod_of(f"{ROWS} FROM range(21) AS r(i)")
+    assert lod.tracks == dict.fromkeys(range(7), (3, 3))
+    assert sorted(lod.names) == [f"op {i}" for i in range(5)]
+    _, columns = unpack(lod.cells([0], 0, 12, 1000))
+    assert [lod.names[i] for i in columns["name"]] == ["op 0"]
+
+
+def test_no_slices_are_an_empty_frame() -> None:
+    _, lod = lod_of(f"{ROWS} FROM range(0) AS r(i)")
+    header, columns = unpack(lod.cells([1], 0, 10, 10))
+    assert header["events"] == 0
+    assert set(columns) == {"track", "depth", "start", "width", "count", "name", "busy", "id"}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 AS track",
+        ROWS.replace("i % 40 AS dur_ps", "1.5 AS dur_ps") + " FROM range(3) AS r(i)",
+        ROWS.replace("i AS id", "nullif(i, 0) AS id") + " FROM range(3) AS r(i)",
+        ROWS.replace("'op ' || i % 5", "i") + " FROM range(3) AS r(i)",
+    ],
+)
+def test_columns_that_do_not_fit(sql: str) -> None:
+    with pytest.raises(CoreError, match="no column"):
+        lod_of(sql)
+
+
+@pytest.mark.parametrize(("begin", "end", "px"), [(5, 5, 10), (6, 5, 10), (0, 5, 0), (0, 5, 10**6)])
+def test_windows_that_show_nothing(begin: int, end: int, px: int) -> None:
+    _, lod = lod_of(f"{ROWS} FROM range(3) AS r(i)")
+    with pytest.raises(ValueError, match="a window from"):
+        lod.cells([0], begin, end, px)
+
+
+def test_what_is_no_stream() -> None:
+    with pytest.raises(AttributeError, match="__arrow_c_stream__"):
+        Lod([1, 2, 3])
