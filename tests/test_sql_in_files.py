@@ -25,7 +25,6 @@ ALLOWED = {
     "exporters/crossings.py": "one pass over all slices in DuckDB's order of rows, a column for each depth",
     "exporters/csv.py": "wraps the statement that it is given, whose columns it does not know",
     "exporters/duckdb.py": "fills a database of DuckDB",
-    "instruments/step_parts/": "its statements still change, and look for ids with regular expressions",
     "cli/memory.py": "an example in the help",
     "instruments/tfprof/__init__.py": "a command to try, in an error",
 }

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stepscope.engines import Statement
 from stepscope.instruments.step_parts import driver, labels, reading, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
@@ -29,8 +30,8 @@ class Asked:
     def __init__(self, tables: Tables) -> None:
         tables.fill(CONNECTION)
 
-    def __call__(self, sql: str):
-        found = CONNECTION.execute(sql)
+    def __call__(self, asked: Statement):
+        found = CONNECTION.execute(asked.sql)
         return type("Answer", (), {"rows": staticmethod(found.fetchall)})
 
 
@@ -437,7 +438,7 @@ def test_parts_add_up(tables):
             assert any(name and "Compile" in name for name in seen)
         if row["label"] == "input" and row["dur_ps"]:
             assert any(name and "Iterator" in name for name in seen)
-    for step_id, dur_ps in query("SELECT id, dur_ps FROM step").rows():
+    for step_id, dur_ps in CONNECTION.execute("SELECT id, dur_ps FROM step").fetchall():
         assert sums[step_id] == dur_ps
 
 

@@ -69,7 +69,7 @@ def test_columns_are_those_of_the_header(entry, empty):
 def test_quiet_without_data(entry, empty):
     rows = empty.execute(entry.sql).fetchall()
     if (
-        (entry.kind == "read" and "COUNT(*)" in entry.sql)
+        (entry.kind == "read" and ("COUNT(*)" in entry.sql or "ORDER BY" not in entry.sql))
         or entry.name.endswith("_span")
         or "DISTINCT" in entry.sql
     ):

@@ -7,12 +7,11 @@ libraries that do nothing but call the next one become one box with it, and smal
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from stepscope.engines import Statement
-from stepscope.library.statements import statement
+from stepscope.library.statements import Query, statement
 
 SMALLEST = 0.003
 """Part of a thread's time below which a frame is folded into what calls it."""
@@ -22,16 +21,6 @@ MOST_DEPTH = 120
 """Boxes on top of each other; what lies deeper is folded."""
 _ALL = 0.995
 """A frame whose one callee has this part of its time only passes the call on."""
-
-
-class Answer(Protocol):
-    """What a query gives."""
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """All rows."""
-
-
-Query = Callable[[Statement], Answer]
 
 
 class Frame(NamedTuple):

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any, Protocol
 
 from stepscope import library
 from stepscope.engines import Statement
 from stepscope.library import PARAMETER, Entry, Field, parse
+
+
+class Answer(Protocol):
+    """What a query gives."""
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """All rows."""
+
+
+Query = Callable[[Statement], Answer]
+"""Runs a statement: how instruments ask a trace."""
 
 Value = int | str | None | Sequence[int] | Sequence[str]
 """A value of a parameter; None is NULL."""

@@ -13,10 +13,9 @@ from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves
 from stepscope.instruments.memory.blocks import Block, Held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
-from stepscope.instruments.memory.moves import Query
 from stepscope.instruments.memory.peak import Peak, peak
 from stepscope.lake.numbers import first_id
-from stepscope.library.statements import statement
+from stepscope.library.statements import Query, statement
 
 
 @dataclass(frozen=True)

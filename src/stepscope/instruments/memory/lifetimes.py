@@ -19,8 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from stepscope.instruments.memory.moves import Query
-from stepscope.library.statements import statement
+from stepscope.library.statements import Query, statement
 
 HANDS_ON = frozenset(
     ("DebugIdentity", "Enter", "Exit", "ExpandDims", "Identity", "IdentityN", "LoopCond", "Merge",

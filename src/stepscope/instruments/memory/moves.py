@@ -9,27 +9,16 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from stepscope.engines import Statement
 from stepscope.formats._op_log import CodeLine, innermost
 from stepscope.instruments import python_frame
-from stepscope.library.statements import statement
+from stepscope.library.statements import Query, statement
 
 MOST_MOVES = 500_000
 """Movements of one source that are read, the first ones in time."""
-
-
-class Answer(Protocol):
-    """What a query gives."""
-
-    def rows(self) -> Sequence[Sequence[Any]]:
-        """All rows."""
-
-
-Query = Callable[[Statement], Answer]
 
 
 @dataclass(frozen=True)

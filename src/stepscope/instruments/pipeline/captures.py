@@ -4,27 +4,15 @@ not traced."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping
 
-from stepscope.engines import Statement
 from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside
-from stepscope.library.statements import statement
-
-
-class Answer(Protocol):
-    """What a query gives."""
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """All rows."""
-
-
-Query = Callable[[Statement | str], Answer]
+from stepscope.library.statements import Query, statement
 
 
 def beside(query: Query, source_id: int, run_id: str, host_id: str, window: tuple[int, int]) -> Beside:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope.instruments.pipeline.calls import Call, read
-from stepscope.instruments.pipeline.captures import Query, beside
+from stepscope.instruments.pipeline.captures import beside
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.spans import length
 from stepscope.instruments.pipeline.stages import is_taken
@@ -20,7 +20,7 @@ from stepscope.instruments.pipeline.verdict import Diagnosis, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.instruments.step_parts import judging
 from stepscope.lake.numbers import first_id
-from stepscope.library.statements import statement
+from stepscope.library.statements import Query, statement
 
 MOST_EVENTS = 250_000
 """Events of one source that are read; the first ones in time. They take a quarter of a GB."""

@@ -12,21 +12,12 @@ from stepscope.instruments.step_parts.sweep import Segment
 Row = tuple[int, int, str, str | None, bool, bool]
 """Begin, end, name, category, whether it names an op, whether a tf.function was traced in it."""
 
-CALLS = """(
-  r.name IN ('SessionRun', 'FunctionRun') OR r.name LIKE 'PjitFunction(%' OR r.name LIKE 'TFE_Py_%'
-  OR r.name LIKE 'Eager%' OR r.name LIKE 'Iterator%' OR r.name LIKE 'ProfilerStep#%'
-  OR r.name LIKE 'PjRtCApi%' OR r.name LIKE '$%'
-  OR r.category IN ('python_function', 'user_annotation', 'cpu_op', 'cuda_runtime')
-)"""
-"""Which rows `r` of rollup_op are slices that a thread running the user's program has."""
-
-
 _COMPILES = re.compile(r"backend_?compile|Client::Compile|compile_or_get_cached", re.IGNORECASE)
 
 
 def choose(candidates: Iterable[tuple[int, str, int, int]]) -> int | None:
     """The driving thread of a source: of track, its name, how many steps begin on it, and how many slices
-    it has of CALLS. None when no thread has any."""
+    it has that only such a thread has. None when no thread has any."""
     best = max(
         (
             (steps, _is_main(name), calls, -track)

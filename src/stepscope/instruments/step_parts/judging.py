@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import Any, NamedTuple
 
 from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import judgement, places
 from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace, Sums, Weighed
+from stepscope.library.statements import Query, statement
 
-
-class Answer(Protocol):
-    """What a query gives."""
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """All rows."""
-
-
-Query = Callable[[str], Answer]
+Asked = Callable[[str], list[tuple[Any, ...]]]
+"""Rows of a statement about one host."""
 
 
 class Step(NamedTuple):
@@ -56,13 +51,14 @@ def by_source(query: Query) -> dict[int, Weighed]:
 
 def _steps(query: Query) -> list[Step]:
     sums: dict[int, dict[str, int]] = defaultdict(dict)
-    for step_id, label, dur_ps in query("SELECT step_id, label, dur_ps FROM step_part").rows():
+    for step_id, label, dur_ps in query(statement("parts_of_steps")).rows():
         sums[step_id][label] = dur_ps
-    rows = query(
-        "SELECT id, run_id, host_id, source_id, dur_ps, averaged, kind, recovered_from FROM step "
-        "WHERE dur_ps > 0 ORDER BY id"
-    ).rows()
-    return [Step(*(*row, sums[row[0]])) for row in rows]
+    return [
+        Step(step_id, run_id, host_id, source_id, dur_ps, averaged, kind, recovered_from, sums[step_id])
+        for source_id, run_id, host_id, step_id, _, dur_ps, averaged, kind, recovered_from in query(
+            statement("timed_steps")
+        ).rows()
+    ]
 
 
 def _chosen(steps: Sequence[Step]) -> list[Step]:
@@ -90,20 +86,20 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     parts, whole_capture = weighed.parts, weighed.whole_capture
     told: list[tuple[int, Sums]] = [(step.dur_ps, step.sums) for step in judged]
     compiling = sum(step.kind == "compile" for step in steps)
-    whose = f"run_id = {places.quoted(run_id)} AND host_id = {places.quoted(host_id)}"
-    op, op_type, op_share, layer_share = _top_op(query, whose)
+    asked = partial(_of_host, query, run_id, host_id)
+    op, op_type, op_share, layer_share = _top_op(asked)
     cause, share, ps_per_step = judgement.cause_of(parts, op_share, layer_share)
     unknown = next((part.share for part in parts if part.label == "unknown"), 0.0)
-    left, low, high = judgement.without(told, cause, _untraced(query, whose))
+    left, low, high = judgement.without(told, cause, _untraced(asked))
     place: Place | None = None
     called_from: Place | None = None
     stage = function = None
     retrace: Retrace | None = None
     if cause == "input":
-        stage, place = _stage(query, whose)
+        stage, place = _stage(asked)
     if cause == "compile":
-        retrace = _retraced(query, whose)
-        function = _compiled(query, whose) if retrace is None else retrace.function
+        retrace = _retraced(asked)
+        function = _compiled(asked) if retrace is None else retrace.function
         # The recorder was there when it was called; samples only come by.
         place = None if retrace is None else retrace.called
     if cause in ("compute", "none") and op is not None:
@@ -133,25 +129,22 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         op_type if cause in ("compute", "none") else None,
         op_share if cause in ("compute", "none") else None,
         stage,
-        _launches(query, whose, len(steps)) if cause == "dispatch" else None,
+        _launches(asked, len(steps)) if cause == "dispatch" else None,
         function,
         retrace,
         compiling or None,
     )
 
 
-def _top_op(query: Query, whose: str) -> tuple[str | None, str | None, float | None, float | None]:
+def _of_host(query: Query, run_id: str, host_id: str, name: str) -> list[tuple[Any, ...]]:
+    return query(statement(name, run_id=run_id, host_id=host_id)).rows()
+
+
+def _top_op(asked: Asked) -> tuple[str | None, str | None, float | None, float | None]:
     """The type of op that computes longest, its longest op, its part of the time of all that compute, and
     that of the layer that computes longest, on devices where there are any. Ops of the input pipeline are
     left out. A layer's part is None where ops have no names with scopes."""
-    rows = query(
-        "SELECT p.place, r.op_type, r.op_name, r.name, SUM(COALESCE(r.op_self_ps, r.self_ps)) AS own_ps "
-        "FROM rollup_op AS r INNER JOIN track_place AS p ON p.track_id = r.track_id "
-        "INNER JOIN track AS t ON t.id = r.track_id "
-        f"WHERE r.{whose.replace(' AND ', ' AND r.')} AND r.is_op AND r.class IN ('compute', 'python') "
-        "AND p.place IN ('device', 'host') AND t.name NOT LIKE 'tf_data%' "
-        "GROUP BY p.place, r.op_type, r.op_name, r.name"
-    ).rows()
+    rows = asked("computing_ops")
     place = "device" if any(row[0] == "device" and row[4] for row in rows) else "host"
     types: Counter[str] = Counter()
     ops: dict[str, Counter[str]] = defaultdict(Counter)
@@ -188,25 +181,17 @@ def layer_of(op: str) -> str | None:
     return "/".join(scopes) or None
 
 
-def _untraced(query: Query, whose: str) -> float | None:
-    rows = query(
-        f"SELECT series, value FROM counter WHERE {whose} AND name = 'duration of a step' AND value > 0"
-    ).rows()
+def _untraced(asked: Asked) -> float | None:
+    rows = asked("traced_durations")
     return judgement.ratio_of(
         [value for series, value in rows if series == "traced_ns"],
         [value for series, value in rows if series == "untraced_ns"],
     )
 
 
-def _stage(query: Query, whose: str) -> tuple[str | None, Place | None]:
+def _stage(asked: Asked) -> tuple[str | None, Place | None]:
     """The stage that holds the program up most, and where the program wrote it."""
-    rows = query(
-        "SELECT i.branch_name, i.user_stage, i.file, i.line, u.function FROM iterator AS i LEFT JOIN "
-        "user_stage AS u "
-        "ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line "
-        f"WHERE i.{whose.replace(' AND ', ' AND i.')} AND i.limits = 1 "
-        "ORDER BY i.wait_share DESC NULLS LAST, i.id, u.id LIMIT 1"
-    ).rows()
+    rows = asked("limiting_stage")
     if not rows:
         return None, None
     name, user_stage, file, line, function = rows[0]
@@ -215,33 +200,21 @@ def _stage(query: Query, whose: str) -> tuple[str | None, Place | None]:
     return written, None if file is None else Place(file, line, function)
 
 
-def _retraced(query: Query, whose: str) -> Retrace | None:
+def _retraced(asked: Asked) -> Retrace | None:
     """What the recorder saw compile for longest within the steps, but for the first time of each function."""
-    rows = query(
-        "SELECT function, call_file, call_line, call_function, change, argument, was, became, times, steps "
-        f"FROM compilation_sum WHERE {whose} AND change <> 'first' AND steps > 0 "
-        "ORDER BY total_ps DESC, function, call_file, call_line, change, argument LIMIT 1"
-    ).rows()
+    rows = asked("longest_retrace")
     if not rows:
         return None
     function, file, line, inside, *more = rows[0]
     return Retrace(function, None if file is None else Place(file, line, inside), *more)
 
 
-def _compiled(query: Query, whose: str) -> str | None:
-    """The function that was traced in most calls, where slices tell."""
-    rows = query(
-        f"SELECT s.name, sum(s.dur_ps) AS spent FROM slice AS s WHERE s.{whose.replace(' AND ', ' AND s.')} "
-        "AND s.args_json LIKE '%tf_function_call%traced%' GROUP BY s.name ORDER BY spent DESC, s.name LIMIT 1"
-    ).rows()
+def _compiled(asked: Asked) -> str | None:
+    """The function that was traced for longest, where slices tell."""
+    rows = asked("longest_traced")
     return rows[0][0] if rows else None
 
 
-def _launches(query: Query, whose: str, steps: int) -> int | None:
-    rows = query(
-        f"SELECT sum(slices) FROM rollup_op WHERE {whose} AND (name LIKE 'EagerExecute%' OR name LIKE "
-        f"'PjitFunction(%' "
-        "OR name LIKE 'cudaLaunch%' OR name LIKE 'cuLaunch%' OR name LIKE 'hipLaunch%')"
-    ).rows()
-    number = rows[0][0] if rows else None
+def _launches(asked: Asked, steps: int) -> int | None:
+    ((number,),) = asked("launch_count")
     return round(number / steps) if number and steps else None

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.labels import Meaning
-from stepscope.lake.schema import schema
-
-
-class Answer(Protocol):
-    """What a query gives."""
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """All rows."""
-
-
-Query = Callable[[str], Answer]
+from stepscope.library.statements import Query, statement
 
 Path = tuple[Place, ...]
 """Calls of the program's own functions, the outermost first."""
@@ -37,22 +27,10 @@ _ALIKE = {"copy": "dispatch", "dispatch": "copy"}
 _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
 
-def quoted(text: str) -> str:
-    """A string as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def of_op(query: Query, run_id: str, op: str) -> Place | None:
     """The line that made an op, where an op log or a compiled program tells."""
-    for table, column in (("op_line", "op_name"), ("hlo_instruction", "name")):
-        rows = query(
-            f"SELECT file, line, function FROM {table} WHERE run_id = {quoted(run_id)} AND {column} = "
-            f"{quoted(op)} "
-            "AND file IS NOT NULL ORDER BY id LIMIT 1"
-        ).rows()
-        if rows:
-            return Place(*rows[0])
-    return None
+    rows = query(statement("line_of_op", run_id=run_id, op=op)).rows()
+    return Place(*rows[0]) if rows else None
 
 
 def of_label(
@@ -60,18 +38,9 @@ def of_label(
 ) -> tuple[Place | None, Place | None]:
     """Where the program spends what counts to a label, and from where that was called. sources: those whose
     steps are meant."""
-    if "stack_sample" not in schema().names or not sources:
-        return None, None
-    whose = f"run_id = {quoted(run_id)} AND host_id = {quoted(host_id)}"
     by_label: dict[str | None, Counter[Path]] = defaultdict(Counter)
     everything: Counter[Path] = Counter()
-    others = [
-        row[0]
-        for row in query(
-            f"SELECT DISTINCT source_id FROM stack_sample WHERE {whose} ORDER BY source_id"
-        ).rows()
-    ]
-    for other in others:
+    for (other,) in query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows():
         paths, meanings = _stacks(query, other)
         for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
             everything[paths.get(stack_id, ())] += weight_ps
@@ -118,17 +87,7 @@ def in_loop(weights: Counter[Path], everything: Counter[Path]) -> tuple[Place, P
 
 def _samples(query: Query, source_id: int, sources: Sequence[int]) -> list[tuple[Any, ...]]:
     """Samples of the driving thread that begin within a step of the sources."""
-    listed = ", ".join(map(str, sources))
-    return query(
-        "WITH spans AS (SELECT s.ts_ps + CASE WHEN s.source_id = o.source_id THEN 0 ELSE "
-        "(c.origin_unix_ns - o.origin_unix_ns) * 1000 END AS from_ps, s.dur_ps AS length_ps "
-        "FROM step AS s INNER JOIN capture AS c ON c.source_id = s.source_id "
-        f"INNER JOIN capture AS o ON o.source_id = {source_id} WHERE s.source_id IN ({listed})) "
-        "SELECT t.stack_id, t.weight_ps, t.cpu_ps FROM stack_sample AS t "
-        f"WHERE t.source_id = {source_id} AND t.is_main AND t.weight_ps > 0 AND EXISTS (SELECT 1 FROM "
-        f"spans AS p "
-        "WHERE t.ts_ps >= p.from_ps AND t.ts_ps < p.from_ps + p.length_ps) ORDER BY t.id"
-    ).rows()
+    return query(statement("samples_in_steps", source_id=source_id, sources=sources)).rows()
 
 
 def _stacks(query: Query, source_id: int) -> tuple[dict[int, Path], dict[int, Meaning]]:
@@ -137,8 +96,7 @@ def _stacks(query: Query, source_id: int) -> tuple[dict[int, Path], dict[int, Me
     paths: dict[int, Path] = {}
     meanings: dict[int, Meaning] = {}
     for stack_id, parent_id, file, line, function, code in query(
-        "SELECT s.id, s.parent_id, f.file, f.line, f.function, f.code FROM stack AS s "
-        f"INNER JOIN frame AS f ON f.id = s.frame_id WHERE s.source_id = {source_id} ORDER BY s.id"
+        statement("frames_of_stacks", source_id=source_id)
     ).rows():
         around = meanings.get(parent_id, labels.NOTHING)
         path = paths.get(parent_id, ())

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.driver import joined
 from stepscope.instruments.step_parts.labels import Label, Meaning
 from stepscope.instruments.step_parts.sweep import Interval, Segment
-from stepscope.lake.schema import schema
-
-
-class Answer(Protocol):
-    """What a query gives."""
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        """All rows."""
-
-
-Query = Callable[[str], Answer]
+from stepscope.library.statements import Query, statement
 
 
 class Look(NamedTuple):
@@ -34,16 +24,10 @@ class Look(NamedTuple):
 def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Look]:
     """The samples of a host's driving thread within a window, in the time of the source and in order; none
     overlaps the next. Nothing where clocks cannot be compared."""
-    if "stack_sample" not in schema().names:
-        return []
     found: list[Look] = []
     for other, shift in shifts(query, source_id, run_id, host_id):
         begin, end = window[0] - shift, window[1] - shift
-        samples = query(
-            f"SELECT ts_ps, weight_ps, cpu_ps, stack_id FROM stack_sample WHERE source_id = {other} AND "
-            f"is_main "
-            f"AND weight_ps > 0 AND ts_ps < {end} AND ts_ps + weight_ps > {begin}"
-        ).rows()
+        samples = query(statement("samples_of_driver", source_id=other, begin_ps=begin, end_ps=end)).rows()
         if not samples:
             continue
         meanings = _meanings(query, other)
@@ -75,11 +59,7 @@ def segments(looks: Sequence[Look]) -> list[Segment]:
 
 def shifts(query: Query, source_id: int, run_id: str, host_id: str) -> list[tuple[int, int]]:
     """The sources of a host that have samples, and what to add to their times for those of a source."""
-    rows = query(
-        "SELECT c.source_id, c.run_id, c.host_id, c.origin_unix_ns FROM capture AS c WHERE c.source_id = "
-        f"{source_id} OR c.source_id IN (SELECT DISTINCT s.source_id FROM stack_sample AS s) ORDER BY "
-        f"c.source_id"
-    ).rows()
+    rows = query(statement("sampled_captures", source_id=source_id)).rows()
     origins = {row[0]: row[3] for row in rows}
     own = origins.get(source_id)
     found = []
@@ -94,10 +74,8 @@ def shifts(query: Query, source_id: int, run_id: str, host_id: str) -> list[tupl
 def _meanings(query: Query, source_id: int) -> dict[int, Meaning]:
     """What the stacks of a source stand for. A stack has a greater id than the one it continues."""
     found: dict[int, Meaning] = {}
-    for stack_id, parent_id, file, function, code in query(
-        "SELECT s.id, s.parent_id, f.file, f.function, f.code FROM stack AS s INNER JOIN frame AS f ON "
-        "f.id = s.frame_id "
-        f"WHERE s.source_id = {source_id} ORDER BY s.id"
+    for stack_id, parent_id, file, _, function, code in query(
+        statement("frames_of_stacks", source_id=source_id)
     ).rows():
         around = labels.NOTHING if parent_id is None else found.get(parent_id, labels.NOTHING)
         found[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))

@@ -1,0 +1,19 @@
+-- Frames of a source's stacks
+--
+-- question: Which frame does each stack of a source add to the one around it?
+-- reads: stack, frame
+-- notes: A stack has a greater number than the one that it continues.
+-- parameters:
+--   source_id | int | source to look at
+-- columns:
+--   id | int | number of the stack
+--   parent_id | int | the stack around it
+--   file | text | file of its innermost frame
+--   line | int | line in that file
+--   function | text | function that contains the line
+--   code | text | whose code it is: program, library, python, native or unknown
+SELECT k.id, k.parent_id, f.file, f.line, f.function, f.code
+FROM stack AS k
+INNER JOIN frame AS f ON f.id = k.frame_id
+WHERE k.source_id = $source_id
+ORDER BY k.id NULLS LAST

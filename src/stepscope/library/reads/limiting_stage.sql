@@ -1,0 +1,19 @@
+-- The stage that limits an input pipeline
+--
+-- question: Which stage of a host's input pipelines holds the program up most, and where is it written?
+-- reads: iterator, user_stage
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   branch_name | text | name of the stage, with the branches that lead to it
+--   user_stage | text | as the user wrote it; NULL when TensorFlow added it
+--   file | text | file in which the user wrote it, where the capture has it
+--   line | int | line in that file
+--   function | text | function that contains that line
+SELECT i.branch_name, i.user_stage, i.file, i.line, u.function
+FROM iterator AS i
+LEFT JOIN user_stage AS u ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line
+WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.limits = 1
+ORDER BY i.wait_share DESC NULLS LAST, i.id NULLS LAST, u.id NULLS LAST
+LIMIT 1

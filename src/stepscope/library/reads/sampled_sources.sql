@@ -1,0 +1,14 @@
+-- Sources with samples
+--
+-- question: Which sources of a host have samples of stacks?
+-- reads: stack_sample
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   source_id | int | number of the source
+SELECT m.source_id
+FROM stack_sample AS m
+WHERE m.run_id = $run_id AND m.host_id = $host_id
+GROUP BY m.source_id
+ORDER BY m.source_id NULLS LAST

@@ -1,0 +1,33 @@
+-- Samples within steps
+--
+-- question: Which samples of the thread that runs the steps begin within steps of certain sources?
+-- reads: stack_sample, step, capture
+-- notes: Steps of other sources are compared by the time of day.
+-- parameters:
+--   source_id | int | source that has the samples
+--   sources | ints | sources that have the steps
+-- columns:
+--   stack_id | int | stack of the sample
+--   weight_ps | ps | time that it stands for
+--   cpu_ps | ps | processor time of the thread meanwhile; NULL where it is not known
+WITH spans AS (
+  SELECT
+    s.dur_ps,
+    s.ts_ps + CASE WHEN s.source_id = o.source_id THEN 0 ELSE (c.origin_unix_ns - o.origin_unix_ns) * 1000 END
+      AS from_ps
+  FROM step AS s
+  INNER JOIN capture AS c ON c.source_id = s.source_id
+  INNER JOIN capture AS o ON o.source_id = $source_id
+  WHERE s.source_id IN $sources
+)
+
+SELECT m.stack_id, m.weight_ps, m.cpu_ps
+FROM stack_sample AS m
+WHERE
+  m.source_id = $source_id
+  AND m.is_main
+  AND m.weight_ps > 0
+  AND EXISTS (
+    SELECT 1 AS found FROM spans AS p WHERE m.ts_ps >= p.from_ps AND m.ts_ps < p.from_ps + p.dur_ps
+  )
+ORDER BY m.id NULLS LAST

@@ -1,0 +1,22 @@
+-- Samples of the driving thread
+--
+-- question: Which samples of the thread that runs the steps lie in a stretch of time?
+-- reads: stack_sample
+-- parameters:
+--   source_id | int | source that has the samples
+--   begin_ps | ps | begin of the stretch
+--   end_ps | ps | its end
+-- columns:
+--   ts_ps | ps | begin of the time that it stands for
+--   weight_ps | ps | that time
+--   cpu_ps | ps | processor time of the thread meanwhile; NULL where it is not known
+--   stack_id | int | its stack
+SELECT m.ts_ps, m.weight_ps, m.cpu_ps, m.stack_id
+FROM stack_sample AS m
+WHERE
+  m.source_id = $source_id
+  AND m.is_main
+  AND m.weight_ps > 0
+  AND m.ts_ps < $end_ps
+  AND m.ts_ps + m.weight_ps > $begin_ps
+ORDER BY m.id NULLS LAST

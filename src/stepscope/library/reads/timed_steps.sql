@@ -1,0 +1,18 @@
+-- Steps with a duration
+--
+-- question: Which steps took time, in the order of their sources and of time?
+-- reads: step
+-- columns:
+--   source_id | int | source it was recovered from
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   id | int | number of the step
+--   ts_ps | ps | start
+--   dur_ps | ps | duration
+--   averaged | bool | false when averages leave it out
+--   kind | text | train, eval, compile, warm_up or unknown
+--   recovered_from | text | what told of it
+SELECT s.source_id, s.run_id, s.host_id, s.id, s.ts_ps, s.dur_ps, s.averaged, s.kind, s.recovered_from
+FROM step AS s
+WHERE s.dur_ps > 0
+ORDER BY s.source_id NULLS LAST, s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
