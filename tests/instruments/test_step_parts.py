@@ -285,14 +285,14 @@ cpu/pool   thread :   [a:dot][wait....]   [b:copy][wait...]
 def test_converting_is_copying_when_it_takes_long():
     """A constant of a few numbers belongs to the launch of its op."""
     rows = [
-        (0, 9 * driver.LONG_PS, "TFE_Py_Execute", None, False, False),
-        (0, driver.LONG_PS - 1, "tf.constant", None, False, False),
-        (driver.LONG_PS, 3 * driver.LONG_PS, "tf.constant", None, False, False),
+        (0, 9 * labels.LONG_PS, "TFE_Py_Execute", None, False, False),
+        (0, labels.LONG_PS - 1, "tf.constant", None, False, False),
+        (labels.LONG_PS, 3 * labels.LONG_PS, "tf.constant", None, False, False),
     ]
     assert driver.joined(driver.segments(rows)) == [
-        Segment(0, driver.LONG_PS, "dispatch"),
-        Segment(driver.LONG_PS, 3 * driver.LONG_PS, "copy"),
-        Segment(3 * driver.LONG_PS, 9 * driver.LONG_PS, "dispatch"),
+        Segment(0, labels.LONG_PS, "dispatch"),
+        Segment(labels.LONG_PS, 3 * labels.LONG_PS, "copy"),
+        Segment(3 * labels.LONG_PS, 9 * labels.LONG_PS, "dispatch"),
     ]
 
 

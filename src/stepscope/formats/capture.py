@@ -296,14 +296,11 @@ class _Capture:
         if _stacks.NAME not in self._data:
             return
         read = _stacks.Stacks().read(self._told_lines(_stacks.NAME), self._time)
-        self._stored -= read.odd
-        if read.odd:
-            self._note(
-                "damaged-piece", "lost", f"{_stacks.NAME}: {read.odd:,} of its lines could not be used"
-            )
+        self._missed(_stacks.NAME, read.odd)
         if read.dropped:
-            self._note("stacks-capped", "info", f"{read.dropped:,} samples of stacks were not kept")
-            self._notes["stacks-capped"]["events"] = read.dropped
+            self._note(
+                "stacks-capped", "info", f"{read.dropped:,} samples of stacks were not kept", read.dropped
+            )
         self._add("frame", read.frames)
         self._add("stack", read.stacks)
         self._add("stack_sample", read.samples)
@@ -314,14 +311,14 @@ class _Capture:
         if _compilations.NAME not in self._data:
             return
         read = _compilations.read(self._told_lines(_compilations.NAME), self._time)
-        self._stored -= read.odd
-        if read.odd:
-            self._note(
-                "damaged-piece", "lost", f"{_compilations.NAME}: {read.odd:,} of its lines could not be used"
-            )
+        self._missed(_compilations.NAME, read.odd)
         if read.dropped:
-            self._note("compilations-capped", "info", f"{read.dropped:,} compilations were only counted")
-            self._notes["compilations-capped"]["events"] = read.dropped
+            self._note(
+                "compilations-capped",
+                "info",
+                f"{read.dropped:,} compilations were only counted",
+                read.dropped,
+            )
         self._add("compilation", read.rows)
 
     def _steps(self) -> None:
@@ -381,11 +378,17 @@ class _Capture:
     def _add(self, table: str, rows: list[dict[str, Any]]) -> None:
         self.tables[table] = [{"id": number, **row} for number, row in enumerate(rows)]
 
-    def _note(self, slug: str, effect: str, detail: str) -> None:
+    def _missed(self, name: str, odd: int) -> None:
+        """Lines of a file that are JSON and could not be used all the same."""
+        self._stored -= odd
+        if odd:
+            self._note("damaged-piece", "lost", f"{name}: {odd:,} of its lines could not be used")
+
+    def _note(self, slug: str, effect: str, detail: str, events: int = 1) -> None:
         note = self._notes.setdefault(
             slug, {"slug": slug, "effect": effect, "events": 0, "first_offset": None, "detail": detail}
         )
-        note["events"] += 1
+        note["events"] += events
 
 
 _STEP = "duration of a step"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepscope.instruments.step_parts import labels
@@ -12,7 +11,9 @@ from stepscope.instruments.step_parts.sweep import Segment
 Row = tuple[int, int, str, str | None, bool, bool]
 """Begin, end, name, category, whether it names an op, whether a tf.function was traced in it."""
 
-_COMPILES = re.compile(r"backend_?compile|Client::Compile|compile_or_get_cached", re.IGNORECASE)
+SHORT_PS = 500_000_000
+"""Copying between two calls that takes no longer is part of launching them: more would be what a call takes
+or gives, moved in bulk."""
 
 
 def choose(candidates: Iterable[tuple[int, str, int, int]]) -> int | None:
@@ -61,24 +62,13 @@ def segments(rows: Iterable[Row]) -> Iterator[Segment]:
             (
                 end,
                 labels.within(
-                    around, _meaning(name, category, is_op, traced or number in compiled, end - begin)
+                    around, labels.of_slice(name, category, is_op, traced or number in compiled, end - begin)
                 ),
             )
         )
     while stack:
         yield from until(stack[-1][0])
         stack.pop()
-
-
-LONG_PS = 200_000_000
-"""A conversion that takes longer moves data; shorter ones are part of launching an op."""
-_CONVERTS = re.compile(r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut)")
-
-
-def _meaning(name: str, category: str | None, is_op: bool, compiles: bool, dur_ps: int) -> Meaning:
-    if _CONVERTS.search(name) and not compiles:
-        return Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
-    return labels.of_slice(name, category, is_op, compiles)
 
 
 def _compiled(rows: Sequence[Row]) -> set[int]:
@@ -89,7 +79,7 @@ def _compiled(rows: Sequence[Row]) -> set[int]:
     for number, (begin, end, name, _, _, _) in enumerate(rows):
         while open_ and open_[-1][0] <= begin:
             open_.pop()
-        if open_ and _COMPILES.search(name):
+        if open_ and labels.builds(name):
             found.update(one for _, one in open_)
         if name.startswith("PjitFunction("):
             open_.append((end, number))
@@ -105,9 +95,6 @@ def joined(found: Iterable[Segment]) -> list[Segment]:
         else:
             kept.append(one)
     return kept
-
-
-SHORT_PS = 500_000_000
 
 
 def launching(stacks: Sequence[Segment], slices: Sequence[Segment]) -> list[Segment]:

@@ -80,23 +80,34 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What limits the steps of a host."""
+class Weighed:
+    """What labels take of the steps that are judged, and so what limits them."""
 
-    run_id: str
-    host_id: str
+    parts: tuple[Part, ...]
+    """All labels that took any time, the longest first."""
+    cause: Cause
+    """As far as labels alone tell: never `compute`, which is said of one type of op."""
     steps: int
     """How many were judged."""
     mean_ps: int
     whole_capture: bool
     """No steps were found; the whole recording stands for one."""
-    cause: Cause
+
+    def share_of(self, label: str) -> float:
+        """The part of a mean step that counts to a label."""
+        return next((part.share for part in self.parts if part.label == label), 0.0)
+
+
+@dataclass(frozen=True)
+class Judgement(Weighed):
+    """What limits the steps of a host, as far as ops, stacks and captures tell as well."""
+
+    run_id: str
+    host_id: str
     share: float
     """Of a mean step, what the cause takes; of compute for `none`."""
     ps_per_step: int
     confidence: Confidence
-    parts: tuple[Part, ...]
-    """All labels that took any time, the longest first."""
     left_ps: int
     """How long a step would be without the cause."""
     low_ps: int
@@ -122,31 +133,9 @@ class Judgement:
         """The parts that hold more than LEAST of a step."""
         return tuple(part for part in self.parts if part.share > LEAST)
 
-    def share_of(self, label: str) -> float:
-        """The part of a mean step that counts to a label."""
-        return next((part.share for part in self.parts if part.label == label), 0.0)
-
 
 Sums = Mapping[str, int]
 """Picoseconds by label."""
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """What labels take of the steps that are judged, and so what limits them."""
-
-    parts: tuple[Part, ...]
-    """All labels that took any time, the longest first."""
-    cause: Cause
-    """As far as labels alone tell: never `compute`, which is said of one type of op."""
-    steps: int
-    mean_ps: int
-    whole_capture: bool
-    """No steps were found; the whole recording stands for one."""
-
-    def share_of(self, label: str) -> float:
-        """The part of a mean step that counts to a label."""
-        return next((part.share for part in self.parts if part.label == label), 0.0)
 
 
 def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:

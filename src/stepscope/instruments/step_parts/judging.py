@@ -83,14 +83,12 @@ def _weighed(judged: Sequence[Step]) -> Weighed:
 def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> Judgement:
     judged = _chosen(steps)
     weighed = _weighed(judged)
-    parts, whole_capture = weighed.parts, weighed.whole_capture
-    told: list[tuple[int, Sums]] = [(step.dur_ps, step.sums) for step in judged]
-    compiling = sum(step.kind == "compile" for step in steps)
     asked = partial(_of_host, query, run_id, host_id)
     op, op_type, op_share, layer_share = _top_op(asked)
-    cause, share, ps_per_step = judgement.cause_of(parts, op_share, layer_share)
-    unknown = next((part.share for part in parts if part.label == "unknown"), 0.0)
-    left, low, high = judgement.without(told, cause, _untraced(asked))
+    cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share)
+    left, low, high = judgement.without(
+        [(step.dur_ps, step.sums) for step in judged], cause, _untraced(asked)
+    )
     place: Place | None = None
     called_from: Place | None = None
     stage = function = None
@@ -102,37 +100,37 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         function = _compiled(asked) if retrace is None else retrace.function
         # The recorder was there when it was called; samples only come by.
         place = None if retrace is None else retrace.called
-    if cause in ("compute", "none") and op is not None:
+    of_ops = cause in ("compute", "none")
+    if of_ops and op is not None:
         place = places.of_op(query, run_id, op)
-    if place is None and cause not in ("compute", "none", "idle", "unknown", "communication"):
-        spans = [step.source_id for step in judged]
-        place, called_from = places.of_label(query, run_id, host_id, cause, sorted(set(spans)))
+    if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
+        sources = sorted({step.source_id for step in judged})
+        place, called_from = places.of_label(query, run_id, host_id, cause, sources)
+    sure = judgement.confidence_of(share, weighed.share_of("unknown"), len(judged))
     return Judgement(
-        run_id,
-        host_id,
-        weighed.steps,
-        weighed.mean_ps,
-        whole_capture,
-        cause,
-        share,
-        ps_per_step,
-        "low"
-        if whole_capture and cause != "unknown"
-        else judgement.confidence_of(share, unknown, len(judged)),
-        parts,
-        left,
-        low,
-        high,
-        place,
-        called_from,
-        op if cause in ("compute", "none") else None,
-        op_type if cause in ("compute", "none") else None,
-        op_share if cause in ("compute", "none") else None,
-        stage,
-        _launches(asked, len(steps)) if cause == "dispatch" else None,
-        function,
-        retrace,
-        compiling or None,
+        parts=weighed.parts,
+        cause=cause,
+        steps=weighed.steps,
+        mean_ps=weighed.mean_ps,
+        whole_capture=weighed.whole_capture,
+        run_id=run_id,
+        host_id=host_id,
+        share=share,
+        ps_per_step=ps_per_step,
+        confidence="low" if weighed.whole_capture and cause != "unknown" else sure,
+        left_ps=left,
+        low_ps=low,
+        high_ps=high,
+        place=place,
+        called_from=called_from,
+        op=op if of_ops else None,
+        op_type=op_type if of_ops else None,
+        op_share=op_share if of_ops else None,
+        stage=stage,
+        calls=_launches(asked, len(steps)) if cause == "dispatch" else None,
+        function=function,
+        retrace=retrace,
+        compiling=sum(step.kind == "compile" for step in steps) or None,
     )
 
 

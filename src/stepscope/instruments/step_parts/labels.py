@@ -64,6 +64,8 @@ def _rule(label: Label, pattern: str, whole: bool = False) -> tuple[Callable[[st
     return re.compile(pattern).search, Meaning(label, whole)
 
 
+_BUILDS = r"Client::Compile|[Bb]ackend_?[Cc]ompile|compile_or_get_cached"
+"""Slices in which XLA makes a program; what only traces or lowers is not among them."""
 _SLICES = (
     _rule(
         "input",
@@ -73,8 +75,8 @@ _SLICES = (
     _rule("input", r"(^|[ :])QueueDequeue", True),
     _rule(
         "compile",
-        r"(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Client::Compile|Compiler::(Run|Compile)|[Bb]ackend_?[Cc]ompile"
-        r"|CompileAndLoad|compile_or_get_cached|trace_to_jaxpr|lower_sharding|LowerToHlo|MlirToXla|Grappler"
+        rf"{_BUILDS}|(^|:)_?(Xla|Tpu|TPU)Compile|xla_compile$|Compiler::(Run|Compile)"
+        r"|CompileAndLoad|trace_to_jaxpr|lower_sharding|LowerToHlo|MlirToXla|Grappler"
         r"|MetaOptimizer|OptimizeGraph|OptimizeFunctionGraph|FunctionLibraryRuntime::Instantiate|^InstantiateFunction",
         True,
     ),
@@ -82,8 +84,8 @@ _SLICES = (
     _rule(
         "copy",
         r"Memcpy|memcpy|TransferLiteral|BufferFromHost|TransferTo|TransferFrom|CopyToHost|CopyRawToHost|ToLiteral"
-        r"|device_put|DevicePut|^(aten::(copy_|_to_copy|item|_local_scalar_dense))$|CopyFromCpuToGpu"
-        r"|CopyFromGpuToCpu|CopyLiteral|ConvertToEagerTensor",
+        r"|device_put|^(aten::(copy_|_to_copy|item|_local_scalar_dense))$|CopyFromCpuToGpu"
+        r"|CopyFromGpuToCpu|CopyLiteral",
     ),
     _rule(
         "idle", r"Synchronize|\(wait for completion\)|BlockUntilReady|BlockHostUntilDone|block_until_ready"
@@ -92,7 +94,7 @@ _SLICES = (
     _rule(
         "dispatch",
         r"^(SessionRun|FunctionRun|TFE_Py_|Eager|KernelAndDevice|ExecutorState|ExecutorDone|PjitFunction|PjRt"
-        r"|tf\.constant|convert_to_tensor|ParseArguments|ThunkExecutor|RunHandler|DirectSession|GraphRun)"
+        r"|ParseArguments|ThunkExecutor|RunHandler|DirectSession|GraphRun)"
         r"|LoadedExecutable|PjRtCApi|ExecuteHelper|[Ll]aunch|AllocateOutput|^Execute",
     ),
 )
@@ -101,12 +103,31 @@ _DISPATCHING = frozenset({"cpu_op", "Op", "cuda_runtime", "cuda_driver", "hip_ru
 _MARKS = frozenset({"user_annotation", "gpu_user_annotation", "Trace"})
 
 
+LONG_PS = 200_000_000
+"""A conversion that takes longer moves data; shorter ones are part of launching an op."""
+_CONVERTS = re.compile(r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut)")
+_builds = re.compile(_BUILDS).search
+
+
 @lru_cache(maxsize=50_000)
-def of_slice(name: str, category: str | None, is_op: bool, traced: bool) -> Meaning:
-    """What a slice on the driving thread stands for. is_op: it names an op; traced: a call of a tf.function
-    that traced it first."""
+def builds(name: str) -> bool:
+    """Whether XLA makes a program in a slice of that name."""
+    return _builds(name) is not None
+
+
+def of_slice(name: str, category: str | None, is_op: bool, traced: bool, dur_ps: int = 0) -> Meaning:
+    """What a slice on the driving thread stands for. is_op: it names an op; traced: it is a call that traced
+    or compiled what it calls; dur_ps: its duration, which decides what a conversion is."""
     if traced:
         return Meaning("compile", True)
+    return _of_name(name, category, is_op) or Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
+
+
+@lru_cache(maxsize=50_000)
+def _of_name(name: str, category: str | None, is_op: bool) -> Meaning | None:
+    """What all slices stand for that are called so; None for conversions."""
+    if _CONVERTS.search(name):
+        return None
     if category == "python_function" or name.startswith("$"):
         frame = python_frame.of_any(name)
         if frame is not None:

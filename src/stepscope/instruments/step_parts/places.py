@@ -43,10 +43,11 @@ def of_label(
     for (other,) in query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows():
         paths, meanings = _stacks(query, other)
         for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
-            everything[paths.get(stack_id, ())] += weight_ps
+            path = paths.get(stack_id, ())
+            everything[path] += weight_ps
             ran = None if cpu_ps is None else cpu_ps / weight_ps
             for part, share in labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran):
-                if path := paths.get(stack_id):
+                if path:
                     by_label[part][path] += round(share * weight_ps)
     weights = by_label[label] or by_label[_ALIKE.get(label)]
     if label == "python" and (found := in_loop(weights, everything)) is not None:

@@ -1,27 +1,13 @@
 -- The step in which something was traced or compiled
 --
 -- question: During which step was a function traced or compiled?
--- reads: compilation, step, capture
+-- reads: compilation, _step_span, capture
 -- notes: The step in which its middle lies, of the same run and host, if clocks can be compared. What was compiled
 --   outside of steps is not here.
 -- columns:
 --   compilation_id | int | Compilation | number of the compilation
 --   step_id | int | Step row | row of the view step
-WITH spans AS (
-  SELECT
-    s.id AS span_id,
-    s.run_id AS span_run,
-    s.host_id AS span_host,
-    s.source_id AS span_source,
-    CAST(c.origin_unix_ns AS DOUBLE) * 1000.0 AS span_origin,
-    CAST(s.ts_ps AS DOUBLE) AS begin_at,
-    CAST(s.ts_ps AS DOUBLE) + CAST(s.dur_ps AS DOUBLE) AS end_at
-  FROM step AS s
-  INNER JOIN capture AS c ON c.source_id = s.source_id
-  WHERE s.recovered_from <> 'whole_capture' AND s.dur_ps > 0
-),
-
-compiled AS (
+WITH compiled AS (
   SELECT
     m.id AS made_id,
     m.run_id,
@@ -35,7 +21,7 @@ compiled AS (
 
 SELECT l.made_id AS compilation_id, MIN(p.span_id) AS step_id
 FROM compiled AS l
-INNER JOIN spans AS p
+INNER JOIN _step_span AS p
   ON p.span_run = l.run_id
   AND p.span_host = l.host_id
   AND CASE WHEN p.span_source = l.source_id THEN l.middle ELSE l.middle + (l.made_origin - p.span_origin) END

@@ -1,27 +1,13 @@
 -- The step in which a sample of a stack lies
 --
 -- question: During which step was a sample taken?
--- reads: stack_sample, step, capture
+-- reads: stack_sample, _step_span, capture
 -- notes: The step in which its middle lies, of the same run and host, if clocks can be compared. Samples outside of
 --   steps are not here.
 -- columns:
 --   sample_id | int | Sample | number of the sample
 --   step_id | int | Step row | row of the view step
-WITH spans AS (
-  SELECT
-    s.id AS span_id,
-    s.run_id AS span_run,
-    s.host_id AS span_host,
-    s.source_id AS span_source,
-    CAST(c.origin_unix_ns AS DOUBLE) * 1000.0 AS span_origin,
-    CAST(s.ts_ps AS DOUBLE) AS begin_at,
-    CAST(s.ts_ps AS DOUBLE) + CAST(s.dur_ps AS DOUBLE) AS end_at
-  FROM step AS s
-  INNER JOIN capture AS c ON c.source_id = s.source_id
-  WHERE s.recovered_from <> 'whole_capture' AND s.dur_ps > 0
-),
-
-looked AS (
+WITH looked AS (
   SELECT
     m.id AS look_id,
     m.run_id,
@@ -35,7 +21,7 @@ looked AS (
 
 SELECT l.look_id AS sample_id, MIN(p.span_id) AS step_id
 FROM looked AS l
-INNER JOIN spans AS p
+INNER JOIN _step_span AS p
   ON p.span_run = l.run_id
   AND p.span_host = l.host_id
   AND CASE WHEN p.span_source = l.source_id THEN l.middle ELSE l.middle + (l.look_origin - p.span_origin) END

@@ -2,10 +2,8 @@
 --
 -- question: Which functions were traced or compiled, how often, called from where, and what was new about the calls?
 -- reads: compilation, _compilation_step
--- notes: As the recorder of `stepscope record` saw it, from the start of the program on. One row for each function,
---   line that called it, and kind of change; was and became are those of its last call. A value that changes is one
---   of Python's own, which is compiled in; new_function is a function object made anew, so that nothing compiled for
---   another fits; unknown means that nothing differs from an earlier call which compiled, as far as the recorder looks.
+-- notes: One row for each function, line that called it, and kind of change; was and became are those of its last
+--   call. The analysis compilations lists them and explains the changes.
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
