@@ -136,9 +136,8 @@ def one(cause: str, **more) -> Judgement:
         ),
         (
             one("compile", function="train_step", compiling=9, place=MAIN),
-            "Tracing and compiling take 60.0 % of a step (60.0 ms of 100 ms): of `train_step` in 9 of 9 "
-            "steps, called "
-            "in train.py:69 `main`.",
+            "Tracing and compiling take 60.0 % of a step (60.0 ms of 100 ms): `train_step` compiles in 9 of "
+            "9 steps, called in train.py:69 `main`.",
         ),
         (
             one("dispatch", calls=2154),
@@ -162,7 +161,7 @@ def one(cause: str, **more) -> Judgement:
         ),
         (
             one("unknown"),
-            "The recording does not show what 60.0 % of a step (60.0 ms of 100 ms) goes to.",
+            "The recording does not show where 60.0 % of a step (60.0 ms of 100 ms) goes.",
         ),
         (
             one("none", whole_capture=True),

@@ -174,7 +174,7 @@ def test_one_step_has_no_spread():
     found = report(draw("step train : [step 0]\ncpu/t thread : [a:A]"))
     assert found.headline[0] == "One train step takes 8.00 µs."
     steps = next(s for s in found.sections if s.name == "step_list")
-    assert steps.answer[0] == "1 train step: 8.00 µs; found by marker."
+    assert steps.answer[0] == "1 train step: 8.00 µs; found by marks in the program."
 
 
 def test_graphs_are_no_recordings():

@@ -155,7 +155,7 @@ def test_retraced_functions():
     outside = [(50 + i, "unknown", None) for i in range(5)]
     assert "retraced_functions" not in found(compiled(*outside[1:]))
     (row,) = found(compiled(*outside))["retraced_functions"]
-    assert (row["severity"], row["changed"]) == ("low", "nothing that the recorder knows of")
+    assert (row["severity"], row["changed"]) == ("low", "nothing that the recorder saw")
 
 
 def test_recompilation_leaves_functions_to_the_recorder():

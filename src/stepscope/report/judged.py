@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
 from stepscope.report.parts import Column, Finding, Note, Section, Table
+from stepscope.report.sentences import host_of
 
 if TYPE_CHECKING:
     from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace
@@ -25,9 +26,20 @@ _TAKES = {
     "wait": "sleeping and waiting for locks, files or sockets takes {part}",
     "idle": "the accelerator has nothing to do for {part}",
     "none": "nothing stands out: ops run for {part}",
-    "unknown": "the recording does not show what {part} goes to",
+    "unknown": "the recording does not show where {part} goes",
 }
-_WORDS = {"idle": "the accelerator is idle", "python": "Python", "wait": "waiting", "unknown": "not known"}
+_WORDS = {
+    "input": "waiting for input",
+    "compile": "tracing and compiling",
+    "compute": "ops",
+    "communication": "communication that no compute hides",
+    "copy": "copying and converting data",
+    "dispatch": "launching ops",
+    "python": "the program's own Python",
+    "wait": "sleeping and waiting",
+    "idle": "the accelerator is idle",
+    "unknown": "not known",
+}
 
 Severity = Literal["high", "medium", "low", "info"]
 
@@ -140,11 +152,6 @@ _ANSWERS = (
 )
 
 
-def host_of(name: str) -> str:
-    """A host as a sentence names it."""
-    return "a host without a name" if name == "unknown" else name
-
-
 def _sentence(one: Judgement, run: bool, host: bool) -> str:
     """What limits a host. run, host: name them, because there are others."""
     whose = f" of {one.run_id}" if run else ""
@@ -171,27 +178,36 @@ def _more(one: Judgement) -> str:
     if one.cause == "input" and one.stage is not None:
         return f"; {one.stage} holds it up" + (f", written in {_at(one.place)}" if one.place else "")
     if one.cause == "compile":
-        what = f" of `{one.function}`" if one.function else ""
-        steps = f" in {one.compiling} of {units.count(one.steps, 'step')}" if one.compiling else ""
-        place = f", called in {_at(one.place)}" if one.place else ""
-        why = f"; {_new(one.retrace)}" if one.retrace is not None else ""
-        return f":{what}{steps}{place}{why}" if what or steps or place else ""
+        return _compiles(one)
     if one.cause == "dispatch":
         calls = f": {units.count(one.calls, 'call')} a step" if one.calls else ""
         return calls + (f"{',' if calls else ':'} in {_at(one.place)}" if one.place else "")
     return f", in {_at(one.place)}" if one.place is not None else ""
 
 
+def _compiles(one: Judgement) -> str:
+    """Which function compiles, how often, from where and why."""
+    what = [f"`{one.function}` compiles"] if one.function else []
+    if one.compiling and one.steps > 1:
+        what.append(f"in {one.compiling:,} of {units.count(one.steps, 'step')}")
+    said = " ".join(what)
+    if one.place is not None:
+        said += f"{', ' if said else ''}called in {_at(one.place)}"
+    if one.retrace is not None:
+        said += f"{'; ' if said else ''}{_new(one.retrace)}"
+    return f": {said}" if said else ""
+
+
 _NEW = {
     "value": "{argument} has another value each time",
     "shape": "{argument} has another shape each time",
-    "dtype": "{argument} has another type of element each time",
+    "dtype": "{argument} has another element type each time",
     "type": "{argument} is of another type each time",
     "structure": "{argument} has another structure each time",
     "function": "{argument} is another function each time",
     "object": "{argument} is another object each time",
-    "new_function": "the function itself is made anew each time",
-    "unknown": "nothing that the recorder knows of changed between these calls",
+    "new_function": "the function itself is a new object each time",
+    "unknown": "the recorder saw nothing change between these calls",
 }
 
 
@@ -288,10 +304,7 @@ def _place(place: Place | None) -> dict[str, Any] | None:
 
 def _because(one: Judgement) -> list[str]:
     whole = "the recording" if one.whole_capture else f"{units.count(one.steps, 'step')}"
-    told = [
-        f"{_WORDS.get(part.label, part.label)}: {units.show(part.share, 'ratio')} of {whole}"
-        for part in one.causes
-    ]
+    told = [f"{_WORDS[part.label]}: {units.show(part.share, 'ratio')} of {whole}" for part in one.causes]
     if one.stage is not None:
         told.append(f"{one.stage} is the stage that holds the program up most")
     if one.op_type is not None and one.op_share is not None:

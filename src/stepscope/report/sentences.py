@@ -34,7 +34,7 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
     if hosts and not any(row["sources"] for row in hosts):
         yield _without_time(hosts)
     elif hosts and not steps and not told["op_types"] and not any(row["events"] for row in hosts):
-        yield "Nothing was recorded: there are no events, so there is no telling where the time went."
+        yield "Nothing was recorded: there are no events, so where the time went is unknown."
     if steps:
         main = max(steps, key=lambda row: row["steps"] * row["mean_ps"])
         whose = f" of {main['run_id']}" if several else ""
@@ -43,11 +43,6 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         sentence = (
             f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
         )
-        waits = [row for row in told["waits"] if row["wait"] == "input" and (row["share"] or 0) >= 0.01]
-        if waits and not judged:
-            whole = " of all runs" if several else ""
-            share = units.show(waits[0]["share"], "ratio")
-            sentence += f"; {share} of the step time{whole} is spent waiting for input"
         yield sentence + "."
     busy = [row for row in told["busy_by_device"] if row["place"] == "device"]
     if busy:
@@ -68,6 +63,11 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
         parts = [f"{_short(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top]
         yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
+
+
+def host_of(name: str) -> str:
+    """A host as a sentence names it."""
+    return "a host without a name" if name == "unknown" else name
 
 
 def _on(row: Mapping[str, Any]) -> str:
@@ -147,12 +147,13 @@ def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
 
 
 _FOUND_BY = {
+    "marker": "marks in the program",
     "profiler_step": "the profiler's own marks",
     "session_run": "calls of Session.run",
     "function_run": "runs of the training function",
     "function_call": "calls of a compiled function",
     "get_next": "requests for the next batch",
-    "file": "file, one for each step",
+    "file": "files, one for each step",
     "recorder": "the recorder",
 }
 """What tells where a step begins, by `recovered_from` of the view step."""
@@ -171,14 +172,14 @@ def _steps(told: Mapping[str, Rows]) -> Iterable[str]:
         kind = "" if row["kind"] == "unknown" else f"{_words(row['kind'])} "
         where = f"{row['run_id']}: " if len(hosts) > 1 else ""
         counted = units.count(row["steps"], f"{kind}step")
-        counted += f" on {row['host_id']}" if len(hosts[row["run_id"]]) > 1 else ""
+        counted += f" on {host_of(row['host_id'])}" if len(hosts[row["run_id"]]) > 1 else ""
         found_by = f"found by {_FOUND_BY.get(row['recovered_from'], _words(row['recovered_from']))}"
         if row["steps"] == 1:
             yield f"{where}{counted}: {_ps(row['mean_ps'])}; {found_by}."
         else:
             yield (
-                f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, p95 "
-                f"{_ps(row['p95_ps'])}{_spread(row['spread'])}; {found_by}."
+                f"{where}{counted}: mean {_ps(row['mean_ps'])}, median {_ps(row['median_ps'])}, 95 % within "
+                f"{_ps(row['p95_ps'])}; {found_by}."
             )
     if len(groups) > len(longest):
         more = len(groups) - len(longest)
@@ -238,7 +239,8 @@ def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
         hosts.setdefault((row["run_id"], row["host_id"]), []).append(row)
     ordered = sorted(hosts.items(), key=lambda one: -(one[1][0]["wait_share"] or 0.0))
     for (run, host), stages in ordered[:_MOST_GROUPS]:
-        whose = f" of {host} in {run}" if several_runs(told) else f" of {host}" if len(hosts) > 1 else ""
+        named = host_of(host)
+        whose = f" of {named} in {run}" if several_runs(told) else f" of {named}" if len(hosts) > 1 else ""
         first = stages[0]
         share = units.show(first["wait_share"] or 0.0, "ratio")
         yield _VERDICTS.get(first["verdict"], _UNJUDGED).format(whose, share)
@@ -287,11 +289,6 @@ def _short(name: str) -> str:
 
 def _ps(value: int) -> str:
     return units.show(value, "ps")
-
-
-def _spread(spread: float | None) -> str:
-    """How far the p95 lies above the median; from tenfold on, percents say nothing that the two do not."""
-    return f", spread {units.show(spread, 'ratio')}" if spread is not None and spread < 10 else ""
 
 
 def _words(name: str) -> str:

@@ -33,7 +33,7 @@ class Neighbours(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """They took so much more or less of the machine that a step may have changed by that alone."""
+        """Whether they used enough more or less of the machine to change the step themselves."""
         return abs(self.after - self.before) >= OTHERS * self.cores
 
 

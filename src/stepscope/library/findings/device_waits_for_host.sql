@@ -1,4 +1,4 @@
--- Lines that wait for the device
+-- Lines of the program wait for the device
 --
 -- question: Which lines of the program wait until the device has done its work?
 -- reads: step, device, _step_purpose

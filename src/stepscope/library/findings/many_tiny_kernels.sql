@@ -4,7 +4,7 @@
 -- reads: device_sum
 -- severity: high from 50 % idle, medium from 20 %; only when slices last less than 20 µs on average and a
 --   tenth of the window is idle in gaps shorter than 100 µs
--- impact: {device} runs {kernels} {kernels:slice|slices} of {mean_ps} on average and is idle for
+-- impact: {device} runs {kernels} {kernels:kernel|kernels} of {mean_ps} on average and is idle for
 --   {idle_share} of the window, {short_gap_ps} of it in {gaps} {gaps:gap|gaps} under 100 µs: launching
 --   costs more than the work.
 -- action: Fuse small ops: jit_compile=True (XLA), CUDA graphs, fused optimizers, larger batches.

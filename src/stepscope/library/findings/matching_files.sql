@@ -3,7 +3,7 @@
 -- question: How much time goes into ops that list or match files?
 -- reads: slice, rollup_op, track_place, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
--- impact: Listing files runs {runs} {runs:time|times} and takes {impact_ps}, {share} of the window.
+-- impact: Files are listed {runs} {runs:time|times}, which takes {impact_ps}, {share} of the window.
 -- action: List the files once, before the pipeline: files = tf.io.gfile.glob(pattern), or keep the list in a
 --   file; with many small files, pack them into fewer TFRecords.
 -- notes: Slices are cut at the edges of the window; what runs at the same time counts once.

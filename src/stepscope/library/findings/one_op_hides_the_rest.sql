@@ -3,7 +3,7 @@
 -- question: Does a fused op, a compiled cluster or a call take much of the time without showing its parts?
 -- reads: op_sum
 -- severity: medium from 50 % of the self time on its place, low from 20 %
--- impact: {op} ({op_type}) takes {impact_ps}, {share} of the time of its {place}, and the recording does
+-- impact: {op} ({op_type}) takes {impact_ps}, {share} of the time of {place} ops, and the recording does
 --   not show what happens inside it.
 -- action: An op is the smallest unit that this recording shows. Look inside with a finer one: an XPlane
 --   capture (tf.profiler.experimental.start) shows the instructions of XLA clusters, and XLA_FLAGS with

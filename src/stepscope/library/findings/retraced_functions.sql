@@ -37,7 +37,7 @@ SELECT
   END AS place,
   CASE c.change
     WHEN 'new_function' THEN 'the function object itself'
-    WHEN 'unknown' THEN 'nothing that the recorder knows of'
+    WHEN 'unknown' THEN 'nothing that the recorder saw'
     WHEN 'function' THEN 'the function passed as ' || COALESCE(c.argument, 'an argument')
     WHEN 'object' THEN 'the object passed as ' || COALESCE(c.argument, 'an argument')
     ELSE c.change || ' of ' || COALESCE(c.argument, 'an argument')

@@ -1,4 +1,4 @@
--- Single steps take far longer than the others
+-- Some steps take far longer than the others
 --
 -- question: Are there steps of a host that take more than twice the median?
 -- reads: step

@@ -1,0 +1,312 @@
+"""Recordings that cannot be drawn: files without time, several hosts, damage, stacks, compilations,
+pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tests.draw import UNIT_PS, Tables, draw
+
+MS = 10**9
+STEPS = "step train : [train.....][train.....][train.....]\n"
+"""Three steps of 12 µs."""
+PYTHON = "cpu/python thread : [train.....][train.....][train.....]\n"
+INPUT = STEPS + PYTHON + "cpu/python thread :  [IteratorGetNextOp::DoCompute......]"
+
+
+def nothing_recorded() -> Tables:
+    tables = Tables()
+    tables.source()
+    return tables
+
+
+def a_graph() -> Tables:
+    tables = Tables()
+    tables.source(format="graph", producer="unknown", events_seen=7, events_stored=7)
+    return tables
+
+
+def graphs_beside_a_recording() -> Tables:
+    tables = draw("cpu/t thread : [a:Add]")
+    for number in (1, 2):
+        tables.source(number, format="graph", producer="unknown", events_seen=7, events_stored=7)
+    return tables
+
+
+def _tensor(tables: Tables, source_id: int, name: str, role: str, elements: int) -> None:
+    facts = {"dtype": "float32", "elements": elements, "bytes": 4 * elements, "slices": 1}
+    tables.add("checkpoint_tensor", source_id=source_id, name=name, role=role, **facts)
+
+
+def a_checkpoint() -> Tables:
+    tables = Tables()
+    facts = {"path": "a/model-7.index", "format": "checkpoint", "producer": "unknown"}
+    tables.source(events_seen=3, events_stored=3, **facts)
+    for name, role, elements in (("w", "weight", 100), ("w/Adam/m", "slot", 100), ("step", "optimizer", 2)):
+        _tensor(tables, 0, name, role, elements)
+    return tables
+
+
+def checkpoints_and_a_graph() -> Tables:
+    tables = a_graph()
+    for number in range(1, 6):
+        facts = {"path": f"a/model-{number}.index", "format": "checkpoint", "producer": "unknown"}
+        tables.source(number, events_seen=1, events_stored=1, **facts)
+        _tensor(tables, number, "w", "weight", 1)
+    return tables
+
+
+def _host(tables: Tables, host: str, dur_ps: int, steps: int = 3, **facts: str) -> None:
+    """A host with steps of one length."""
+    source_id = len(tables.rows["source"])
+    tables.source(source_id, host_id=host, events_seen=steps, events_stored=steps)
+    told = {"kind": "train", "recovered_from": "marker", "averaged": True, **facts}
+    for i in range(steps):
+        span = {"ts_ps": i * 2 * dur_ps, "dur_ps": dur_ps}
+        tables.add("step_stored", source_id=source_id, host_id=host, step=i, **told, **span)
+
+
+def _slow_host() -> Tables:
+    tables = Tables()
+    _host(tables, "a", 10 * UNIT_PS)
+    _host(tables, "b", 15 * UNIT_PS)
+    return tables
+
+
+def two_hosts_alike() -> Tables:
+    tables = draw(INPUT)
+    for table in ("source", "capture", "device", "track", "slice", "step_stored"):
+        for row in list(tables.rows[table]):
+            own = {key: value for key, value in row.items() if key != "id"}
+            for key in ("source_id", "capture_id"):
+                own |= {key: 1} if key in own else {}
+            for key, of in (("device_id", "device"), ("track_id", "track")):
+                if own.get(key) is not None:
+                    own[key] += len(tables.rows[of]) // (2 if table != of else 1)
+            tables.add(table, **{**own, "host_id": "w1"})
+    for row in (row for rows in tables.rows.values() for row in rows):
+        row |= {"host_id": "unknown"} if row.get("host_id") == "h" else {}
+    return tables
+
+
+def two_hosts_unlike() -> Tables:
+    tables = draw(INPUT)
+    _host(tables, "b", 20 * UNIT_PS)
+    return tables
+
+
+def different_programs_in_a_folder() -> Tables:
+    tables = two_hosts_unlike()
+    tables.rows["source"][1]["producer"] = tables.rows["capture"][1]["producer"] = "kineto"
+    return tables
+
+
+def runs_of_several_hosts() -> Tables:
+    """Two runs, each with steps, ops and a device of its own."""
+    tables = _slow_host()
+    other = draw(STEPS + PYTHON + "gpu/s1 device_stream : [a:MatMul]\ngpu/s2 device_stream : [a:MatMul]")
+    for table, rows in other.rows.items():
+        for row in rows:
+            own = {key: value for key, value in row.items() if key != "id"}
+            for key in ("source_id", "capture_id"):
+                own |= {key: own[key] + 9} if key in own else {}
+            tables.add(table, **{**own, "run_id": "other"})
+    return tables
+
+
+def many_groups_of_steps() -> Tables:
+    """Seven ways in which steps were found, on a host each, and one more: more than get a sentence."""
+    tables = Tables()
+    ways = ("profiler_step", "session_run", "function_run", "function_call", "get_next", "recorder", "marker")
+    for number, way in enumerate((*ways, "marker")):
+        _host(tables, f"h{number}", (10 - number) * UNIT_PS, recovered_from=way, kind="unknown")
+    return tables
+
+
+def a_file_for_each_step() -> Tables:
+    tables = Tables()
+    _host(tables, "h", 10 * UNIT_PS, recovered_from="file")
+    return tables
+
+
+def damage_and_caps() -> Tables:
+    tables = draw(STEPS + PYTHON)
+    tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 97, "events_lost": 3, "complete": False}
+    tables.rows["source"][0]["events_repaired"] = 2
+    tables.source(1, complete=False, error="not a trace")
+    tables.source(2, complete=False, events_capped=4)
+    tables.add("source_note", slug="truncated", effect="lost", events=3, detail="the file ends early")
+    return tables
+
+
+def one_event_lost() -> Tables:
+    tables = draw(STEPS + PYTHON)
+    tables.rows["source"][0] |= {"events_seen": 100, "events_stored": 99, "events_lost": 1, "complete": False}
+    tables.source(1, complete=False, events_capped=1)
+    return tables
+
+
+Frame = tuple[str, str, int, str, str]
+"""Function, file, line, module, and whose code it is."""
+
+
+TOKEN_F1: Frame = ("token_f1", "train.py", 31, "__main__", "program")
+MAIN: Frame = ("main", "train.py", 40, "__main__", "program")
+_SAVE = "tensorflow/python/checkpoint/checkpoint.py"
+
+
+def stacks(*frames: Frame) -> Tables:
+    """Two steps of 10 ms in which the main thread always has the same stack, the outermost frame first."""
+    tables = Tables()
+    tables.source(events_seen=20, events_stored=20)
+    for i in range(2):
+        facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
+        tables.add("step_stored", step=i, ts_ps=i * 10 * MS, dur_ps=10 * MS, **facts)
+    parent = place = None
+    for function, file, line, module, code in frames or (TOKEN_F1,):
+        of = {"function": function, "file": file, "line": line, "module": module, "code": code}
+        frame = tables.add("frame", **of)["id"]
+        place = frame if code == "program" else place
+        parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=place)["id"]
+    for i in range(20):
+        facts = {"ts_ps": i * MS, "weight_ps": MS, "cpu_ps": MS, "thread_name": "MainThread", "is_main": True}
+        tables.add("stack_sample", stack_id=parent, **facts)
+    return tables
+
+
+def storing_in_the_loop() -> Tables:
+    module = "tensorflow.python.checkpoint.checkpoint"
+    return stacks(MAIN, ("Checkpoint.save", _SAVE, 9, module, "library"))
+
+
+def waiting_for_the_device() -> Tables:
+    tables = stacks(MAIN, ("block_until_ready", "jax/_src/api.py", 9, "jax._src.api", "library"))
+    tables.add("device", name="gpu", kind="gpu")
+    return tables
+
+
+def launches_on_one_line() -> Tables:
+    tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
+    module = "tensorflow.python.eager.execute"
+    sampled = stacks(MAIN, ("quick_execute", "tensorflow/python/eager/execute.py", 53, module, "library"))
+    for table in ("frame", "stack"):
+        tables.rows[table] = sampled.rows[table]
+    for row in sampled.rows["stack_sample"]:
+        row |= {"ts_ps": row["ts_ps"] // MS * UNIT_PS * 2, "weight_ps": 2 * UNIT_PS, "cpu_ps": 2 * UNIT_PS}
+    tables.rows["stack_sample"] = sampled.rows["stack_sample"]
+    return tables
+
+
+def an_op_with_its_line() -> Tables:
+    tables = draw(STEPS + PYTHON + "cpu/pool thread : [a:MatMul........................]")
+    place = {"file": "model.py", "line": 7, "function": "Net.call"}
+    tables.add("op_line", op_name="a", told_by="tfprof_log", **place)
+    return tables
+
+
+def compiling(steps: int) -> Tables:
+    """Steps in each of which a function is traced and compiled."""
+    tables = draw(
+        f"step ~compile : {'[train_step]' * steps}\ncpu/python thread : {'[train_step]' * steps}\n"
+        f"cpu/python thread : {' [XlaCompile]' * steps}"
+    )
+    for row in tables.rows["slice"]:
+        if row["name"] == "train_step":
+            row["args_json"] = '{"tf_function_call": "traced-nonXla"}'
+    return tables
+
+
+def compilations(change: str, argument: str | None = "x", was: str | None = "1", line: int = 9) -> Tables:
+    """Two steps in each of which the recorder saw a call compile."""
+    tables = compiling(2)
+    for i in range(3):
+        facts = {
+            "ts_ps": max(i - 1, 0) * 12 * UNIT_PS, "dur_ps": 12 * UNIT_PS, "framework": "tensorflow",
+            "function": "train_step", "call_file": "train.py", "call_line": line, "call_function": "main",
+            "number": i + 1, "changes_json": "[]",
+        }  # fmt: skip
+        new = {"argument": argument, "was": was, "became": None if was is None else "2"}
+        tables.add("compilation", change=change if i else "first", **facts, **(new if i else {}))
+    return tables
+
+
+def one_compilation() -> Tables:
+    tables = compilations("value")
+    tables.rows["step_stored"] = tables.rows["step_stored"][:1]
+    tables.rows["compilation"] = tables.rows["compilation"][:2]
+    return tables
+
+
+CHANGES: dict[str, tuple[str, str | None, str | None]] = {
+    "value": ("value", "rate", "0.1"),
+    "shape": ("shape", "x", "f32[32,8]"),
+    "dtype": ("dtype", "x", "float32"),
+    "type": ("type", None, "int"),
+    "structure": ("structure", "batch", None),
+    "function": ("function", "loss", "f"),
+    "object": ("object", "config", "Config"),
+    "new function": ("new_function", "rate", "0.1"),
+    "nothing seen": ("unknown", None, None),
+}
+
+
+def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, hosts: int = 1) -> Tables:
+    tables = draw(INPUT)
+    tables.add("user_stage", file="data.py", line=12, function="make", transformation="map", inputs_json="[]",
+               args_json="{}")  # fmt: skip
+    for host in range(hosts):
+        for number, (name, service) in enumerate((("Map", 8), ("BatchV2", 9))):
+            facts = {
+                "name": f"Iterator::Root::{name}", "branch_name": f"Iterator::Root::{name}", "width": 1,
+                "verdict": verdict, "service_ps": service * UNIT_PS, "wait_share": 0.3, "lane": name,
+                "limits": limits if number == 0 else 2 if limits else None, "work_from": "trace",
+            }  # fmt: skip
+            written = {"user_stage": "MapDataset:1", "file": "data.py", "line": 12} if number == 0 else {}
+            whose = {} if hosts == 1 else {"host_id": f"h{host}"}
+            tables.add("iterator", **facts, **written, **whose)
+    return tables
+
+
+def an_input_pipeline_in_part() -> Tables:
+    return an_input_pipeline("partly_input_bound", None)
+
+
+def an_input_pipeline_that_keeps_up() -> Tables:
+    return an_input_pipeline("not_input_bound", None)
+
+
+def an_input_pipeline_without_a_verdict() -> Tables:
+    return an_input_pipeline("unknown", None)
+
+
+def pipelines_of_many_hosts() -> Tables:
+    return an_input_pipeline(hosts=8)
+
+
+def judged() -> Iterator[tuple[str, Tables]]:
+    """Those of which only the judgement is listed."""
+    yield "compile", compiling(2)
+    yield "compile, only step", compiling(1)
+    for make in (stacks, launches_on_one_line, an_op_with_its_line, an_input_pipeline, one_compilation):
+        yield make.__name__.replace("_", " "), make()
+    yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
+
+
+WHOLE: tuple[Callable[[], Tables], ...] = (
+    nothing_recorded, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph,
+    two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
+    many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
+    an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
+    pipelines_of_many_hosts,
+)  # fmt: skip
+PROBLEMS: dict[str, Callable[[], Tables]] = {
+    "slow_host": _slow_host,
+    "incomplete_source": damage_and_caps,
+    "incomplete_source, one": one_event_lost,
+    "capped_trace": damage_and_caps,
+    "capped_trace, one": one_event_lost,
+    "python_between_ops": stacks,
+    "per_step_io": storing_in_the_loop,
+    "device_waits_for_host": waiting_for_the_device,
+    "retraced_functions": lambda: compilations("value"),
+}

@@ -1,0 +1,68 @@
+"""Every sentence has a recording that produces it: sentences.md has them all, and a template that no
+recording reaches fails here."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope import library
+from tests.report import sentence_list
+
+SOURCE = Path(stepscope.__file__).parent
+MODULES = ("report/judged.py", "report/sentences.py", "report/advice.py")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+@pytest.fixture(scope="module")
+def said() -> str:
+    return sentence_list.listed()
+
+
+def test_sentences_are_as_they_were_read(said: str) -> None:
+    """Exactly, with their numbers and units. `python -m tests.report.sentence_list` writes the file anew:
+    read what it changes."""
+    assert said.splitlines() == sentence_list.PATH.read_text(encoding="utf-8").splitlines()
+
+
+def templates(path: str) -> dict[str, int]:
+    """Pieces of at least two words of the strings in a module, with their lines: what an f-string or a
+    template has between its values. Docstrings are left out."""
+    tree = ast.parse((SOURCE / path).read_text(encoding="utf-8"))
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in skipped:
+            continue
+        for piece in re.split(r"\{\w*\}", node.value):
+            if len(_WORD.findall(piece)) >= 2 and " " in piece.strip():
+                found[piece.strip()] = node.lineno
+    return found
+
+
+def test_templates_are_found() -> None:
+    """An empty list would pass every test below."""
+    assert {"waiting for input takes", "has another value each time"} <= set(templates(MODULES[0]))
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_every_template_was_produced(path: str, said: str) -> None:
+    lower = said.lower()  # a piece may begin a sentence
+    missing = {piece: line for piece, line in templates(path).items() if piece.lower() not in lower}
+    assert missing == {}
+
+
+def _alternatives(template: str) -> list[str]:
+    """The pieces of a finding's template between its values, each form of those that have two."""
+    flat = re.sub(r"\{\w+:([^|}]*)\|([^}]*)\}", r"{}\1{}\2{}", template)
+    return [piece for piece in re.split(r"\{\w*\}", flat) if len(_WORD.findall(piece)) >= 2]
+
+
+@pytest.mark.parametrize("entry", library.entries("finding"), ids=lambda entry: entry.name)
+def test_every_finding_was_produced(entry: library.Entry, said: str) -> None:
+    assert f": {entry.title.rstrip('.')}. " in said, f"no recording produces {entry.slug}"
+    assert [piece for piece in _alternatives(entry.impact) if piece.strip() not in said] == []
