@@ -427,6 +427,12 @@ NOTES: dict[str, Message] = {
         "Check who may read it, or write it again: `stepscope record` does, and so does "
         "tf.compat.v1.profiler.write_op_log.",
     ),
+    "other-values": Message(
+        "Values of a profile that are not shown",
+        "A pprof profile may have several values for each stack, such as bytes in use and bytes allocated "
+        "since the start. stepscope shows one of them: time before memory before counts.",
+        "Look at the others with `pprof -sample_index=NAME FILE`.",
+    ),
     "record-checksum": Message(
         "Records with a wrong checksum",
         "The bytes of these records changed after they were written. They were skipped.",
@@ -466,8 +472,8 @@ NOTES: dict[str, Message] = {
     ),
     "samples-without-times": Message(
         "Samples that tell no times",
-        "Collapsed stacks tell how many samples each stack had, not when they were taken. They are shown one "
-        "after the other in alphabetical order: shares are right, moments are not.",
+        "Collapsed stacks and pprof's profiles tell how often each stack was seen, not when. The stacks are "
+        "shown one after the other in alphabetical order: shares are right, moments are not.",
         "To see the order in time, record in another format: py-spy's speedscope, or a trace.",
     ),
     "stacks-capped": Message(

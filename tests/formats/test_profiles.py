@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import stepscope
 from stepscope import formats
+from stepscope.cli import main
+from stepscope.formats import memory_timeline
 from tests import corpus
 
 SAMPLES = corpus.SAMPLES / "profile"
@@ -111,6 +113,48 @@ def test_raw_memory_timeline():
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "peak", "when", "holders"),
+    [
+        ("memory.json", 19968, 2_500_000_000, [8192, 4096, 4096, 2048, 1024, 512]),
+        ("memory.raw.json", 13824, MS // 2, [8192, 4096, 1024, 512]),
+    ],
+)
+def test_the_peak_of_a_memory_timeline(name, peak, when, holders, capsys):
+    """By hand: the moment at which the categories add up to most, and what each of them holds then."""
+    sums: dict[int, int] = {}
+    for at, _, value in slices(SAMPLES / name, MEMORY):
+        sums[at] = sums.get(at, 0) + int(value)
+    assert (max(sums.values()), min(at for at in sums if sums[at] == max(sums.values()))) == (peak, when)
+    assert main(["memory", str(SAMPLES / name), "--format", "json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["allocators"]
+    assert (told["peak_bytes"], told["peak_ps"]) == (peak, when)
+    assert [row["bytes"] for row in told["at_peak"]["by_kind"]] == holders
+    assert [point["bytes"] for point in told["curve"]][-1] == sums[max(sums)]
+    assert main([str(SAMPLES / name)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"The peak of memory is {peak / 1024:.1f} KiB, first reached at" in said
+    assert "8.00 KiB activations, 4.00 KiB parameters" in said
+    assert "step" not in said.partition("Evidence")[0].replace("no-steps", "")
+    assert f"stepscope memory {SAMPLES / name}" in said
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=8, max_size=8), min_size=1, max_size=9))
+@settings(max_examples=25, deadline=None)
+def test_blocks_of_sizes_add_up_to_them(tmp_path_factory, drawn: Any):
+    """At every moment, by category, whatever grows and shrinks."""
+    path = tmp_path_factory.mktemp("m") / "m.json"
+    path.write_text(json.dumps([list(range(1, len(drawn) + 1)), [[0, *sizes] for sizes in drawn]]))
+    blocks = slices(path, "SELECT kind, bytes, born_ps, freed_ps, at_peak FROM buffer")
+    for number, sizes in enumerate(drawn):
+        at = number * 10**6
+        held = dict.fromkeys(memory_timeline.CATEGORIES, 0)
+        for kind, size, born, freed, _ in blocks:
+            held[kind] += size if born <= at and (freed is None or freed >= at) else 0
+        assert list(held.values()) == sizes
+    assert sum(size for _, size, _, _, at_peak in blocks if at_peak) == max(map(sum, drawn))
+
+
 def test_odd_entries_of_a_memory_timeline_are_counted(tmp_path):
     path = tmp_path / "m.json"
     zeros = [0] * 9
@@ -147,7 +191,6 @@ def test_each_profile_has_one_owner():
             "export_chrome_trace",
         ),
         ("p.json", {"meta": {"interval": 1, "preprocessedProfileVersion": 44}}, "Firefox profile", "py-spy"),
-        ("memory.prof", b"\n\x04\x08\x01\x10\x02\n\x04\x08\x03\x10\x04", "pprof", "record a trace"),
         ("vm.overview_page.pb", b"\n\x10abcdefgh", "TensorBoard page", ".xplane.pb"),
         ("model.h5", b"\x89HDF\r\n\x1a\n", "Keras model", "checkpoint"),
     ],

@@ -92,6 +92,13 @@ class Events:
         text = json.dumps(event, ensure_ascii=True)[:-1]
         self.lines.append(f'{text}, "ts": {_signed_us(start_ps)}, "dur": {_us(length)}}}')
 
+    def instant(self, name: str, at_ps: int, pid: Any, tid: Any, args: dict[str, Any]) -> None:
+        """Adds a moment with what is to be said of it."""
+        self._count()
+        event = {"ph": "i", "s": "t", "name": name, "pid": pid, "tid": tid, "args": args}
+        text = json.dumps(event, ensure_ascii=True)[:-1]
+        self.lines.append(f'{text}, "ts": {_signed_us(at_ps - (self.origin_ps or 0))}}}')
+
     def counter(self, name: str, at_ps: int, values: Mapping[str, int], pid: Any = 0) -> None:
         """Adds what a counter is from a moment on, by series."""
         self._count()

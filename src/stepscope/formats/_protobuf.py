@@ -25,7 +25,7 @@ def _score(data: memoryview, shape: Shape, left: list[int], depth: int) -> int:
     points = 0
     for number, wire, body, cut in fields(data):
         left[0] -= 1
-        if left[0] < 0:
+        if left[0] < 0 or (number == 0 and cut):
             break
         what = shape.get(number, "unknown")
         if what is None:
@@ -50,25 +50,30 @@ def _is_text(body: bytes, cut: bool) -> bool:
 
 
 def fields(data: memoryview) -> Iterator[tuple[int, int, memoryview, bool]]:
-    """Number, wire type, bytes and whether these are cut, of each field; a contradiction is field 0."""
+    """Number, wire type, bytes and whether these are cut, of each field. A contradiction is field 0,
+    and so is a field whose number is cut."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
         if tag is None:
+            yield 0, 0, data[:0], at >= len(data)  # else it is too long
             return
         number, wire = tag >> 3, tag & 7
         end, cut = at, False
         if wire == 0:
             value, end = varint(data, at)
             if value is None:
+                yield number, wire, data[:0], True
                 return
         elif wire == 2:
             length, at = varint(data, at)
             if length is None:
+                yield number, wire, data[:0], True
                 return
             end, cut = min(at + length, len(data)), at + length > len(data)
         elif wire in (1, 5):
             end = at + (8 if wire == 1 else 4)
+            cut = end > len(data)
         else:
             yield 0, wire, data[:0], False
             return

@@ -540,7 +540,7 @@ CREATE TABLE buffer (
   op_run_id BIGINT,                 -- execution that asked for it
   op_name VARCHAR,                  -- op that asked for it; NULL for what was held before the recording
   op_type VARCHAR,                  -- type of that op
-  kind VARCHAR NOT NULL,            -- output, temporary (gone when its op was done), persistent or unknown
+  kind VARCHAR NOT NULL,            -- output, temporary (gone when its op was done), persistent or unknown; in profiles of memory their own word, as gradient or buffer
   slot INTEGER,                     -- which output of the op
   dtype VARCHAR,                    -- element type, as DT_FLOAT
   shape VARCHAR,                    -- shape as JSON, [64,10]

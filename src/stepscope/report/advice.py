@@ -91,6 +91,9 @@ def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, 
     if not any(row["sources"] for row in told["runs_and_hosts"]):
         sql = " ".join(statements.text("ops_of_graphs", most=20).split())
         return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
+    formats = {row["format"] for row in told["completeness"]}
+    if formats and formats <= {"memory_timeline", "pprof"} and not told["op_types"]:
+        return (f"stepscope memory {where}", f"stepscope report {where} -o report.html")
     slugs = {finding.slug for finding in findings}
     if "input-wait" in slugs and told["pipeline_stages"]:
         return (f"stepscope pipeline {where}", f"stepscope report {where} -o report.html")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -24,6 +25,8 @@ TODO = (
 Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
 """Allocators, each with what changes would do to its peak."""
 
+_MOST_SAID = 3
+"""Allocators that the headline of a summary speaks of."""
 _STRETCHES = 960
 """Points of the drawn curve: the largest value in each of so many equal stretches of time."""
 _MOST = 6
@@ -65,6 +68,26 @@ def build(asked: Asked) -> Report:
     return Report(title, (_at_most(told[0][0]),), sections, document=document)
 
 
+def headline(found: Sequence[Memory]) -> list[str]:
+    """What comes first of recordings that hold memory and no time: the peak of each, with what holds it."""
+    said = []
+    for one in found[:_MOST_SAID]:
+        kinds = f": {', '.join(parts)}" if (parts := by_kind(one)) else ""
+        size = _bytes(one.peak.bytes)
+        if one.held.way == "stacks":
+            held = f"{one.device} held {size}" if one.device else f"{size} was held"
+            said.append(f"{held} when the profile was taken{kinds}.")
+        else:
+            whose = f" on {one.device}" if one.device else ""
+            when = (one.peak.ts_ps or 0) - _start(one)
+            said.append(f"The peak of memory{whose} is {size}, first reached at {_ps(when)}{kinds}.")
+    if len(found) > _MOST_SAID:
+        said.append(
+            f"{units.count(len(found) - _MOST_SAID, 'more allocator')}: `stepscope memory` shows them."
+        )
+    return said
+
+
 def group(one: Memory, changes: Sequence[WhatIf] = ()) -> Section:
     """An allocator as a section of a larger report."""
     why, *parts = _parts(one, changes, "Peak memory")
@@ -78,6 +101,8 @@ def _place(one: Memory) -> str:
 
 
 def _at_most(one: Memory) -> str:
+    if one.held.way == "stacks":
+        return f"{_bytes(one.peak.bytes)} was held when the profile was taken."
     when = "" if one.peak.ts_ps is None else f", first reached at {_ps(one.peak.ts_ps - _start(one))}"
     return f"The peak is {_bytes(one.peak.bytes)}{when}."
 
@@ -86,7 +111,7 @@ def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Secti
     yield Section("why", title, "What is there to know of these figures?", tuple(sentences(one)))
     asked = partial(statements.text, source_id=one.source_id, allocator=one.allocator)
     held = highest(one, _STRETCHES)
-    if held and one.peak.bytes:
+    if held and one.peak.bytes and one.held.way != "stacks":
         points = curve(one.held.blocks, one.held.base_bytes)
         span = max(points[-1][0] - points[0][0], 1)
         rows = tuple((span * i // len(held), size) for i, size in enumerate(held))
@@ -95,15 +120,16 @@ def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Secti
         table = Table(_HELD, rows, len(rows))
         sql = asked("memory_curve")
         yield Section("curve", "Over time", question, table=table, chart=chart, sql=sql)
-    for name, title, by in _views(one.peak.blocks):
-        table = _holders(holders(one.peak.blocks, by), one.peak.bytes)
+    for name, title, by in _views(one):
+        table = _holders(holders(one.peak.blocks, by), one.peak.bytes, one.held.way == "sizes")
         if table.rows:
-            chart = Chart("bar", "name", ("bytes",), f"{title}, at the peak")
+            chart = Chart("bar", "name", ("bytes",), title)
             sql = asked(f"memory_peak_{'by_op' if name == 'by_scope' else name}")
             question = "Who holds the peak?"
-            yield Section(name, f"{title}, at the peak", question, table=table, chart=chart, sql=sql)
+            title += ", at the peak" if one.held.way != "stacks" else ""
+            yield Section(name, title, question, table=table, chart=chart, sql=sql)
     order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(one))
-    if order:
+    if order and one.held.way == "events":
         title = "Allocated last before the peak, and freed first after it"
         question = "What makes the peak, and what ends it?"
         table = Table(_AROUND, order, len(order))
@@ -114,14 +140,15 @@ def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Secti
         yield Section("changes", title, "What would the peak be after a change?", diff=diff)
 
 
-def _holders(found: Sequence[Holder], peak: int) -> Table:
-    """The largest holders, and the others in one row."""
+def _holders(found: Sequence[Holder], peak: int, sizes: bool) -> Table:
+    """The largest holders, and the others in one row. sizes: their blocks are none."""
     shown = list(found[:_MOST])
     if rest := found[_MOST:]:
         size, blocks = sum(one.bytes for one in rest), sum(one.blocks for one in rest)
         shown.append(Holder(f"({len(rest):,} more)", size, blocks))
-    rows = tuple((one.name, one.bytes, one.bytes / peak, one.blocks) for one in shown if peak)
-    return Table(_HOLDERS, rows, len(rows))
+    wanted = len(_HOLDERS) - sizes
+    rows = tuple((one.name, one.bytes, one.bytes / peak, one.blocks)[:wanted] for one in shown if peak)
+    return Table(_HOLDERS[:wanted], rows, len(rows))
 
 
 def _change(one: WhatIf) -> Change:
@@ -132,16 +159,20 @@ def _change(one: WhatIf) -> Change:
     return Change(what, what, helps, values, outcome)
 
 
-def _views(blocks: Sequence[Block]) -> list[tuple[str, str, Callable[[Block], str]]]:
+def _views(one: Memory) -> list[tuple[str, str, Callable[[Block], str]]]:
     """Ways to look at the holders that show something each: name, title and key."""
+    blocks = one.peak.blocks
     views: list[tuple[str, str, Callable[[Block], str]]] = []
+    if one.held.way == "sizes":
+        return [("by_kind", "By category", lambda block: block.kind)]
     if any("/" in (block.op_name or "") for block in blocks):
         views.append(("by_scope", "By name scope", scope_of(2)))
     if any(block.code is not None for block in blocks):
         views.append(("by_line", "By line of the program", code_of))
     told = any(block.slot is not None or block.shape is not None for block in blocks)
     by_tensor = ("by_tensor", "By tensor", tensor_of)
-    views.append(by_tensor if told else ("by_op", "By op", op_of))
+    by_op = ("by_op", "By call" if one.held.way == "stacks" else "By op", op_of)
+    views.append(by_tensor if told else by_op)
     return views
 
 
@@ -153,14 +184,21 @@ def sentences(one: Memory) -> list[str]:
             "No allocations were recorded, so each tensor is assumed to live from its producer to its last "
             "reader in the executed graph, and nothing else to be held."
         )
+    if one.held.way == "sizes":
+        said.append("The recording has sizes by category over time; it does not show single tensors.")
+    if one.held.way == "stacks":
+        said.append("A profile shows one moment: not what was held before, nor what was freed by then.")
     if not one.complete:
         said.append(
             "Only the first allocations were read and the recording has more: the peak may come later."
         )
-    before = one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps is None)
-    if before:
+    first = _start(one) if one.held.way == "sizes" else None
+    before = one.held.base_bytes + sum(b.bytes for b in one.held.blocks if b.born_ps == first)
+    if one.held.way == "stacks":
+        pass
+    elif before:
         said.append(f"{_bytes(before)} was already held when the recording began.")
-    elif one.recorded and not one.held.totals:
+    elif one.recorded and not one.held.totals and one.held.way == "events":
         said.append(
             "What was held before the step (variables, constants) was not recorded and is not counted."
         )
@@ -170,10 +208,9 @@ def sentences(one: Memory) -> list[str]:
             f"{units.agree(one.held.contradictions, 'contradicts', 'contradict')} the blocks: the allocator "
             "reports another total than they add up to, so events are missing."
         )
-    kinds = {kind: sum(b.bytes for b in one.peak.blocks if b.kind == kind) for kind in _KINDS}
-    if any(kinds[kind] for kind in _KINDS if kind != "unknown"):
-        parts = [f"{_bytes(size)} {_KINDS[kind]}" for kind, size in kinds.items() if size]
-        said.append(f"At the peak: {', '.join(parts)}.")
+    if parts := by_kind(one):
+        when = "By kind" if one.held.way == "stacks" else "At the peak"
+        said.append(f"{when}: {', '.join(parts)}.")
     if rounded := rounded_up(one.peak.blocks):
         said.append(f"At the peak, blocks are {_bytes(rounded)} larger than what was asked for.")
     pieces = fragmentation(one.held.pools, one.peak.ts_ps)
@@ -217,7 +254,24 @@ def sentences(one: Memory) -> list[str]:
     return said
 
 
+def by_kind(one: Memory) -> list[str]:
+    """How many bytes of the peak are of each kind, most first; empty where no kind is known."""
+    sums: Counter[str] = Counter()
+    for block in one.peak.blocks:
+        sums[block.kind] += block.bytes
+    if not any(size for kind, size in sums.items() if kind != "unknown"):
+        return []
+    return [f"{_bytes(size)} {_KINDS.get(kind, kind)}" for kind, size in sums.most_common() if size]
+
+
 _KINDS = {
+    "parameter": "parameters",
+    "input": "inputs",
+    "activation": "activations",
+    "gradient": "gradients",
+    "buffer": "buffers",
+    "executable": "executables",
+    "autograd detail": "kept by autograd",
     "output": "outputs",
     "temporary": "temporary",
     "persistent": "persistent",

@@ -71,11 +71,14 @@ def build(trace: Trace, all: bool = False) -> Report:
     answers = ask(trace, [*asked, *problems], _KEPT)
     told = {entry.name: dicts(answers[entry.name]) for entry in asked}
     notes = notes_of(told["completeness"], library.entries("analysis"))
-    judged = judging.judge(trace.query) if _has_time(told) else []
+    timed = _has_time(told)
+    judged = judging.judge(trace.query) if timed else []
     findings = weighed(findings_of(answers, problems, notes, several_runs(told)), judged)
     answers["step_parts"] = _parts(answers["step_parts"], all)
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
         shown.remove("ops")  # a recording without types: the section before says the same
+    if not timed:
+        shown = [name for name in shown if name not in _OF_TIME]
     sections = [
         _section(
             library.entry(name),
@@ -102,6 +105,7 @@ def build(trace: Trace, all: bool = False) -> Report:
         title=title(told),
         headline=(
             *sentences(judged, several_runs(told), mixed),
+            *(() if timed else _of_memory(trace, told)),
             *headline(told, max(runs, 2) if mixed and judged else runs),
         ),
         sections=tuple(sections),
@@ -114,8 +118,24 @@ def build(trace: Trace, all: bool = False) -> Report:
 
 
 def _has_time(told: Mapping[str, Rows]) -> bool:
-    """Whether anything was recorded that takes time."""
-    return bool(told["step_parts"]) and any(row["events"] for row in told["runs_and_hosts"])
+    """Whether anything was recorded that takes time in steps: profiles tell which calls take it, and their
+    samples, like sizes of memory, belong to no step."""
+    recorded = {row["format"] for row in told["completeness"] if row["events_stored"]}
+    return bool(told["step_parts"]) and not recorded <= _PROFILES
+
+
+_PROFILES = {"collapsed", "cpuprofile", "memory_timeline", "pprof", "speedscope"}
+_OF_TIME = ("step_parts", "step_list")
+
+
+def _of_memory(trace: Trace, told: Mapping[str, Rows]) -> list[str]:
+    """What profiles of memory hold."""
+    if not any(row["format"] in ("memory_timeline", "pprof") for row in told["completeness"]):
+        return []
+    from stepscope.instruments.memory import allocators
+    from stepscope.report import memory
+
+    return memory.headline(sorted(allocators.find(trace.query), key=lambda one: -one.peak.bytes))
 
 
 def _parts(table: Table, all: bool) -> Table:

@@ -174,7 +174,7 @@ def _nothing(
         f"No recording was found under {where}.",
         seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs, "
         "checkpoints, folders of `stepscope record`, speedscope, .cpuprofile, rocprofv3, collapsed stacks, "
-        "PyTorch's memory timelines",
+        "pprof, PyTorch's memory timelines",
         todo=next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE),
         path=paths[0] if len(paths) == 1 else None,
     )

@@ -137,7 +137,7 @@ _KINDS = (
 )
 _PAGES = (".overview_page.pb", ".input_pipeline.pb", ".kernel_stats.pb", ".memory_profile.pb")
 """What TensorBoard's profiler computes from an XPlane."""
-_CHAKRA, _FIREFOX, _PPROF = "execution trace (Chakra)", "Firefox profile", "pprof profile"
+_CHAKRA, _FIREFOX = "execution trace (Chakra)", "Firefox profile"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
 _SUFFIXES = (
     ((".py", ".sh", ".ipynb"), "source code"),
@@ -148,15 +148,11 @@ _SUFFIXES = (
     ((".h5", ".keras"), _KERAS),
     ((".npz", ".npy"), "array file"),
 )
-_SAMPLE_TYPE = re.compile(rb"\n[\x02-\x08]\x08[\x01-\x7f]\x10[\x01-\x7f]")
-"""The first field of pprof's Profile: two places in its table of strings."""
 INSTEAD = {
     _CHAKRA: "record with torch.profiler.profile() and give what export_chrome_trace() writes: an execution "
     "trace says what ran and what it needed, not when",
     _FIREFOX: "look at it in profiler.firefox.com, or record with `py-spy record --format speedscope`, which "
     "stepscope reads",
-    _PPROF: "look at it with `pprof -http=: FILE`: it has totals of stacks and no times; to see when a "
-    "program did what, record a trace",
     _PAGE: "give the .xplane.pb that lies beside it: the page was computed from that",
     _KERAS: "give a checkpoint (save_weights with a name that does not end in .h5), or a recording of the "
     "training",
@@ -179,8 +175,6 @@ _JSON = rb"""(?:\xef\xbb\xbf)?\s*(?:
 
 def _known(head: bytes) -> str | None:
     """A format that is known by what it holds, and that no decoder reads."""
-    if _SAMPLE_TYPE.match(head):
-        return _PPROF
     if head.lstrip()[:1] != b"{" or b'"traceEvents"' in head:
         return None
     if b'"nodes"' in head and (b"chakra" in head or b'"ctrl_deps"' in head or b'"rf_id"' in head):

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from stepscope.formats._op_log import CodeLine
-from stepscope.instruments.memory import lanes, lifetimes, moves
+from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
 from stepscope.instruments.memory.blocks import Block, Held, pair
 from stepscope.instruments.memory.lifetimes import Life, Tensor
 from stepscope.instruments.memory.peak import Peak, peak
@@ -78,9 +78,13 @@ def find(query: Query) -> list[Memory]:
         lives = lifetimes.read(query, source_id)
         all_moves, complete = moves.read(query, source_id)
         recorded = bool(all_moves)
-        helds = pair(all_moves) if recorded else _from_lives(lives)
+        helds = pair(all_moves)
         if recorded:
             _label(query, source_id, helds, lives)
+        else:
+            helds, complete = summaries.read(query, source_id)
+            recorded = bool(helds)
+            helds = helds or _from_lives(lives)
         if run_id not in lines:
             lines[run_id] = _code(query, run_id)
         for block in (block for held in helds for block in held.blocks):
@@ -131,7 +135,11 @@ def _memory(
         complete,
         tuple(
             sorted(
-                (block for block in held.blocks if block.freed_ps is None and block.born_ps is not None),
+                (
+                    block
+                    for block in held.blocks
+                    if block.freed_ps is None and block.born_ps is not None and held.way == "events"
+                ),
                 key=lambda block: -block.bytes,
             )
         ),

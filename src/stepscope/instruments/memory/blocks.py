@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory.moves import Move, Pool
@@ -52,6 +53,9 @@ class Held:
     """Events after which the allocator told another total than the blocks add up to."""
     totals: int = 0
     """Events with a total."""
+    way: Literal["events", "sizes", "stacks"] = "events"
+    """How it was recorded: one by one, as sizes of categories over time, or as what each stack held
+    at one moment. Blocks of sizes add up to them and are no tensors."""
     pools: list[Pool] = field(default_factory=list)
     """States of the allocator that events told, in the order of time."""
 

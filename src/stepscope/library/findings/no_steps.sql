@@ -11,7 +11,7 @@
 --   marker of the profiler, a step annotation, calls of a train function, one Session.run per file. If all
 --   of these are missing, the whole capture counts as one stretch, and shares refer to it.
 -- formula: Reported for each source whose only step is the whole capture (`recovered_from =
---   'whole_capture'`); impact = length of the capture.
+--   'whole_capture'`), except for profiles, whose formats have no steps; impact = length of the capture.
 -- columns:
 --   severity | text | Severity | medium
 --   impact_ps | ps | Capture | length of the capture
@@ -38,5 +38,7 @@ SELECT
   END AS advice
 FROM step AS s
 INNER JOIN source AS o ON o.source_id = s.source_id
-WHERE s.recovered_from = 'whole_capture'
+WHERE
+  s.recovered_from = 'whole_capture'
+  AND o.format NOT IN ('collapsed', 'cpuprofile', 'memory_timeline', 'pprof', 'speedscope')
 ORDER BY s.dur_ps DESC NULLS LAST, s.source_id NULLS LAST

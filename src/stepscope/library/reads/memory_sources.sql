@@ -1,7 +1,7 @@
 -- Sources with memory
 --
 -- question: Which sources may say something about memory?
--- reads: allocation, edge, rollup_op, instant
+-- reads: allocation, edge, rollup_op, instant, source
 -- columns:
 --   source_id | int | number of the source
 WITH found AS (
@@ -18,7 +18,11 @@ WITH found AS (
   UNION ALL
   SELECT i.source_id
   FROM instant AS i
-  WHERE i.name = '[memory]'
+  WHERE i.name IN ('[memory]', '[memory profile]')
+  UNION ALL
+  SELECT s.source_id
+  FROM source AS s
+  WHERE s.format = 'memory_timeline'
 )
 
 SELECT f.source_id

@@ -1,0 +1,207 @@
+"""The message that pprof's files hold: samples with their stacks, read field by field."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stepscope.formats._profile_events import MOST_DEPTH
+from stepscope.formats._protobuf import fields, varint
+
+_MOST_ENTRIES = 5_000_000
+"""Samples, places, functions and texts that are read: Python holds them all."""
+
+
+class Frame(NamedTuple):
+    """A call. file and line are where it is at work."""
+
+    function: str
+    file: str | None
+    line: int | None
+
+    @property
+    def name(self) -> str:
+        """As other profiles name calls: step (train.py:12)."""
+        if self.file is None:
+            return self.function
+        return f"{self.function} ({self.file}{f':{self.line}' if self.line else ''})"
+
+
+class Sample(NamedTuple):
+    """A stack as numbers of its places, the innermost first, and its values and labels."""
+
+    places: tuple[int, ...]
+    numbers: tuple[int, ...]
+    labels: dict[str, str]
+
+    def values(self, place: int) -> int:
+        """The value of a type; 0 where the sample has fewer values than there are types."""
+        return self.numbers[place] if place < len(self.numbers) else 0
+
+
+@dataclass
+class Profile:
+    """A profile with its texts in place."""
+
+    types: list[tuple[str, str]] = field(default_factory=list)
+    """What the values of samples are: kind and unit."""
+    samples: list[Sample] = field(default_factory=list)
+    period: int = 0
+    period_type: tuple[str, str] = ("", "")
+    default: str = ""
+    cut: bool = False
+    """It ends within a field, or holds what is no field."""
+    unnamed: int = 0
+    """Places that samples name and that have no name, or do not exist."""
+    _frames: dict[int, list[Frame]] = field(default_factory=dict)
+    """The calls of a place, the outermost first: more than one where calls were inlined."""
+
+    def stack(self, sample: Sample) -> list[Frame]:
+        """The calls of a sample, the outermost first."""
+        found: list[Frame] = []
+        for place in reversed(sample.places):
+            frames = self._frames.get(place)
+            if frames is None:
+                self.unnamed += 1
+                frames = self._frames[place] = [Frame(f"place {place}", None, None)]
+            found += frames
+        return found
+
+
+def read(data: bytes) -> Profile:
+    """The profile in these bytes, as far as they are one."""
+    return _Reader().read(memoryview(data))
+
+
+class _Reader:
+    """Collects the tables that a profile's parts refer to, then puts them in place."""
+
+    def __init__(self) -> None:
+        self.profile = Profile()
+        self.texts: list[str] = []
+        self.functions: dict[int, tuple[int, int]] = {}
+        self.places: dict[int, tuple[int, int, list[tuple[int, int]]]] = {}
+        self.files: dict[int, int] = {}
+        self.types: list[tuple[int, int]] = []
+        self.samples: list[tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, int, int]]]] = []
+        self.period_type = (0, 0)
+        self.default = 0
+
+    def read(self, data: memoryview) -> Profile:
+        from stepscope.errors import LimitReached
+
+        for entries, (number, wire, body, cut) in enumerate(fields(data)):
+            if entries > _MOST_ENTRIES:
+                raise LimitReached(
+                    "The profile has too many entries.",
+                    seen=f"more than {_MOST_ENTRIES:,}",
+                    todo="record for a shorter time, or at a lower rate",
+                )
+            if number == 0 or cut:
+                self.profile.cut = True
+                break
+            self._take(number, wire, body)
+        return self._placed()
+
+    def _take(self, number: int, wire: int, body: memoryview) -> None:
+        if wire == 0:
+            value = _signed(body)
+            if number == 12:
+                self.profile.period = value
+            elif number == 14:
+                self.default = value
+            return
+        if wire != 2:
+            return
+        if number in (1, 11):
+            numbers = _numbers(body)
+            pair = (numbers.get(1, 0), numbers.get(2, 0))
+            if number == 1:
+                self.types.append(pair)
+            else:
+                self.period_type = pair
+        elif number == 2:
+            self.samples.append(_sample(body))
+        elif number == 3:
+            numbers = _numbers(body)
+            self.files[numbers.get(1, 0)] = numbers.get(5, 0)
+        elif number == 4:
+            numbers = _numbers(body)
+            lines = [_numbers(inner) for at, of, inner, _ in fields(body) if at == 4 and of == 2]
+            told = [(line.get(1, 0), line.get(2, 0)) for line in lines]
+            self.places[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(3, 0), told)
+        elif number == 5:
+            numbers = _numbers(body)
+            self.functions[numbers.get(1, 0)] = (numbers.get(2, 0), numbers.get(4, 0))
+        elif number == 6:
+            self.texts.append(bytes(body).decode("utf-8", "replace"))
+
+    def _placed(self) -> Profile:
+        found = self.profile
+        found.types = [(self._text(kind), self._text(unit)) for kind, unit in self.types]
+        found.period_type = (self._text(self.period_type[0]), self._text(self.period_type[1]))
+        found.default = self._text(self.default)
+        for number, (mapping, address, lines) in self.places.items():
+            frames = [self._frame(function, line) for function, line in reversed(lines[:MOST_DEPTH])]
+            if not frames:
+                file = self._text(self.files.get(mapping, 0)).rpartition("/")[2]
+                frames = [Frame(f"{file}+{address:#x}" if file else f"{address:#x}", None, None)]
+            found._frames[number] = frames
+        for places, values, labels in self.samples:
+            told = {self._text(key): self._text(text) if text else str(value) for key, text, value in labels}
+            found.samples.append(Sample(places, values, told))
+        return found
+
+    def _frame(self, function: int, line: int) -> Frame:
+        name, file = self.functions.get(function, (0, 0))
+        if function not in self.functions:
+            self.profile.unnamed += 1
+        told = self._text(name) or f"function {function}"
+        return Frame(told, self._text(file) or None, line if 0 < line < 2**31 else None)
+
+    def _text(self, number: int) -> str:
+        return self.texts[number] if 0 <= number < len(self.texts) else ""
+
+
+def _sample(body: memoryview) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, int, int]]]:
+    places: deque[int] = deque(maxlen=MOST_DEPTH)
+    values: list[int] = []
+    labels: list[tuple[int, int, int]] = []
+    for number, wire, part, _ in fields(body):
+        if number == 1:
+            places.extend(_packed(part) if wire == 2 else [_unsigned(part)] if wire == 0 else ())
+        elif number == 2 and len(values) < 64:
+            values += [_sign(value) for value in (_packed(part) if wire == 2 else [_unsigned(part)])]
+        elif number == 3 and wire == 2 and len(labels) < 64:
+            told = _numbers(part)
+            labels.append((told.get(1, 0), told.get(2, 0), _sign(told.get(3, 0))))
+    return tuple(places), tuple(values[:64]), labels
+
+
+def _packed(body: memoryview) -> Iterator[int]:
+    at = 0
+    while at < len(body):
+        value, at = varint(body, at)
+        if value is None:
+            return
+        yield value
+
+
+def _numbers(body: memoryview) -> dict[int, int]:
+    """The numbers of a message, the last one of each field."""
+    return {number: _unsigned(part) for number, wire, part, _ in fields(body) if wire == 0}
+
+
+def _unsigned(body: memoryview) -> int:
+    return (varint(body, 0)[0] or 0) & (2**64 - 1)
+
+
+def _sign(value: int) -> int:
+    value &= 2**64 - 1
+    return value - 2**64 if value >= 2**63 else value
+
+
+def _signed(body: memoryview) -> int:
+    return _sign(_unsigned(body))

@@ -1,0 +1,68 @@
+"""Memory that is not told allocation by allocation: sizes by category over time (PyTorch's memory timeline),
+and what each stack held at one moment (pprof's profiles of memory)."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from stepscope.formats._op_log import CodeLine, innermost
+from stepscope.instruments.memory.blocks import Block, Held
+from stepscope.instruments.memory.moves import MOST_MOVES, Query
+from stepscope.library.statements import statement
+
+
+def read(query: Query, source_id: int) -> tuple[list[Held], bool]:
+    """What a source holds by category, or by stack; and whether that is all of it."""
+    sizes = query(statement("memory_sizes", source_id=source_id, most=MOST_MOVES)).rows()
+    if sizes:
+        return [_by_category(sizes)], len(sizes) < MOST_MOVES
+    stacks = query(statement("memory_stacks", source_id=source_id, most=MOST_MOVES)).rows()
+    return _by_stack(text for (text,) in stacks), len(stacks) < MOST_MOVES
+
+
+def _by_category(rows: Sequence[Sequence[Any]]) -> Held:
+    """Sizes as blocks that add up to them. rows: (time, category, bytes), in the order of time.
+
+    What a category grows by is one block; what it shrinks by is taken from the newest ones. They end just
+    before the moment of the new size, because blocks count as held at the moment at which they end.
+    """
+    held = Held("memory timeline", "", way="sizes")
+    open_: dict[str, list[Block]] = defaultdict(list)
+    sums: dict[str, int] = defaultdict(int)
+    for ts_ps, category, size in rows:
+        grown = max(int(size or 0), 0) - sums[category]
+        sums[category] += grown
+        newest = open_[category]
+        if grown > 0:
+            newest.append(Block(grown, ts_ps, None, kind=category))
+            held.blocks.append(newest[-1])
+        while grown < 0:
+            block = newest[-1]
+            if block.bytes > -grown:
+                part = Block(-grown, block.born_ps, ts_ps - 1, kind=category)
+                block.bytes += grown
+                held.blocks.append(part)
+                break
+            grown += block.bytes
+            newest.pop().freed_ps = ts_ps - 1
+    return held
+
+
+def _by_stack(texts: Iterable[str | None]) -> list[Held]:
+    found: dict[str, Held] = {}
+    for text in texts:
+        told = json.loads(text) if text else {}
+        size, device = told.get("Bytes"), str(told.get("Device") or "")
+        if not isinstance(size, int) or size <= 0:
+            continue
+        held = found.setdefault(device, Held("memory profile", device, way="stacks"))
+        calls = [
+            CodeLine(file or "", line or 0, function) for function, file, line in told.get("Stack") or ()
+        ]
+        code = innermost([call for call in calls if call.file])
+        name = calls[-1].function if calls else None
+        held.blocks.append(Block(size, 0, None, name, kind=told.get("Kind") or "unknown", code=code))
+    return list(found.values())

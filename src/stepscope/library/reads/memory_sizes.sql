@@ -1,0 +1,17 @@
+-- Memory by category over time
+--
+-- question: How many bytes does each category of a source hold, as PyTorch's memory timeline says?
+-- reads: counter, source
+-- parameters:
+--   source_id | int | source to look at
+--   most | int | rows to give, the first ones in time
+-- columns:
+--   ts_ps | ps | when
+--   series | text | category
+--   value | float | bytes from then on
+SELECT c.ts_ps, c.series, c.value
+FROM counter AS c
+INNER JOIN source AS s ON s.source_id = c.source_id
+WHERE c.source_id = $source_id AND s.format = 'memory_timeline' AND c.name = 'memory'
+ORDER BY c.ts_ps NULLS LAST, c.id NULLS LAST
+LIMIT $most
