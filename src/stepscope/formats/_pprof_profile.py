@@ -52,7 +52,7 @@ class Profile:
     period_type: tuple[str, str] = ("", "")
     default: str = ""
     cut: bool = False
-    """It ends within a field, or holds what is no field."""
+    """It ends within a field, or holds something else than fields."""
     unnamed: int = 0
     """Places that samples name and that have no name, or do not exist."""
     _frames: dict[int, list[Frame]] = field(default_factory=dict)

@@ -71,13 +71,13 @@ def build(trace: Trace, all: bool = False) -> Report:
     answers = ask(trace, [*asked, *problems], _KEPT)
     told = {entry.name: dicts(answers[entry.name]) for entry in asked}
     notes = notes_of(told["completeness"], library.entries("analysis"))
-    timed = _has_time(told)
-    judged = judging.judge(trace.query) if timed else []
+    judged = judging.judge(trace.query) if _has_time(told) else []
+    profiles = _only_profiles(told)
     findings = weighed(findings_of(answers, problems, notes, several_runs(told)), judged)
     answers["step_parts"] = _parts(answers["step_parts"], all)
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
         shown.remove("ops")  # a recording without types: the section before says the same
-    if not timed:
+    if profiles:
         shown = [name for name in shown if name not in _OF_TIME]
     sections = [
         _section(
@@ -105,7 +105,7 @@ def build(trace: Trace, all: bool = False) -> Report:
         title=title(told),
         headline=(
             *sentences(judged, several_runs(told), mixed),
-            *(() if timed else _of_memory(trace, told)),
+            *(_of_memory(trace, told) if profiles else ()),
             *headline(told, max(runs, 2) if mixed and judged else runs),
         ),
         sections=tuple(sections),
@@ -118,10 +118,15 @@ def build(trace: Trace, all: bool = False) -> Report:
 
 
 def _has_time(told: Mapping[str, Rows]) -> bool:
-    """Whether anything was recorded that takes time in steps: profiles tell which calls take it, and their
-    samples, like sizes of memory, belong to no step."""
+    """Whether anything was recorded that takes time in steps."""
+    events = any(row["events"] for row in told["runs_and_hosts"])
+    return bool(told["step_parts"]) and events and not _only_profiles(told)
+
+
+def _only_profiles(told: Mapping[str, Rows]) -> bool:
+    """Whether all recordings are profiles: what they sample, like sizes of memory, belongs to no step."""
     recorded = {row["format"] for row in told["completeness"] if row["events_stored"]}
-    return bool(told["step_parts"]) and not recorded <= _PROFILES
+    return bool(recorded) and recorded <= _PROFILES
 
 
 _PROFILES = {"collapsed", "cpuprofile", "memory_timeline", "pprof", "speedscope"}

@@ -55,7 +55,7 @@ class Held:
     """Events with a total."""
     way: Literal["events", "sizes", "stacks"] = "events"
     """How it was recorded: one by one, as sizes of categories over time, or as what each stack held
-    at one moment. Blocks of sizes add up to them and are no tensors."""
+    at one moment. Blocks of sizes add up to them; they are not tensors."""
     pools: list[Pool] = field(default_factory=list)
     """States of the allocator that events told, in the order of time."""
 
