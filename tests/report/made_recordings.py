@@ -3,6 +3,7 @@ pipelines."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 from tests.draw import UNIT_PS, Tables, draw
@@ -283,6 +284,25 @@ def pipelines_of_many_hosts() -> Tables:
     return an_input_pipeline(hosts=8)
 
 
+def a_memory_timeline() -> Tables:
+    tables = Tables()
+    tables.source(format="memory_timeline", producer="kineto", events_seen=2, events_stored=2)
+    for at, size in ((0, 4096), (1, 12288)):
+        tables.add("counter", name="memory", series="activation", ts_ps=at * MS, value=float(size))
+    tables.add("counter", name="memory", series="parameter", ts_ps=0, value=1024.0)
+    return tables
+
+
+def memory_of_devices() -> Tables:
+    """A profile of what four devices, and the host, held."""
+    tables = Tables()
+    tables.source(format="pprof", producer="unknown", events_seen=4, events_stored=4)
+    for device in ("", "gpu:0", "gpu:1", "gpu:2"):
+        held = {"Bytes": 4096, "Device": device, "Kind": "buffer", "Stack": [["init", "train.py", 7]]}
+        tables.add("instant", name="[memory profile]", kind="instant", args_json=json.dumps(held))
+    return tables
+
+
 def judged() -> Iterator[tuple[str, Tables]]:
     """Those of which only the judgement is listed."""
     yield "compile", compiling(2)
@@ -297,7 +317,7 @@ WHOLE: tuple[Callable[[], Tables], ...] = (
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,
-    pipelines_of_many_hosts,
+    pipelines_of_many_hosts, a_memory_timeline, memory_of_devices,
 )  # fmt: skip
 PROBLEMS: dict[str, Callable[[], Tables]] = {
     "slow_host": _slow_host,
