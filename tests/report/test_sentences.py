@@ -15,6 +15,7 @@ from tests.report import sentence_list
 
 SOURCE = Path(stepscope.__file__).parent
 MODULES = ("report/judged.py", "report/sentences.py", "report/advice.py")
+pytestmark = pytest.mark.timeout(900)  # some fifty reports are made first
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
