@@ -63,7 +63,7 @@ def _runs() -> str:
 
 
 _WITH_FINDINGS = ("one device", "uneven steps", "waiting for input", "damage and caps", "an input pipeline")
-"""Whole reports whose findings are asked for, because what to try next follows from them. Asking takes half of
+"""Whole reports whose findings are asked for: what to try next follows from them. Asking takes half of
 the time, and findings have recordings of their own."""
 
 

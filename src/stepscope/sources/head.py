@@ -137,7 +137,7 @@ _KINDS = (
 )
 _PAGES = (".overview_page.pb", ".input_pipeline.pb", ".kernel_stats.pb", ".memory_profile.pb")
 """What TensorBoard's profiler computes from an XPlane."""
-_CHAKRA, _FIREFOX = "execution trace (Chakra)", "Firefox profile"
+_CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
 _SUFFIXES = (
     ((".py", ".sh", ".ipynb"), "source code"),
