@@ -10,8 +10,8 @@ from typing import Any
 
 from stepscope.formats._op_log import CodeLine, innermost
 from stepscope.instruments.memory.blocks import Block, Held
-from stepscope.instruments.memory.moves import MOST_MOVES, Query
-from stepscope.library.statements import statement
+from stepscope.instruments.memory.moves import MOST_MOVES
+from stepscope.library.statements import Query, statement
 
 
 def read(query: Query, source_id: int) -> tuple[list[Held], bool]:
