@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from stepscope import library
-from stepscope.engines import Form, Params, Statement, statement
+from stepscope.engines import Arrow, Form, Params, Statement, statement
 from stepscope.engines.duckdb import COPY
 from stepscope.errors import QueryError
 from stepscope.lake.schema import Schema, schema
@@ -60,6 +60,9 @@ class FakeTrace:
             return FakeResult(self.connection.cursor().execute(statement(sql).sql, params or None))
         except duckdb.Error as error:
             raise QueryError("The engine refused the SQL", seen=str(error), todo="look at the SQL") from error
+
+    def stream(self, sql: str | Statement) -> Arrow:
+        return self.connection.cursor().sql(statement(sql).sql)
 
     def answer(self, entry: library.Entry) -> FakeResult:
         return self.query(entry.statement)

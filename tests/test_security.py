@@ -98,6 +98,36 @@ TESTS = {
         "tests/engines/test_duckdb.py::test_refusals_say_what_to_do",
         "tests/engines/test_duckdb.py::test_only_the_files_named_may_be_read",
     ],
+    "`stepscope serve` listens on the loopback address only": [
+        "tests/server/test_process.py::test_only_the_loopback_address_listens",
+    ],
+    "Every request names one of three hosts": [
+        "tests/server/test_access.py::test_other_hosts_are_refused_before_routing",
+        "tests/server/test_access.py::test_other_origins_are_refused",
+        "tests/server/test_access.py::test_what_is_no_get_needs_everything",
+        "tests/server/test_process.py::test_the_real_rebinding_shape_is_refused",
+    ],
+    "Every route but the page itself asks for a cookie": [
+        "tests/server/test_access.py::test_every_route_needs_a_session",
+        "tests/server/test_access.py::test_tokens_and_sessions_are_random_and_sessions_are_few",
+        "tests/server/test_process.py::test_from_the_url_to_an_answer_and_no_token_anywhere",
+        "tests/server/test_process.py::test_a_browser_gets_the_url_from_a_file_that_only_the_user_can_read",
+    ],
+    "No route takes a path": [
+        "tests/server/test_traversal.py::test_no_payload_reads_a_file",
+        "tests/server/test_traversal.py::test_the_manifest_has_the_files_of_the_folder_and_no_others",
+    ],
+    "No answer runs a script that is not ours": [
+        "tests/server/test_access.py::test_every_answer_has_the_headers",
+    ],
+    "SQL of the page runs in a process of its own": [
+        "tests/server/test_escapes.py::test_no_sql_reaches_out",
+        "tests/server/test_escapes.py::test_files_of_a_lake_are_read_and_never_written",
+        "tests/server/test_bombs.py::test_bombs_end_in_time",
+    ],
+    "It is killed when it does not stop": [
+        "tests/server/test_bombs.py::test_bombs_end_in_time",
+    ],
     "`stepscope record` runs a program as it would run": [
         "tests/capture/test_launcher.py::test_a_damaged_capture_json_changes_no_exit_code",
         "tests/capture/test_launcher.py::test_a_full_disk_after_the_program_changes_no_exit_code",

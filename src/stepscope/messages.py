@@ -33,6 +33,12 @@ ERRORS: dict[str, Message] = {
         "Read the recording again with --no-cache, or ingest it into a new lake. If nobody touched the "
         "files, please report it.",
     ),
+    "download-too-large": Message(
+        "A result is too large for a download",
+        "A browser keeps a download in memory until all of it is there, so the page refuses large ones. "
+        "Nothing was cut.",
+        "Ask for fewer rows, or write the file with `stepscope query` or `stepscope export`.",
+    ),
     "error": Message(
         "Something could not be done",
         "The message says what. Nothing was written.",
@@ -60,6 +66,18 @@ ERRORS: dict[str, Message] = {
         "No output format was given",
         "The extension of the file name decides the format, and stdout has none.",
         "Pass --to with one of the text formats, such as --to csv.",
+    ),
+    "no-server": Message(
+        "The page needs two more packages",
+        "`stepscope serve` answers a browser with Starlette and uvicorn, which a plain installation leaves "
+        "out.",
+        "Run `pip install 'stepscope[serve]'`.",
+    ),
+    "no-session": Message(
+        "The browser has no session",
+        "The page is only for the person who started it. The URL that `stepscope serve` prints contains a "
+        "secret, which the page exchanges for a cookie; a server that was started again has a new one.",
+        "Open the URL that `stepscope serve` printed when it started.",
     ),
     "not-a-table": Message(
         "The format cannot hold a single table",
@@ -92,11 +110,34 @@ ERRORS: dict[str, Message] = {
         "stepscope replaces a file only when you ask for it.",
         "Choose another name, or pass --force.",
     ),
+    "port-taken": Message(
+        "The port cannot be used",
+        "Another program listens on it, or the system reserves it. Often it is another `stepscope serve`.",
+        "Choose another --port, or leave it out to get a free one.",
+    ),
     "query": Message(
         "The engine refused the SQL",
         "The statement has a mistake, names a table or column that does not exist, or tries to change "
         "data. Queries can only read.",
         "`stepscope docs` lists tables and columns; in the prompt, .tables and .schema do.",
+    ),
+    "query-stopped": Message(
+        "A query of the page was stopped",
+        "SQL that is typed into the page runs in a process with limits on time and memory, so that a mistake "
+        "does not take the machine down. The query exceeded one of them.",
+        "Ask for fewer rows or columns. `stepscope query` has no such limits.",
+    ),
+    "request-odd": Message(
+        "The server does not understand a request",
+        "A route, a parameter or a body is not one that the page sends. The page and the server may be of "
+        "different versions.",
+        "Load the page again. If you wrote the request yourself, the message says what is expected.",
+    ),
+    "request-refused": Message(
+        "The server refused a request",
+        "It came from another site, for another host name, or not from the page. `stepscope serve` answers "
+        "only the page that it serves itself.",
+        "Open the URL that `stepscope serve` printed.",
     ),
     "system-refused": Message(
         "The system refused an operation",

@@ -17,7 +17,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from stepscope.engines import Files, Form, Params, Reads, Relation, Statement, statement
+from stepscope.engines import Arrow, Files, Form, Params, Reads, Relation, Statement, statement
 from stepscope.errors import QueryError, StepscopeError, UsageError
 
 DIALECT = "postgres"
@@ -119,6 +119,11 @@ class DataFusion:
         except Exception as error:
             refused = QueryError("DataFusion refused the SQL.", seen=str(error), todo="look at the SQL")
             raise self.doubt(refused) from error
+
+    def stream(self, asked: Statement | str) -> Arrow:
+        sql = statement(asked).sql
+        self._bring(sql)
+        return pa.Table.from_batches(self._context.sql(adapted(sql)).collect())
 
     def answers(
         self, asked: Sequence[Statement | str], keep: Sequence[str] = ()

@@ -149,6 +149,7 @@ def test_parameters(engine: DuckDB) -> None:
         ("SET memory_limit = '1GB'", "SET", "SELECT"),
         ("CALL pragma_version()", "CALL", "SELECT"),
         ("INSTALL httpfs", "LOAD", "SELECT"),
+        ("UPDATE EXTENSIONS", "unknown", "SELECT"),
     ],
 )
 def test_refusals_say_what_to_do(engine: DuckDB, sql: str, seen: str, todo: str) -> None:

@@ -23,7 +23,10 @@ from stepscope.cli.console import STDOUT, Console
 from stepscope.cli.failure import tell, tell_unexpected
 from stepscope.errors import NothingFound, OutputError, StepscopeError
 
-VERBS = ("summary", "record", "pipeline", "memory", "query", "ingest", "export", "report", "tfprof", "docs")
+VERBS = (
+    *("summary", "record", "pipeline", "memory", "query", "ingest", "export", "report", "serve", "open"),
+    *("tfprof", "docs"),
+)
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
 other modules that are verbs after these."""
 

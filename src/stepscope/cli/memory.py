@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
-
-if TYPE_CHECKING:
-    from stepscope.session.trace import Trace
 
 ABOUT = "the memory peak, what holds it, and what would lower it"
 EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), and derives from
@@ -59,7 +55,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     with opened(options, console) as (trace, bar):
         found = allocators.find(trace.query)
-        durations = _durations(trace) if found else {}
+        durations = whatif.durations(trace.query) if found else {}
         unread = trace.query(statement("unread_op_logs")).rows() if found else []
         bar.stop()
     asked = [
@@ -98,11 +94,3 @@ def _search(option: str, pattern: str | None) -> Callable[[str], bool] | None:
             todo="write special characters with a backslash before them",
         ) from error
     return lambda name: compiled.search(name) is not None
-
-
-def _durations(trace: Trace) -> dict[int, int]:
-    """How long each execution's kernel took, by its number."""
-    from stepscope.library.statements import statement
-
-    rows = trace.query(statement("op_durations")).rows()
-    return {number: max(took, 0) for number, took in rows}

@@ -135,6 +135,10 @@ class Engine(Protocol):
     def query(self, asked: Statement | str, params: Params = ()) -> Result:
         """Runs one SELECT. QueryError when the engine refuses it."""
 
+    def stream(self, asked: Statement | str) -> Arrow:
+        """The rows of one SELECT as Arrow: it runs when the stream is exported, which must be read to its end
+        before the next query. QueryError when the engine refuses it."""
+
     def answers(
         self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:

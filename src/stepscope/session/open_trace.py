@@ -11,7 +11,7 @@ from stepscope.session.tables import Damaged, Tables
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.engines import Engine, Form, Params, Result
+    from stepscope.engines import Arrow, Engine, Form, Params, Result
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.sources.source import Skipped, Source
@@ -61,6 +61,10 @@ class OpenTrace:
     def query(self, sql: str | Statement, params: Params = ()) -> Result:
         asked = statement(sql)
         return self._ask([asked], lambda engine: engine.query(asked, params))
+
+    def stream(self, sql: str | Statement) -> Arrow:
+        asked = statement(sql)
+        return self._ask([asked], lambda engine: engine.stream(asked))
 
     def answer(self, entry: library.Entry) -> Result:
         return self.query(entry.statement)

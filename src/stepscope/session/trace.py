@@ -13,7 +13,7 @@ from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
     from stepscope import library
-    from stepscope.engines import Engine, Form, Params, Result, Statement
+    from stepscope.engines import Arrow, Engine, Form, Params, Result, Statement
     from stepscope.lake.cache import Cache
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
@@ -54,6 +54,10 @@ class Trace(Protocol):
         QueryError when it is refused; UnreadableSource when nothing can be decoded; LakeError when a file
         of a lake is damaged. The base views of the library can be used by name.
         """
+
+    def stream(self, sql: str | Statement) -> Arrow:
+        """The rows of one SELECT as Arrow: it runs when the stream is exported, which must be read to its end
+        before the next query. Errors as those of query()."""
 
     def answer(self, entry: library.Entry) -> Result:
         """Runs an analysis or a finding of the library; errors as those of query()."""

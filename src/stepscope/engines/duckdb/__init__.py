@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepscope import config
-from stepscope.engines import Form, Params, Reads, Relation, Statement, statement
+from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, statement
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import parse
 from stepscope.engines.duckdb.refusal import refusal
-from stepscope.engines.duckdb.rows import Rows
+from stepscope.engines.duckdb.rows import Answer, Rows
 from stepscope.engines.duckdb.tables import Tables, quote
 from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
 
@@ -103,6 +103,13 @@ class DuckDB:
         asked = statement(asked)
         self._prepare(asked)
         return self._run(asked.sql, params)
+
+    def stream(self, asked: Statement | str) -> Arrow:
+        """The rows of one SELECT as Arrow; it runs when the stream is exported. QueryError when it is
+        refused."""
+        asked = statement(asked)
+        self._prepare(asked)
+        return Answer(self, self._con, asked.sql)
 
     def answers(
         self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
@@ -274,7 +281,10 @@ class DuckDB:
                 seen=f"{len(statements)} statements",
                 todo="run them one after the other",
             )
-        kind = statements[0].type.name
+        try:
+            kind = statements[0].type.name
+        except ValueError:  # one that DuckDB's Python package has no name for, such as UPDATE EXTENSIONS
+            kind = "unknown"
         if kind == "EXPLAIN":
             inner = sql.split(None, 1)[1] if len(sql.split(None, 1)) > 1 else ""
             inner = inner[len("analyze") :] if inner.lower().startswith("analyze") else inner

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
 
 if TYPE_CHECKING:
@@ -61,3 +63,20 @@ class Rows:
         except duckdb.Error as error:
             raise engine.refused(error, self._sql) from error
         return rows
+
+
+class Answer:
+    """The rows of a query as an Arrow stream."""
+
+    def __init__(self, engine: DuckDB, con: duckdb.DuckDBPyConnection, sql: str) -> None:
+        self._engine, self._con, self._sql = engine, con, sql
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Runs the query."""
+        importlib.import_module("duckdb")  # the package knows how its release exports Arrow
+        native.prepare()
+        try:
+            capsule: object = self._con.sql(self._sql).__arrow_c_stream__()
+        except duckdb.Error as error:
+            raise self._engine.refused(error, self._sql) from error
+        return capsule

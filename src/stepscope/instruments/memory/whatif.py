@@ -14,6 +14,7 @@ from typing import Literal
 from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block
 from stepscope.instruments.memory.peak import is_held, peak
+from stepscope.library.statements import Query, statement
 
 WIDE = frozenset(("DT_FLOAT", "DT_DOUBLE", "DT_COMPLEX64", "DT_COMPLEX128"))
 """Element types that another of half the size can stand for."""
@@ -61,6 +62,11 @@ def ask(
     """
     found = [_recompute(one, recompute, run_ps), _halve(one, halve), _batch(one, batch)]
     return sorted((answer for answer in found if answer is not None), key=lambda answer: -answer.saved_bytes)
+
+
+def durations(query: Query) -> dict[int, int]:
+    """How long each execution's kernel took in picoseconds, by its number."""
+    return {number: max(took, 0) for number, took in query(statement("op_durations")).rows()}
 
 
 def _again(one: Memory, blocks: Sequence[Block]) -> int:

@@ -1,0 +1,113 @@
+"""stepscope serve PATH…: the recordings as a page in a browser on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.cli.arguments import Parser, add_paths, add_reading, need_paths
+from stepscope.cli.console import Console
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
+ABOUT = "a page in your browser: timeline, ops, input pipeline, memory, SQL"
+EPILOG = """The first line on stdout is the URL of the page. It contains a secret that lets you in: do not
+pass it on. Only this machine is served; from another one, forward the port with ssh as the message says."""
+
+
+def parser(verb: str = "serve") -> Parser:
+    """The options of the verb."""
+    parser = Parser(verb, ABOUT, f"stepscope {verb} PATH… [options]", EPILOG)
+    add_paths(parser)
+    parser.add_argument(
+        "--port", metavar="N", type=_port, help="port to listen on; without it 7391, or any that is free"
+    )
+    parser.add_argument("--no-open", action="store_true", help="do not open a browser")
+    add_reading(parser)
+    parser.set_defaults(verb=verb)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Serves until Ctrl-C."""
+    need_paths(options, options.verb)
+    try:
+        from stepscope.server import run as server
+        from stepscope.server.console import Settings
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11", "anyio"):
+            raise
+        raise UsageError(
+            "The page needs two more packages.",
+            seen=f"no module {missing.name}",
+            todo="pip install 'stepscope[serve]'",
+            slug="no-server",
+        ) from missing
+    from stepscope.cli.reading import tell_skipped
+    from stepscope.session import trace
+
+    with contextlib.ExitStack() as kept:
+        paths = [kept.enter_context(_standard_input()) if path == "-" else path for path in options.paths]
+        if options.no_cache:
+            # The page and its SQL run in two processes, which share what is decoded through a cache.
+            folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-cache-"))
+            os.environ["STEPSCOPE_CACHE_DIR"] = folder
+
+        def open_trace() -> Trace:
+            return trace.open(*paths, lake=options.lake)
+
+        first = open_trace()  # before anything is served: a wrong path is an error of the command
+        tell_skipped(first.skipped, console)
+        listening = kept.enter_context(server.bind(options.port))
+        port = listening.getsockname()[1]
+        opened = [first]
+
+        def announce(url: str) -> None:
+            console.out.write(f"{url}\n")
+            console.out.flush()
+            shown = False
+            if not options.no_open and server.can_show(os.environ):
+                shown = server.show(kept.enter_context(server.handed_over(url)))
+            if not shown:
+                console.say("open this URL in a browser on this machine; from another one, first run there")
+                console.say(f"  ssh -N -L {port}:127.0.0.1:{port} {_here()}")
+            console.say("Ctrl-C stops it")
+
+        settings = Settings(tuple(paths), cache=True, lake=options.lake)
+        server.serve(lambda: opened.pop() if opened else open_trace(), settings, listening, announce)
+    return 0
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and 1 <= int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a port: give a number from 1 to 65535")
+    return int(text)
+
+
+@contextlib.contextmanager
+def _standard_input() -> Iterator[str]:
+    """Standard input as a file: several processes read it."""
+    with tempfile.TemporaryDirectory(prefix="stepscope-stdin-") as folder:
+        path = Path(folder, "stdin")
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield str(path)
+
+
+def _here() -> str:
+    """This user and machine, as ssh wants them."""
+    import getpass
+    import socket
+
+    with contextlib.suppress(OSError, KeyError):
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    return socket.gethostname()

@@ -1,0 +1,59 @@
+-- Counters of a window for a page
+--
+-- question: What are the least and the largest value of each series in each of many stretches of a window?
+-- reads: counter, _source_shift
+-- parameters:
+--   first_ps | int | start of the window on the axis
+--   until_ps | int | end of the window, itself outside
+--   width_ps | int | length of a stretch
+-- columns:
+--   track_id | int | track of the counter
+--   counter | text | name of the counter
+--   part | text | name of the series within it
+--   stretch | int | number of the stretch; -1: what came last before the window
+--   begin_ps | ps | when the first value of the stretch was recorded
+--   low | float | least value
+--   high | float | largest value
+WITH placed AS (
+  SELECT
+    c.id,
+    c.track_id,
+    c.name AS counter,
+    c.series AS part,
+    c.ts_ps + f.shift_ps AS at_ps,
+    c.value AS number
+  FROM counter AS c
+  INNER JOIN _source_shift AS f ON f.source_id = c.source_id
+  WHERE c.value IS NOT NULL AND c.ts_ps + f.shift_ps < $until_ps
+),
+
+numbered AS (
+  SELECT
+    p.track_id,
+    p.counter,
+    p.part,
+    p.at_ps,
+    p.number,
+    CASE
+      WHEN p.at_ps < $first_ps THEN -1
+      ELSE CAST(FLOOR(CAST(p.at_ps - $first_ps AS DOUBLE) / CAST($width_ps AS DOUBLE)) AS BIGINT)
+    END AS stretch,
+    ROW_NUMBER() OVER (
+      PARTITION BY p.track_id, p.counter, p.part, CASE WHEN p.at_ps < $first_ps THEN 1 ELSE 0 END
+      ORDER BY p.at_ps DESC NULLS LAST, p.id DESC NULLS LAST
+    ) AS from_end
+  FROM placed AS p
+)
+
+SELECT
+  n.track_id,
+  n.counter,
+  n.part,
+  n.stretch,
+  MIN(n.at_ps) AS begin_ps,
+  MIN(n.number) AS low,
+  MAX(n.number) AS high
+FROM numbered AS n
+WHERE n.stretch >= 0 OR n.from_end = 1
+GROUP BY n.track_id, n.counter, n.part, n.stretch
+ORDER BY n.track_id NULLS LAST, n.counter NULLS LAST, n.part NULLS LAST, n.stretch NULLS LAST

@@ -1,0 +1,11 @@
+-- Hosts for a page
+--
+-- question: Which hosts are there?
+-- reads: host
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   name | text | its name as found
+SELECT h.run_id, h.host_id, h.name
+FROM host AS h
+ORDER BY h.run_id NULLS LAST, h.host_id NULLS LAST, h.name NULLS LAST

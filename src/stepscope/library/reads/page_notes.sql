@@ -1,0 +1,16 @@
+-- Notes for a page
+--
+-- question: What was lost, repaired, capped or missing, or reported by a recorder?
+-- reads: source_note
+-- columns:
+--   source_id | int | number of the source
+--   run_id | text | run
+--   host_id | text | host
+--   slug | text | name of the note
+--   effect | text | lost, repaired, capped, missing, recorder or info
+--   events | int | events concerned
+--   detail | text | one sentence about the file
+SELECT n.source_id, n.run_id, n.host_id, n.slug, n.effect, n.events, n.detail
+FROM source_note AS n
+ORDER BY
+  n.source_id NULLS LAST, n.effect NULLS LAST, n.slug NULLS LAST, n.detail NULLS LAST, n.events NULLS LAST

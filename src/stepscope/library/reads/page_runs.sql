@@ -1,0 +1,11 @@
+-- Runs for a page
+--
+-- question: Which runs are there?
+-- reads: run
+-- columns:
+--   run_id | text | run
+--   name | text | its name as found
+--   path | text | where it was found
+SELECT r.run_id, r.name, r.path
+FROM run AS r
+ORDER BY r.run_id NULLS LAST, r.name NULLS LAST, r.path NULLS LAST

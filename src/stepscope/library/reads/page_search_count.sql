@@ -1,0 +1,12 @@
+-- Slices that a search finds, counted
+--
+-- question: How many slices have a text in their name, whatever its case?
+-- reads: rollup_op
+-- parameters:
+--   text | text | what to look for
+-- columns:
+--   labels | int | tracks, names, ops and categories that these slices share
+--   found | int | slices
+SELECT COUNT(*) AS labels, COALESCE(CAST(SUM(r.slices) AS BIGINT), 0) AS found
+FROM rollup_op AS r
+WHERE STRPOS(LOWER(r.name), LOWER($text)) > 0

@@ -1,0 +1,43 @@
+-- Sources for a page
+--
+-- question: What was read, how complete is it, and where does it lie on the axis of time?
+-- reads: source, _source_shift
+-- columns:
+--   source_id | int | number of the source
+--   run_id | text | run
+--   host_id | text | host
+--   name | text | path as given
+--   format | text | format of the file
+--   producer | text | what wrote it
+--   bytes | bytes | size as stored
+--   events_seen | int | events in the file
+--   events_stored | int | events that became rows
+--   events_lost | int | events seen but not stored
+--   events_repaired | int | events stored after a repair
+--   events_capped | int | events that the recorder dropped
+--   complete | bool | whether nothing was lost, cut or damaged
+--   error | text | why it could not be read at all
+--   clock_known | bool | whether the time of day says where it lies
+--   first_ps | ps | its first moment on the axis
+--   last_ps | ps | its last moment on the axis
+SELECT
+  s.source_id,
+  s.run_id,
+  s.host_id,
+  s.path AS name,
+  s.format,
+  s.producer,
+  s.bytes,
+  s.events_seen,
+  s.events_stored,
+  s.events_lost,
+  s.events_repaired,
+  s.events_capped,
+  s.complete,
+  s.error,
+  f.known AS clock_known,
+  f.first_ps,
+  f.last_ps
+FROM source AS s
+INNER JOIN _source_shift AS f ON f.source_id = s.source_id
+ORDER BY s.source_id NULLS LAST

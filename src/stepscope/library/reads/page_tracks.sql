@@ -1,0 +1,44 @@
+-- Tracks for a page
+--
+-- question: Which rows does the timeline have, what are they, and how much is on them?
+-- reads: track, track_place, slice
+-- columns:
+--   id | int | number of the track
+--   run_id | text | run
+--   host_id | text | host
+--   source_id | int | source
+--   process | text | process, device or group
+--   name | text | the track's own name
+--   kind | text | thread, device_stream, lane, async, counter, derived, compiler or unknown
+--   records | text | execution, dispatch, annotation or unknown
+--   place | text | device, host, launch or none, as in track_place
+--   device | text | device or process that it belongs to
+--   device_kind | text | cpu, gpu, tpu or unknown
+--   depths | int | rows of slices on top of one another
+--   slices | int | slices on it
+WITH loads AS (
+  SELECT s.track_id, MAX(s.depth) + 1 AS deepest, COUNT(*) AS number
+  FROM slice AS s
+  GROUP BY s.track_id
+)
+
+SELECT
+  t.id,
+  t.run_id,
+  t.host_id,
+  t.source_id,
+  t.process,
+  t.name,
+  t.kind,
+  t.records,
+  p.place,
+  p.device,
+  p.device_kind,
+  COALESCE(l.deepest, 0) AS depths,
+  COALESCE(l.number, 0) AS slices
+FROM track AS t
+INNER JOIN track_place AS p ON p.track_id = t.id
+LEFT JOIN loads AS l ON l.track_id = t.id
+ORDER BY
+  t.run_id NULLS LAST, t.host_id NULLS LAST, t.source_id NULLS LAST, t.process NULLS LAST, t.sort_index NULLS LAST,
+  t.name NULLS LAST, t.id NULLS LAST

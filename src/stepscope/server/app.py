@@ -1,0 +1,291 @@
+"""The routes, and what surrounds them: headers on every answer, access before routing, errors as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from stepscope import __version__
+from stepscope.server import asked, details, schema
+from stepscope.server.access import SESSION, Access, Guarded
+from stepscope.server.assets import Asset
+from stepscope.server.console import Console
+from stepscope.server.headers import Headers
+from stepscope.server.recording import Recording
+from stepscope.server.replies import Bytes, Json, Refused, encode, error
+from stepscope.server.timeline import MOST_PX
+
+MOST_FOUND = 1_000
+_CELL_THREADS = 2
+"""Windows that are computed at the same time; the core works without the interpreter's lock."""
+
+Endpoint = Callable[["Page", Request], Awaitable[Response]]
+
+
+class Gone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class Page:
+    """What routes need: the recording, the console, and who may ask."""
+
+    def __init__(self, recording: Recording, console: Console, access: Access) -> None:
+        self.recording, self.console, self.access = recording, console, access
+        self.cells = asyncio.Semaphore(_CELL_THREADS)
+
+
+async def session(page: Page, request: Request) -> Response:
+    """Exchanges the token for a cookie."""
+    given = asked.json_object(request, request.state.body, "token")
+    value = page.access.exchange(given["token"])
+    answer = Json({"format": 1})
+    cookie = f"{page.access.cookie}={value}; Path=/; HttpOnly; SameSite=Strict"
+    answer.headers.append("set-cookie", cookie)
+    return answer
+
+
+async def catalog(page: Page, request: Request) -> Response:
+    """What there is to look at."""
+    found = await page.recording.catalog()
+    given = found.told["given"]
+    return Json({"title": ", ".join(given), "version": __version__, **found.told})
+
+
+async def report(page: Page, request: Request) -> Response:
+    """A report as `--format json` prints it."""
+    return Json(await page.recording.report(request.scope["path"].rpartition("/")[2]))
+
+
+async def names(page: Page, request: Request) -> Response:
+    """Names of slices, their classes and op types."""
+    return Json(await page.recording.names())
+
+
+async def timeline(page: Page, request: Request) -> Response:
+    """The cells of a window."""
+    first, until = asked.span(request)
+    px = asked.integer(request, "px", 1, MOST_PX)
+    known = await page.recording.catalog()
+    tracks = [known.track_ids[number] for number in asked.tracks(request, len(known.track_ids))]
+    lod = await page.recording.timeline()
+    async with page.cells:
+        return Bytes(await asyncio.to_thread(lod.cells, tracks, first, until, px))
+
+
+async def slice_(page: Page, request: Request) -> Response:
+    """Everything about a slice."""
+    text = request.path_params["id"]
+    if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
+        raise Refused(
+            404, "There is no such slice.", seen="an id that is not a number", todo="use ids of the timeline"
+        )
+    known = await page.recording.catalog()
+    return Json(
+        await page.recording.desk.ask(lambda trace: encode(details.slice_of(trace, known, int(text))))
+    )
+
+
+async def search(page: Page, request: Request) -> Response:
+    """Slices with a text in their name."""
+    text, most = asked.text(request, "q"), asked.integer(request, "limit", 1, MOST_FOUND)
+    known = await page.recording.catalog()
+    return Json(await page.recording.desk.ask(lambda trace: encode(details.search(trace, known, text, most))))
+
+
+async def in_range(page: Page, request: Request) -> Response:
+    """What a range of some tracks holds."""
+    first, until = asked.span(request)
+    known = await page.recording.catalog()
+    tracks = asked.tracks(request, len(known.track_ids))
+    classes = (await page.recording.timeline()).classes
+    return Json(
+        await page.recording.desk.ask(
+            lambda trace: encode(details.in_range(trace, known, classes, tracks, first, until))
+        )
+    )
+
+
+async def counters(page: Page, request: Request) -> Response:
+    """Counters of a window."""
+    first, until = asked.span(request)
+    px = asked.integer(request, "px", 1, MOST_PX)
+    known = await page.recording.catalog()
+    return Json(
+        await page.recording.desk.ask(lambda trace: encode(details.counters(trace, known, first, until, px)))
+    )
+
+
+async def schema_(page: Page, request: Request) -> Response:
+    """Tables, views and statements."""
+    return Json(await asyncio.to_thread(lambda: encode(schema.tell())))
+
+
+async def sql(page: Page, request: Request) -> Response:
+    """Rows of a statement, as many as a page shows."""
+    given = asked.json_object(request, request.state.body, "sql")
+    found = await page.console.run(_statement(given["sql"]))
+    header, settings = found.header, page.console.settings
+    cut = bool(header["cut"])
+    told = {
+        "columns": header["columns"],
+        "types": header["types"],
+        "total": None if cut else header["rows"],
+        "cut": cut,
+        "most_rows": settings.most_rows,
+        "most_bytes": settings.most_bytes,
+        "ms": header["ms"],
+    }
+    return Json(encode(told)[:-1] + b',"rows":' + found.body + b"}")
+
+
+async def download(page: Page, request: Request) -> Response:
+    """All rows of a statement as a file."""
+    given = asked.json_object(request, request.state.body, "sql", "form")
+    form = given["form"]
+    if not isinstance(form, str) or form not in _FORMS:
+        raise Refused(
+            400,
+            "There is no download of this form.",
+            seen=repr(form)[:60],
+            todo=f"ask for {' or '.join(_FORMS)}",
+        )
+    found = await page.console.run(_statement(given["sql"]), form)
+    answer = Response(found.body, media_type=_FORMS[form])
+    answer.headers["content-disposition"] = f'attachment; filename="stepscope.{form}"'
+    return answer
+
+
+_FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+
+API: tuple[tuple[str, str, Endpoint], ...] = (
+    ("POST", SESSION, session),
+    ("GET", "/api/catalog", catalog),
+    ("GET", "/api/report/summary", report),
+    ("GET", "/api/report/pipeline", report),
+    ("GET", "/api/report/memory", report),
+    ("GET", "/api/names", names),
+    ("GET", "/api/timeline", timeline),
+    ("GET", "/api/slice/{id}", slice_),
+    ("GET", "/api/search", search),
+    ("GET", "/api/range", in_range),
+    ("GET", "/api/counters", counters),
+    ("GET", "/api/schema", schema_),
+    ("POST", "/api/sql", sql),
+    ("POST", "/api/sql/download", download),
+)
+"""Everything but the files of the page."""
+
+
+def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
+    """The application."""
+    routes = [
+        Route(path, partial(_answered, page, endpoint), methods=[method]) for method, path, endpoint in API
+    ]
+    routes += [Route(path, partial(_asset, one), methods=["GET"]) for path, one in assets.items()]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: object) -> AsyncIterator[None]:
+        yield
+        await page.console.close()
+        await asyncio.to_thread(page.recording.close)
+
+    router = Router(routes, redirect_slashes=False, default=_nothing, lifespan=lifespan)
+    return Headers(_Errors(Guarded(router, page.access, {SESSION, *assets})))
+
+
+async def _asset(asset: Asset, request: Request) -> Response:
+    return Response(asset.content, media_type=asset.media_type, headers={"cache-control": asset.caching})
+
+
+async def _answered(page: Page, endpoint: Endpoint, request: Request) -> Response:
+    """Runs an endpoint until it answers or the client is gone, which cancels it."""
+    if request.method == "POST":
+        # All of it, so that what is received next can only be that the client left.
+        request.state.body = await asked.read(request)
+    work = asyncio.ensure_future(endpoint(page, request))
+    leaving = asyncio.ensure_future(_left(request.receive))
+    try:
+        await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise Gone
+        return work.result()
+    finally:
+        for task in (work, leaving):
+            task.cancel()
+        await asyncio.gather(work, leaving, return_exceptions=True)
+
+
+async def _left(receive: Receive) -> None:
+    """Returns when the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    raise HTTPException(404)
+
+
+class _Errors:
+    """Turns what is raised into an answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        scope["app"] = self  # the router raises HTTPException then, instead of answering in plain text
+        try:
+            await self._app(scope, receive, sending)
+        except (Gone, ClientDisconnect):
+            return
+        except HTTPException as refused:
+            answer = error(_of_routing(refused))
+        except Exception as problem:  # noqa: BLE001  the last line of defence: an answer, never a traceback
+            answer = error(problem)
+        else:
+            return
+        if not begun:
+            await answer(scope, receive, send)
+
+
+def _of_routing(refused: HTTPException) -> Refused:
+    if refused.status_code == 405:
+        allowed = (refused.headers or {}).get("Allow", "another")
+        return Refused(
+            405,
+            "The route takes another method.",
+            seen="this method",
+            todo=f"use {allowed}",
+            slug="request-odd",
+        )
+    return Refused(
+        404, "There is no such route.", seen="a path that is not served", todo="open /", slug="request-odd"
+    )
+
+
+def _statement(given: Any) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise Refused(
+            400, "There is no SQL to run.", seen="no text", todo="send a query as sql", slug="request-odd"
+        )
+    return given

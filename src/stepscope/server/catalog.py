@@ -1,0 +1,99 @@
+"""What there is to look at: runs, hosts, sources, tracks and steps, with the page's numbers for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from stepscope.library.statements import statement
+
+if TYPE_CHECKING:
+    from stepscope.engines import Result
+    from stepscope.session.trace import Trace
+
+FORMAT = 1
+"""Version of what the API answers; raised when a key changes its meaning or goes away."""
+
+CLASSES = (
+    *("input", "python", "compute", "copy", "communication", "wait", "compile", "dispatch", "idle"),
+    *("unknown", "other"),
+)
+"""What time is spent on, in the order of colours."""
+
+SHIFT = "_source_shift"
+
+
+@dataclass
+class Catalog:
+    """Tracks by the numbers that the page uses: an id of a lake has more digits than a page can count."""
+
+    told: dict[str, Any]
+    track_ids: list[int] = field(default_factory=list)
+    numbers: dict[int, int] = field(default_factory=dict)
+    """The page's number of each track id."""
+
+
+def read(trace: Trace) -> Catalog:
+    """Asks for all of it. Decodes what is not decoded yet. Errors are those of Trace.query()."""
+    trace.keep([SHIFT])
+    sources = dicts(trace.query(statement("page_sources")))
+    tracks = dicts(trace.query(statement("page_tracks")))
+    ids = [row.pop("id") for row in tracks]
+    steps = dicts(trace.query(statement("page_steps")))
+    placed = [row for row in sources if row["first_ps"] is not None]
+    told = {
+        "format": FORMAT,
+        "given": list(trace.given),
+        "runs": dicts(trace.query(statement("page_runs"))),
+        "hosts": dicts(trace.query(statement("page_hosts"))),
+        "sources": [safe(row) for row in sources],
+        "notes": [safe(row) for row in dicts(trace.query(statement("page_notes")))],
+        "skipped": [{"name": one.path, "slug": one.slug, "detail": one.detail} for one in trace.skipped],
+        "tracks": [
+            {
+                "track": number,
+                "run_id": row["run_id"],
+                "host_id": row["host_id"],
+                "source_id": str(row["source_id"]),
+                "process": row["process"],
+                "name": row["name"],
+                "kind": row["kind"],
+                "records": row["records"],
+                "place": row["place"],
+                "device": row["device"],
+                "device_kind": row["device_kind"],
+                "depths": row["depths"],
+                "slices": row["slices"],
+                "group": row["process"] or row["device"] or row["host_id"],
+            }
+            for number, row in enumerate(tracks)
+        ],
+        "steps": [
+            {
+                "id": str(row["id"]),
+                "run_id": row["run_id"],
+                "host_id": row["host_id"],
+                "step": row["step"],
+                "name": row["name"],
+                "kind": row["kind"],
+                "ts_ps": row["begin_ps"],
+                "dur_ps": row["dur_ps"],
+                "averaged": row["averaged"],
+            }
+            for row in steps
+        ],
+        "start_ps": min((row["first_ps"] for row in placed), default=0),
+        "end_ps": max((row["last_ps"] for row in placed), default=0),
+        "classes": list(CLASSES),
+    }
+    return Catalog(told, ids, {track: number for number, track in enumerate(ids)})
+
+
+def dicts(result: Result) -> list[dict[str, Any]]:
+    """Rows of a result as dictionaries."""
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
+
+
+def safe(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose ids are text."""
+    return {key: str(value) if key == "source_id" else value for key, value in row.items()}

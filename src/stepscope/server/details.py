@@ -1,0 +1,164 @@
+"""Slices, searches, ranges and counters: each a statement of the library, asked when the page needs it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from stepscope import strict_json
+from stepscope.errors import NothingFound
+from stepscope.library.statements import statement
+from stepscope.server.catalog import Catalog, dicts
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
+MOST_CHILDREN = 100
+MOST_ARROWS = 200
+MOST_NAMES = 200
+_IDS = ("id", "source_id", "parent_id", "correlation_id")
+
+
+def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
+    """Everything that is known of a slice. NothingFound when there is none of that id."""
+    rows = dicts(trace.query(statement("page_slice", slice_id=slice_id)))
+    if not rows:
+        raise NothingFound(
+            "There is no such slice.",
+            seen=f"the id {slice_id}",
+            todo="load the page again; another recording may be open",
+        )
+    row = rows[0]
+    args = row.pop("args_json")
+    track = catalog.numbers.get(row.pop("track_id"))
+    row["ts_ps"] = row.pop("begin_ps")
+    parent = row["parent_id"]
+    above = [] if parent is None else dicts(trace.query(statement("page_slice", slice_id=parent)))
+    asked = {"slice_id": slice_id, "most": MOST_CHILDREN}
+    children = dicts(trace.query(statement("page_children", **asked)))
+    asked["most"] = MOST_ARROWS
+    arrows = dicts(trace.query(statement("page_flows", **asked)))
+    if row["correlation_id"] is not None:
+        arrows += dicts(trace.query(statement("page_launched", **asked)))
+    return {
+        "slice": {key: _text(value) if key in _IDS else value for key, value in row.items()},
+        "args": _args(args),
+        "parent": {"id": str(parent), "name": above[0]["name"]} if above else None,
+        "children": [
+            {"id": str(one["id"]), "name": one["name"], "ts_ps": one["begin_ps"], "dur_ps": one["dur_ps"]}
+            for one in children
+        ],
+        "children_total": children[0]["children"] if children else 0,
+        "flows": [
+            {
+                "other_id": str(one["other_id"]),
+                "name": one["other_name"],
+                "arrow": one.get("arrow", "launch"),
+                "direction": one["direction"],
+            }
+            for one in arrows
+        ],
+        "track": None if track is None else catalog.told["tracks"][track],
+    }
+
+
+def search(trace: Trace, catalog: Catalog, text: str, most: int) -> dict[str, Any]:
+    """Slices with a text in their name, whatever its case: how many, and the first of them."""
+    found = trace.query(statement("page_search_count", text=text)).rows()[0][1]
+    rows = dicts(trace.query(statement("page_search", text=text, most=most))) if found else []
+    return {
+        "total": found,
+        "slices": [
+            {
+                "id": str(row["id"]),
+                "track": catalog.numbers.get(row["track_id"]),
+                "name": row["name"],
+                "ts_ps": row["begin_ps"],
+                "dur_ps": row["dur_ps"],
+            }
+            for row in rows
+        ],
+    }
+
+
+def in_range(
+    trace: Trace, catalog: Catalog, classes: dict[str, str], tracks: list[int], first_ps: int, until_ps: int
+) -> dict[str, Any]:
+    """What a range of some tracks holds, by name and op type. classes: of names."""
+    where = {
+        "tracks": [catalog.track_ids[number] for number in tracks],
+        "first_ps": first_ps,
+        "until_ps": until_ps,
+    }
+    rows = dicts(trace.query(statement("page_range", **where, most=MOST_NAMES)))  # type: ignore[arg-type]
+    busy_ps, work_ps = trace.query(statement("page_busy_span", **where)).rows()[0]  # type: ignore[arg-type]
+    parts = dicts(trace.query(statement("page_range_parts", first_ps=first_ps, until_ps=until_ps)))
+    names, slices = (rows[0]["names"], rows[0]["all_slices"]) if rows else (0, 0)
+    return {
+        "rows": [
+            {
+                "name": row["name"],
+                "op_type": row["op_type"],
+                "class": classes.get(row["name"], "other"),
+                "count": row["slices"],
+                "total_ps": row["total_ps"],
+                "self_ps": row["self_ps"],
+            }
+            for row in rows
+        ],
+        "names": names,
+        "slices": slices,
+        "busy_ps": busy_ps or 0,
+        "work_ps": work_ps or 0,
+        "step_parts": [
+            {
+                "label": row["label"],
+                "dur_ps": row["part_ps"],
+                "hidden_ps": row["behind_ps"],
+                "steps": row["steps"],
+            }
+            for row in parts
+        ],
+    }
+
+
+def counters(trace: Trace, catalog: Catalog, first_ps: int, until_ps: int, px: int) -> dict[str, Any]:
+    """Series of counters, with at most two points for each pixel, and the last one before the window."""
+    width = max(1, -(-(until_ps - first_ps) // px))
+    asked = statement("page_counters", first_ps=first_ps, until_ps=until_ps, width_ps=width)
+    series: dict[tuple[int, str, str], list[list[float | int | None]]] = {}
+    for row in dicts(trace.query(asked)):
+        points = series.setdefault((row["track_id"], row["counter"], row["part"]), [])
+        for value in dict.fromkeys((row["low"], row["high"])):
+            points.append([row["begin_ps"], value if math.isfinite(value) else None])
+    return {
+        "series": [
+            {"name": name, "series": part, "track": catalog.numbers.get(track), "points": points}
+            for (track, name, part), points in series.items()
+        ]
+    }
+
+
+def _text(value: int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _args(text: str | None) -> Any:
+    """Named values of a slice. What a double cannot hold stays as it is: whole numbers become text."""
+    if text is None:
+        return None
+    try:
+        return _whole(strict_json.parse(text.encode("utf-8", "replace"), lenient=True))
+    except strict_json.OddJson:
+        return {"args_json": text}
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _whole(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    if isinstance(value, int) and abs(value) >= 1 << 53:
+        return json.dumps(value)
+    return value

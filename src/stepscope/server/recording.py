@@ -1,0 +1,74 @@
+"""The recording that is served: its traces, and what of them is asked once and kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from stepscope.server import catalog, reports
+from stepscope.server.catalog import Catalog
+from stepscope.server.desk import Desk
+from stepscope.server.replies import encode
+from stepscope.server.timeline import Timeline
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
+T = TypeVar("T")
+
+
+class Recording:
+    """Answers about one recording. Belongs to one event loop."""
+
+    def __init__(self, open_trace: Callable[[], Trace], *, again: bool = True) -> None:
+        """open_trace: called for each of two desks, so that a report, which takes its time, holds up nothing
+        that is clicked on. again: False when opening twice would decode twice; then there is one."""
+        self.desk = Desk(open_trace)
+        self._reports = Desk(open_trace) if again else self.desk
+        self._made: dict[str, asyncio.Task[Any]] = {}
+
+    async def catalog(self) -> Catalog:
+        """What there is to look at."""
+        return await self._once("catalog", partial(self.desk.ask, catalog.read))
+
+    async def timeline(self) -> Timeline:
+        """The slices of all tracks."""
+        await self.catalog()
+        return await self._once("timeline", partial(self.desk.ask, Timeline))
+
+    async def names(self) -> bytes:
+        """Names of slices, as JSON."""
+        timeline = await self.timeline()
+
+        async def made() -> bytes:
+            return await asyncio.to_thread(encode, timeline.names)
+
+        return await self._once("names", made)
+
+    async def report(self, name: str) -> bytes:
+        """A report by its name, as JSON. KeyError when there is none of that name."""
+        await self.catalog()  # decoded once, not by both desks
+        return await self._once(f"report {name}", partial(self._reports.ask, reports.REPORTS[name]))
+
+    async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives, made once for all who ask, even when one of them leaves. What failed is tried
+        again at the next question."""
+        task = self._made.get(key)
+        if task is None:
+            task = self._made[key] = asyncio.ensure_future(make())
+            task.add_done_callback(partial(self._forget_failed, key))
+        found: T = await asyncio.shield(task)
+        return found
+
+    def _forget_failed(self, key: str, task: asyncio.Task[Any]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            self._made.pop(key, None)
+
+    def close(self) -> None:
+        """Stops what runs and closes the traces."""
+        for task in self._made.values():
+            task.cancel()
+        for desk in {self.desk, self._reports}:
+            desk.close()

@@ -1,0 +1,81 @@
+"""Answers of routes: JSON, and errors with the three parts that all errors have."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from typing import Any
+
+from starlette.responses import Response
+
+from stepscope.errors import (
+    LimitReached,
+    NothingFound,
+    QueryError,
+    StepscopeError,
+    UsageError,
+)
+
+STATUS: tuple[tuple[type[StepscopeError], int], ...] = (
+    (UsageError, 400),
+    (QueryError, 400),
+    (NothingFound, 404),
+    (LimitReached, 413),
+    (StepscopeError, 409),  # a file or the lake changed under the server, or cannot be read
+)
+
+
+class Refused(StepscopeError):
+    """A request that is not answered, with its HTTP status."""
+
+    slug = "request-refused"
+
+    def __init__(self, status: int, happened: str, *, seen: str, todo: str, slug: str | None = None) -> None:
+        super().__init__(happened, seen=seen, todo=todo, slug=slug)
+        self.status = status
+
+
+class Bytes(Response):
+    """An answer made of bytes."""
+
+    media_type = "application/octet-stream"
+
+
+class Json(Response):
+    """JSON in ASCII: a name may hold half of a surrogate pair, which UTF-8 cannot."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The value as text; bytes are JSON already."""
+        return content if isinstance(content, bytes) else encode(content)
+
+
+def encode(value: Any) -> bytes:
+    """A value as JSON. ValueError for NaN and infinities, which JSON cannot say."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def error(problem: Exception) -> Json:
+    """The answer for a problem: what happened, what was seen, what to do. Never a traceback."""
+    if isinstance(problem, Refused):
+        return _told(problem, problem.status)
+    if isinstance(problem, StepscopeError):
+        return _told(problem, next(status for kind, status in STATUS if isinstance(problem, kind)))
+    if os.environ.get("STEPSCOPE_TRACEBACK"):
+        traceback.print_exception(problem)
+    unexpected = StepscopeError(
+        "stepscope itself failed.",
+        seen=f"{type(problem).__name__} while a request was answered",
+        todo="start it again with STEPSCOPE_TRACEBACK=1, repeat what you did, and report what it prints",
+        slug="unexpected",
+    )
+    return _told(unexpected, 500)
+
+
+def _told(problem: StepscopeError, status: int) -> Json:
+    said = {"slug": problem.slug, "what": problem.happened, "seen": problem.seen, "to_do": problem.todo}
+    if problem.path is not None:
+        said["file"] = problem.path
+    return Json({"error": said}, status_code=status)

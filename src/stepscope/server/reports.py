@@ -1,0 +1,43 @@
+"""The reports of the command line, as the JSON that it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from stepscope.presenters import json
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
+
+def summary(trace: Trace) -> bytes:
+    """Where the time went."""
+    from stepscope import report
+
+    return json.render(report.build(trace, all=True)).encode("ascii")
+
+
+def pipeline(trace: Trace) -> bytes:
+    """The input pipeline."""
+    from stepscope.instruments.pipeline.captures import missing
+    from stepscope.instruments.pipeline.diagnoses import find
+    from stepscope.report import pipeline
+
+    found = find(trace.query)
+    report = pipeline.build(found, [] if found else missing(trace.query))
+    return json.render(report).encode("ascii")
+
+
+def memory(trace: Trace) -> bytes:
+    """Memory: the peak, and who holds it."""
+    from stepscope.instruments.memory import allocators, whatif
+    from stepscope.report import memory
+
+    found = allocators.find(trace.query)
+    durations = whatif.durations(trace.query) if found else {}
+    asked = [(one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))) for one in found]
+    return json.render(memory.build(asked)).encode("ascii")
+
+
+REPORTS: dict[str, Callable[[Trace], bytes]] = {"summary": summary, "pipeline": pipeline, "memory": memory}

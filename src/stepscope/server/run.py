@@ -1,0 +1,153 @@
+"""Binds a port of the loopback address, serves until it is stopped, and says where."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import socket
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from stepscope.errors import UsageError
+from stepscope.server import app, assets
+from stepscope.server.access import Access
+from stepscope.server.console import Console, Settings
+from stepscope.server.headers import HEADERS
+from stepscope.server.recording import Recording
+from stepscope.server.replies import Refused, error
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
+ADDRESS = "127.0.0.1"
+PORT = 7391
+"""Tried first when no port is named, so that the page finds its marks again."""
+_MOST_HEAD = 128 << 10
+"""Bytes of a request without its body; a window may ask for thousands of tracks."""
+
+
+class Protocol(H11Protocol):
+    """HTTP/1.1, whose own answer to other bytes has our headers and form, too."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Answers bytes that are not HTTP, and hangs up."""
+        odd = Refused(400, "This is not an HTTP request.", seen="other bytes", todo="use a browser")
+        answer = error(odd)
+        headers = [*answer.raw_headers, *HEADERS, (b"connection", b"close"), (b"cache-control", b"no-store")]
+        with contextlib.suppress(h11.LocalProtocolError):  # an answer was under way
+            self.transport.write(self.conn.send(h11.Response(status_code=400, headers=headers)) or b"")
+            self.transport.write(self.conn.send(h11.Data(data=bytes(answer.body))) or b"")
+            self.transport.write(self.conn.send(h11.EndOfMessage()) or b"")
+        self.transport.close()
+
+
+def bind(port: int | None) -> socket.socket:
+    """A socket that listens on the loopback address. port: None takes PORT, or any that is free.
+
+    UsageError when the port is taken or may not be used.
+    """
+    try:
+        return _listening(PORT if port is None else port)
+    except OSError as refused:
+        if port is None:
+            return _listening(0)
+        if refused.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"Port {port} is taken.",
+                seen="another program listens there, perhaps another stepscope serve",
+                todo="choose another --port, or leave it out to get a free one",
+                slug="port-taken",
+            ) from refused
+        raise UsageError(
+            f"Port {port} cannot be used.",
+            seen=refused.strerror or str(refused),
+            todo="choose a --port from 1024 to 65535, or leave it out",
+            slug="port-taken",
+        ) from refused
+
+
+def _listening(port: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((ADDRESS, port))
+        made.listen(512)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def serve(
+    open_trace: Callable[[], Trace],
+    settings: Settings,
+    listening: socket.socket,
+    announce: Callable[[str], None],
+    *,
+    again: bool = True,
+) -> None:
+    """Serves until Ctrl-C, which it raises again as KeyboardInterrupt.
+
+    announce: gets the URL, with the token, when connections are accepted. again: see Recording.
+    """
+    access = Access(listening.getsockname()[1])
+
+    async def run() -> None:
+        page = app.Page(Recording(open_trace, again=again), Console(settings), access)
+        config = uvicorn.Config(
+            app.build(page, assets.manifest()),
+            http=Protocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,  # no log could hold a token: there is none
+            log_level="critical",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            h11_max_incomplete_event_size=_MOST_HEAD,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=1,
+        )
+        announce(f"http://{ADDRESS}:{access.port}/#t={access.token}")
+        await uvicorn.Server(config).serve(sockets=[listening])
+
+    asyncio.run(run())
+
+
+def can_show(environment: Mapping[str, str]) -> bool:
+    """Whether a browser can be opened where the user sits."""
+    if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
+        return False
+    return sys.platform == "darwin" or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+@contextlib.contextmanager
+def handed_over(url: str) -> Iterator[Path]:
+    """A file that only this user can read and that leads a browser to the URL: other users see the command
+    lines of this machine, and the token must not be in one."""
+    with tempfile.TemporaryDirectory(prefix="stepscope-open-") as folder:
+        path = Path(folder, "open.html")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(
+                f'<!doctype html><meta http-equiv="refresh" content="0;url={url}"><title>stepscope</title>'
+            )
+        yield path
+
+
+def show(path: Path) -> bool:
+    """Opens a file in the user's browser. False when there is none."""
+    try:
+        return webbrowser.open(path.as_uri())
+    except webbrowser.Error:
+        return False

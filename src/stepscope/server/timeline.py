@@ -1,0 +1,42 @@
+"""The timeline: names of slices, and the cells of a window as the core makes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stepscope import _core
+from stepscope.engines import rows_of
+from stepscope.library.statements import statement
+from stepscope.presenters.plain import shorten
+from stepscope.server.catalog import CLASSES, FORMAT, dicts
+
+if TYPE_CHECKING:
+    from stepscope.session.trace import Trace
+
+MOST_PX = 16_384
+MOST_NAME = 1_000
+"""Characters of a name that all pages get; a slice's own answer has all of it."""
+_COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
+
+
+class Timeline:
+    """Every slice at every level of detail. Any number of threads may ask for cells."""
+
+    def __init__(self, trace: Trace) -> None:
+        """Reads all slices of a trace once. The view of shifts is kept already."""
+        self._lod = _core.Lod(trace.stream(rows_of("_timeline_slice", _COLUMNS)))
+        found = {row["name"]: row for row in dicts(trace.query(statement("page_names")))}
+        self.classes = {name: str(row["class"]) for name, row in found.items()}
+        numbers = {name: number for number, name in enumerate(CLASSES)}
+        other = numbers["other"]
+        names = self._lod.names
+        self.names: dict[str, Any] = {
+            "format": FORMAT,
+            "names": [shorten(name, MOST_NAME) for name in names],
+            "classes": [numbers.get(self.classes.get(name, ""), other) for name in names],
+            "op_types": [found[name]["op_type"] if name in found else None for name in names],
+        }
+
+    def cells(self, track_ids: list[int], from_ps: int, to_ps: int, px: int) -> bytes:
+        """The cells of a window, framed for the page."""
+        return self._lod.cells(track_ids, from_ps, to_ps, px)

@@ -1,0 +1,23 @@
+"""One page for all tests of a module: opening recordings takes longer than asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.server.asking import RECORDINGS, Served
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def served(own_cache: None) -> Iterator[Served]:
+    page = Served(*RECORDINGS, seconds=60.0)
+    yield page
+    page.close()

@@ -1,0 +1,185 @@
+"""Slices, searches, ranges and counters against brute force over the same tables."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from stepscope.library.statements import statement
+from stepscope.session import trace
+from stepscope.session.trace import Trace
+from tests.server.asking import RECORDINGS, Served
+
+
+@pytest.fixture(scope="module")
+def opened(served: Served) -> Iterator[Trace]:
+    with trace.open(*RECORDINGS) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def rows(opened: Trace) -> list[dict[str, Any]]:
+    """All slices, on the page's axis of time."""
+    result = opened.query(
+        "SELECT s.*, s.ts_ps + f.shift_ps AS begin_ps FROM slice AS s"
+        " JOIN _source_shift AS f USING (source_id)"
+    )
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
+
+
+@pytest.fixture(scope="module")
+def order(opened: Trace) -> list[int]:
+    """Track ids by the page's numbers."""
+    return [row[0] for row in opened.query(statement("page_tracks")).rows()]
+
+
+def test_a_slice_is_all_that_is_known_of_it(
+    served: Served, rows: list[dict[str, Any]], order: list[int]
+) -> None:
+    children: dict[int, list[int]] = defaultdict(list)
+    for row in rows:
+        if row["parent_id"] is not None:
+            children[row["parent_id"]].append(row["id"])
+    chance = random.Random(1)
+    busiest = sorted(children, key=lambda one: -len(children[one]))[:5]
+    for row in [*chance.sample(rows, 40), *(one for one in rows if one["id"] in busiest)]:
+        told = served.get(f"/api/slice/{row['id']}").json
+        own = told["slice"]
+        assert own["id"] == str(row["id"])
+        assert (own["ts_ps"], own["dur_ps"], own["self_ps"]) == (
+            row["begin_ps"], row["dur_ps"], row["self_ps"],
+        )  # fmt: skip
+        assert own["name"] == row["name"]
+        assert told["track"]["track"] == order.index(row["track_id"])
+        assert (told["parent"] or {}).get("id") == (row["parent_id"] and str(row["parent_id"]))
+        assert told["children_total"] == len(children[row["id"]])
+        listed = [int(one["id"]) for one in told["children"]]
+        assert len(listed) == min(100, len(children[row["id"]]))
+        assert set(listed) <= set(children[row["id"]])
+        assert (told["args"] is None) == (row["args_json"] is None)
+
+
+def test_arrows_lead_from_a_launch_to_what_it_launched(served: Served, opened: Trace) -> None:
+    pair = opened.query(
+        "SELECT a.id, b.id FROM flow AS f JOIN flow AS g USING (flow_id) JOIN slice AS a ON a.id = f.slice_id"
+        " JOIN slice AS b ON b.id = g.slice_id WHERE f.phase = 'start' AND g.phase = 'end' ORDER BY 1, 2"
+    ).rows()[0]
+    told = served.get(f"/api/slice/{pair[0]}").json
+    assert {"other_id": str(pair[1]), "direction": "to"}.items() <= told["flows"][0].items() or any(
+        one["other_id"] == str(pair[1]) and one["direction"] == "to" for one in told["flows"]
+    )
+    back = served.get(f"/api/slice/{pair[1]}").json
+    assert any(one["other_id"] == str(pair[0]) and one["direction"] == "from" for one in back["flows"])
+
+
+@pytest.mark.parametrize("slice_id", ["x", "-1", "1.5", "99999999999999999999", "9223372036854775807", "%31"])
+def test_slices_that_are_none(served: Served, slice_id: str) -> None:
+    assert served.get(f"/api/slice/{slice_id}").status in (403, 404)
+
+
+@pytest.mark.parametrize(
+    "text", ["mat", "MAT", "Iterator", "::", "'", "%", "_", "\\", "nothing at all", "é", "("]
+)
+def test_search_finds_what_contains_the_text(served: Served, rows: list[dict[str, Any]], text: str) -> None:
+    found = [row for row in rows if text.lower() in row["name"].lower()]
+    told = served.get(f"/api/search?q={quote(text)}&limit=20").json
+    assert told["total"] == len(found)
+    wanted = sorted((row["begin_ps"], row["id"]) for row in found)[:20]
+    assert [(one["ts_ps"], int(one["id"])) for one in told["slices"]] == wanted
+
+
+def test_a_range_adds_up(served: Served, rows: list[dict[str, Any]], order: list[int]) -> None:
+    chance = random.Random(3)
+    busy = sorted({row["track_id"] for row in rows})
+    for _ in range(25):
+        tracks = chance.sample(busy, chance.randint(1, 6))
+        own = [row for row in rows if row["track_id"] in tracks]
+        first = chance.choice(own)["begin_ps"] + chance.choice((-1, 0, 1, 5_000_000))
+        until = first + chance.choice((1, 10**6, 10**9, 10**12, 10**15))
+        listed = ",".join(str(order.index(track)) for track in tracks)
+        told = served.get(f"/api/range?from={first}&to={until}&tracks={listed}").json
+        totals: dict[tuple[str, str | None], list[int]] = defaultdict(lambda: [0, 0])
+        for row in own:
+            begin, end = row["begin_ps"], row["begin_ps"] + row["dur_ps"]
+            if begin < until and (end > first or begin >= first):
+                total = totals[row["name"], row["op_type"]]
+                total[0] += 1
+                total[1] += min(end, until) - max(begin, first)
+        assert told["names"] == len(totals)
+        assert told["slices"] == sum(count for count, _ in totals.values())
+        assert len(told["rows"]) == min(200, len(totals))
+        for one in told["rows"]:
+            assert [one["count"], one["total_ps"]] == totals[one["name"], one["op_type"]]
+            assert 0 <= one["self_ps"] <= one["total_ps"] or one["count"] > 1
+        assert told["busy_ps"] <= until - first
+        assert told["busy_ps"] <= told["work_ps"] <= told["busy_ps"] * len(tracks)
+
+
+def test_a_range_of_everything_has_the_self_times_of_the_table(
+    served: Served, rows: list[dict[str, Any]], order: list[int]
+) -> None:
+    listed = ",".join(str(number) for number in range(len(order)))
+    told = served.get(f"/api/range?from={-(2**62)}&to={2**62}&tracks={listed}").json
+    sums: dict[tuple[str, str | None], int] = defaultdict(int)
+    for row in rows:
+        sums[row["name"], row["op_type"]] += row["self_ps"]
+    assert {(one["name"], one["op_type"]): one["self_ps"] for one in told["rows"]}.items() <= sums.items()
+    assert told["step_parts"]
+    assert sum(one["dur_ps"] for one in told["step_parts"]) > 0
+
+
+def test_counters_keep_the_least_and_the_largest(served: Served, opened: Trace, order: list[int]) -> None:
+    recorded: dict[tuple[int, str, str], list[tuple[int, float]]] = defaultdict(list)
+    for track, name, part, at, value in opened.query(
+        "SELECT c.track_id, c.name, c.series, c.ts_ps + f.shift_ps, c.value FROM counter AS c"
+        " JOIN _source_shift AS f USING (source_id) WHERE c.value IS NOT NULL ORDER BY 4"
+    ).rows():
+        recorded[order.index(track), name, part].append((at, value))
+    assert recorded
+    first = min(at for points in recorded.values() for at, _ in points)
+    until = max(at for points in recorded.values() for at, _ in points) + 1
+    middle = (first + until) // 2
+    for begin, end in ((first, until), (middle, until), (first, middle)):
+        for px in (1, 7, 1000):
+            told = served.get(f"/api/counters?from={begin}&to={end}&px={px}").json["series"]
+            for one in told:
+                points = recorded[one["track"], one["name"], one["series"]]
+                own = [value for at, value in points if at < end]
+                inside = [value for at, value in points if begin <= at < end]
+                shown = [value for _, value in one["points"]]
+                assert len(shown) <= 2 * (px + 1)
+                assert set(shown) <= set(own)
+                if inside:
+                    assert max(shown) >= max(inside)
+                    assert min(shown) <= min(inside)
+            assert {(one["track"], one["name"], one["series"]) for one in told} == {
+                key for key, points in recorded.items() if any(at < end for at, _ in points)
+            }
+
+
+def test_the_reports_are_those_of_the_command_line(
+    served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from stepscope.cli import main
+
+    for verb, words in (("summary", ["--all"]), ("pipeline", []), ("memory", [])):
+        told = served.get(f"/api/report/{verb}")
+        assert told.status == 200
+        main([verb, *RECORDINGS, *words, "--format", "json"])
+        assert told.body.decode() == capsys.readouterr().out
+
+
+def test_the_schema_has_comments_and_every_statement_of_the_library_runs(served: Served) -> None:
+    told = served.get("/api/schema").json
+    tables = {one["name"]: one for one in told["tables"]}
+    assert {"slice", "track", "step", "op_slice"} <= tables.keys()
+    assert all(column["comment"] for one in tables.values() for column in one["columns"])
+    assert len(told["analyses"]) >= 40
+    for one in told["analyses"]:
+        answer = served.sql(one["sql"])
+        assert answer.status == 200, (one["name"], answer.body)
