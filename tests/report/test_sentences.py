@@ -15,19 +15,20 @@ from tests.report import sentence_list
 
 SOURCE = Path(stepscope.__file__).parent
 MODULES = ("report/judged.py", "report/sentences.py", "report/advice.py")
-pytestmark = pytest.mark.timeout(900)  # some fifty reports are made first
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def said() -> str:
-    return sentence_list.listed()
+    """What the file lists; the test below holds it against what the recordings produce."""
+    return sentence_list.PATH.read_text(encoding="utf-8")
 
 
+@pytest.mark.timeout(900)  # it makes some fifty reports
 def test_sentences_are_as_they_were_read(said: str) -> None:
     """Exactly, with their numbers and units. `python -m tests.report.sentence_list` writes the file anew:
     read what it changes."""
-    assert said.splitlines() == sentence_list.PATH.read_text(encoding="utf-8").splitlines()
+    assert sentence_list.listed().splitlines() == said.splitlines()
 
 
 def templates(path: str) -> dict[str, int]:
