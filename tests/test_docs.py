@@ -126,7 +126,7 @@ def test_the_verification_of_the_pipeline_page_is_in_our_words() -> None:
     text = (ROOT / "docs" / "how-to" / "input-bound.md").read_text(encoding="utf-8")
     ms = 10**9
     prediction = Prediction(15 * ms, 134 * ms // 10, 301 * ms // 10, "")
-    change = Change("parallelise_map", "Iterator::Root::Map", "", prediction, True)
+    change = Change("parallelise_map", "Iterator::Root::Map", {}, prediction, True)
     edit = Edit("parallelism", Place(0, 1, "map", None, "train.py", 17, None), None, -1)
     result = Verification((edit,), change, 301 * ms // 10, 2025 * ms // 100)
     shown = scroll.render(verification.build(result, "before", "after"), width=100)

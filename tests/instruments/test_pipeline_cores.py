@@ -23,6 +23,7 @@ from stepscope.instruments.pipeline.stages import PROGRAM
 from stepscope.instruments.pipeline.tracing import Pace
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
+from stepscope.report import advised
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
 from tests.formats.capture_folder import line, write
@@ -97,7 +98,7 @@ def test_a_larger_buffer_evens_out_what_varies() -> None:
     change = next(one for one in found.changes if one.name == "prefetch")
     assert change.helps
     assert change.prediction.step_ps == pytest.approx(10 * MS, rel=0.01)
-    assert "full in some steps and empty in others" in change.what
+    assert "full in some steps and empty in others" in advised.what(change)
 
 
 def test_a_larger_buffer_gains_nothing_where_the_pipeline_is_always_late() -> None:

@@ -14,6 +14,7 @@ from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
+from stepscope.report import advised
 from stepscope.session import trace
 from tests.formats.capture_folder import write
 from tests.instruments.pipelines import sequential
@@ -50,17 +51,17 @@ def free(available: int | None) -> Machine:
 def test_a_cache_fits_or_does_not(
     written: Place, machine: Machine | None, fits: bool | None, said: str
 ) -> None:
-    sentence, found = footprint.cache(load(), [written], machine)
-    assert found is fits
-    assert said in sentence
+    found = footprint.cache(load(), [written], machine)
+    assert found.fits is fits
+    assert said in advised.takes(found)
 
 
 def test_without_a_model_bytes_are_unknown() -> None:
     drawn, times = sequential()
     bare = diagnose(drawn.calls(), times).loads[2]
-    sentence, fits = footprint.cache(bare, [place(cardinality=100)], free(MIB))
-    assert fits is None
-    assert "the size of its elements is unknown" in sentence
+    found = footprint.cache(bare, [place(cardinality=100)], free(MIB))
+    assert found.fits is None
+    assert "the size of its elements is unknown" in advised.takes(found)
     assert footprint.batch([bare]) is None
     assert footprint.batch([load()]) == 8 * MIB
 

@@ -8,7 +8,7 @@ from stepscope.instruments.pipeline.calls import read
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.verify import Recorded, verify
-from stepscope.report import verification
+from stepscope.report import advised, verification
 from tests.instruments.pipelines import LOOP, MS, POOL, Drawn, steps
 
 
@@ -68,7 +68,7 @@ def test_intra_op_parallelism_is_told_to_be_one_already() -> None:
     change = mapped(0.9)["intra_op_parallelism"]
     assert not change.helps
     assert change.prediction.step_ps == 10 * MS
-    assert "max_intra_op_parallelism = 1" in change.what
+    assert "max_intra_op_parallelism = 1" in advised.what(change)
 
 
 def test_an_unknown_gain_is_not_verified() -> None:

@@ -15,7 +15,7 @@ from stepscope.instruments.pipeline.stages import PROGRAM, Stage
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.waits import PARTLY_FROM, Waits
 from stepscope.library import statements
-from stepscope.report import promised
+from stepscope.report import advised, promised
 from stepscope.report.parts import Change, Column, Diff, Edit, Node, Report, Section, SourceLine, Tree
 
 NOTHING = (
@@ -175,15 +175,17 @@ def _diff(told: Sequence[changes.Change], diagnosis: Diagnosis) -> Diff:
 def _change(one: changes.Change, now_ps: int) -> Change:
     nothing = (None,) * len(_GAINS)
     if one.unknown:
-        return Change(one.name, one.what, None, nothing, one.unknown)
+        return Change(one.name, advised.what(one), None, nothing, advised.unknown(one))
     if not one.helps:
-        return Change(one.name, one.what, False, nothing, one.why_not)
+        return Change(one.name, advised.what(one), False, nothing, advised.why_not(one))
     p = one.prediction
     edit = None
     if one.code is not None:
         edit = Edit(SourceLine(one.code.file, one.code.line), one.code.before, one.code.after)
     values = (now_ps - p.step_ps, p.step_ps, p.low_ps, p.high_ps)
-    return Change(one.name, one.what, True, values, f"then {_short(p.limits_next)} limits the step", edit)
+    return Change(
+        one.name, advised.what(one), True, values, f"then {_short(p.limits_next)} limits the step", edit
+    )
 
 
 def _short(name: str) -> str:

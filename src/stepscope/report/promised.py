@@ -19,6 +19,7 @@ from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Diagnosis
 from stepscope.instruments.pipeline.verify import Verification
+from stepscope.report import advised
 
 _POINTS = 2000
 """Points of the curve; all of it is in the table buffer."""
@@ -102,9 +103,9 @@ def _pipeline(one: Found, evidence: Sequence[str]) -> dict[str, Any]:
             {
                 "name": change.name,
                 "stage": change.stage,
-                "what": change.what,
+                "what": advised.what(change),
                 "helps": None if change.unknown else change.helps,
-                "unknown": change.unknown or None,
+                "unknown": advised.unknown(change) or None,
                 "gain_ps": _gain(change, diagnosis),
                 **_predicted(change),
                 "limits_next": None if change.unknown else change.prediction.limits_next,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stepscope import units
 from stepscope.instruments.pipeline.verify import Verification
-from stepscope.report import promised
+from stepscope.report import advised, promised
 from stepscope.report.parts import Report, Section
 
 
@@ -57,7 +57,7 @@ def _gained(result: Verification) -> Iterator[str]:
         yield "The change that was made is not among those that were predicted."
         return
     if change.unknown:
-        yield f"The gain of {change.name} could not be predicted: {change.unknown}."
+        yield f"The gain of {change.name} could not be predicted: {advised.unknown(change)}."
         return
     p = change.prediction
     yield f"Predicted for {change.name}: {_ps(p.step_ps)} ({_ps(p.low_ps)} to {_ps(p.high_ps)})."

@@ -1,7 +1,7 @@
 """What could be changed, and what each change would gain.
 
 A change is tried in the rate model; those that leave the step as it is are listed as well, because they
-are what people try first.
+are what people try first. The words for a change are in report/.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
-from stepscope import units
 from stepscope.instruments.pipeline import footprint
+from stepscope.instruments.pipeline.footprint import Footprint
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.model import Model, Prediction, predict
 from stepscope.instruments.pipeline.places import Code, Place, code
 from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.stages import Stage
-from stepscope.instruments.pipeline.trials import HELPS, Case, part_of, trials
+from stepscope.instruments.pipeline.trials import HELPS, Case, Facts, Trial, Unknown, part_of, trials
 
 _PARALLEL = (
     "parallelise_map",
@@ -35,16 +36,19 @@ class Change:
 
     name: str
     stage: str
-    what: str
-    """In a sentence, with the code to write."""
+    facts: Facts
     prediction: Prediction
     helps: bool
     code: Code | None = None
     """The line to change, where the capture knows it."""
-    unknown: str = ""
+    unknown: Unknown = ""
     """Why what it gains cannot be told; the prediction is then only what is possible."""
-    why_not: str = ""
+    why_not: Literal["", "gains_little", "does_not_work"] = ""
     """Why a change that does not help does not."""
+    cache: Footprint | None = None
+    """What a cache takes."""
+    batch_bytes: int | None = None
+    """What each batch takes that a prefetch keeps, where that is known."""
 
 
 def heaviest(loads: Sequence[Load], now: Model, program_ps: int, machine: Machine | None) -> Load | None:
@@ -75,52 +79,52 @@ def propose(
     largest gain before others, then those whose gain is unknown. measured_ps: duration of a step now.
     machine: its cores and memory, where a record tells. even: part of a step that would remain if buffers
     evened steps. bound: the program waits for its input."""
-    crowded = machine is not None and machine.crowded
-    made = []
-    written_on = where.get(worst.stage, ())
     case = Case(loads, worst, now, measured_ps, bound)
+    written_on = where.get(worst.stage, ())
+    made = []
     for trial in trials(case):
-        name, what, then = trial.name, trial.what, trial.then
-        prediction = predict(now, then, measured_ps)
-        if (worst.python or crowded) and name in _PARALLEL:
-            # Python that computes holds the lock, Python that waits does not: the trace cannot tell. And more
-            # threads get more of the cores only where other programs leave some.
-            prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
-        if name == "vectorise" and then is not now:
-            # Kernels of small tensors cost what one of many elements does, more or less.
-            share = 1 / case.batched
-            least = now.changed(case.number, partial(part_of, share=share))
-            low = predict(now, least, measured_ps).low_ps
-            prediction = replace(prediction, low_ps=min(low, prediction.low_ps))
-        if name == "prefetch" and even < 1 - HELPS and then == now:
-            what = "prefetch more (tf.data.AUTOTUNE): the buffer is full in some steps and empty in others"
+        name, facts = trial.name, trial.facts
+        prediction = _predicted(trial, case, machine)
+        if name == "prefetch" and even < 1 - HELPS and trial.then == now:
+            facts = {**facts, "way": "uneven"}
             likely = round(even * measured_ps)
             prediction = replace(prediction, step_ps=likely, low_ps=round(0.9 * likely), high_ps=measured_ps)
-        helps = prediction.step_ps <= (1 - HELPS) * measured_ps
-        why_not = "would save less than a twentieth of a step"
-        if name == "cache_here":
-            takes, fits = footprint.cache(worst, written_on, machine)
-            what = f"{what}, {takes}"
-            if fits is False:
-                helps, why_not = False, "that does not work here"
-        elif name == "prefetch" and (bytes_each := footprint.batch(loads)) is not None:
-            what += f" (each buffered batch takes {units.show(bytes_each, 'bytes')})"
+        cache = footprint.cache(worst, written_on, machine) if name == "cache_here" else None
+        impossible = cache is not None and cache.fits is False
+        helps = prediction.step_ps <= (1 - HELPS) * measured_ps and not impossible
         inside = worst.stage.nested_in is not None and name not in ("prefetch", "parallelise_reading")
         written = None if inside or name in _NO_LINE else _meant(name, written_on)
-        edit = code(name, written, places)
         made.append(
             Change(
                 name,
                 worst.stage.branch_name,
-                what,
+                facts,
                 prediction,
                 helps and not trial.unknown,
-                edit,
+                code(name, written, places),
                 trial.unknown,
-                "" if helps else why_not,
+                "" if helps else "does_not_work" if impossible else "gains_little",
+                cache,
+                footprint.batch(loads) if name == "prefetch" else None,
             )
         )
     return sorted(made, key=lambda one: (not one.helps, not one.unknown, one.prediction.step_ps))
+
+
+def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
+    """A step after a trial, with the bounds that the stage and the machine leave."""
+    prediction = predict(case.now, trial.then, case.measured_ps)
+    crowded = machine is not None and machine.crowded
+    if (case.worst.python or crowded) and trial.name in _PARALLEL:
+        # Python that computes holds the lock, Python that waits does not: the trace cannot tell. And more
+        # threads get more of the cores only where other programs leave some.
+        return replace(prediction, high_ps=max(case.measured_ps, prediction.high_ps))
+    if trial.name == "vectorise" and trial.then is not case.now:
+        # Kernels of small tensors cost what one of many elements does, more or less.
+        least = case.now.changed(case.number, partial(part_of, share=1 / case.batched))
+        low = predict(case.now, least, case.measured_ps).low_ps
+        return replace(prediction, low_ps=min(low, prediction.low_ps))
+    return prediction
 
 
 _NO_LINE = ("more_cores", "tf_data_service")

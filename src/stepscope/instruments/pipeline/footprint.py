@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from stepscope import units
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
@@ -17,27 +17,38 @@ MOST = 0.9
 """Part of the free memory that a cache may take and still fit."""
 
 
-def cache(load: Load, written: Sequence[Place], machine: Machine | None) -> tuple[str, bool | None]:
-    """What a cache behind a stage takes, as the end of a sentence, and whether it fits; None: not known.
+class Footprint(NamedTuple):
+    """What a cache takes; None for what is not known."""
+
+    elements: int | None
+    """Elements that it keeps; negative when they never end."""
+    element_bytes: float | None
+    free_bytes: int | None
+    """Memory that is free."""
+
+    @property
+    def bytes(self) -> int | None:
+        """All elements together."""
+        if self.elements is None or self.element_bytes is None:
+            return None
+        return round(self.elements * self.element_bytes)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether there is room for it."""
+        if self.elements is not None and self.elements < 0:
+            return False
+        if self.bytes is None or self.free_bytes is None:
+            return None
+        return self.bytes <= MOST * self.free_bytes
+
+
+def cache(load: Load, written: Sequence[Place], machine: Machine | None) -> Footprint:
+    """What a cache behind a stage takes.
 
     written: the transformations of the stage, the last of which the cache follows."""
     elements = _cardinality(written[-1]) if written else None
-    if elements is not None and elements < 0:
-        return "but its output never ends: put the cache before the repeat()", False
-    each = _element_bytes(load)
-    if elements is None or each is None:
-        what = "number" if each is not None else "size"
-        unknown = f"the {what} of its elements is unknown"
-        return f"if it yields the same in each epoch and fits into memory: {unknown}", None
-    size = round(elements * each)
-    said = f"if it yields the same in each epoch; it takes {units.show(size, 'bytes')} "
-    said += f"({units.count(elements, 'element')} of {units.show(round(each), 'bytes')})"
-    free = machine.available_bytes if machine is not None else None
-    if free is None:
-        return f"{said}, and the free memory is unknown", None
-    fits = size <= MOST * free
-    has = units.show(free, "bytes")
-    return (f"{said} of the {has} that is free" if fits else f"{said}, and only {has} is free"), fits
+    return Footprint(elements, _element_bytes(load), None if machine is None else machine.available_bytes)
 
 
 def batch(loads: Sequence[Load]) -> int | None:

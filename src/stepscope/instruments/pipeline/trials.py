@@ -1,13 +1,14 @@
 """What can be tried for the stage that limits: each trial is the rate model with something changed.
 
-A rule looks at the stage and yields what fits it, in the words of somebody who would change the program.
-Rules that fit the stage come before those that fit all.
+A rule looks at the stage and yields what fits it. Rules that fit the stage come before those that fit all.
+The words for a trial are in report/.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from stepscope.instruments.pipeline.model import Model, Part
 from stepscope.instruments.pipeline.rates import Load
@@ -18,14 +19,20 @@ HELPS = 0.05
 _SOURCES = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
 
 
+Facts = Mapping[str, str | int | float]
+"""What the words for a change need: `way`, where it is one of several, the stage, and numbers."""
+Unknown = Literal["", "many_at_once", "files", "one_branch", "other_hosts"]
+"""What is not known of a change."""
+
+
 @dataclass(frozen=True)
 class Trial:
-    """A change: its name, what to do, and the model after it."""
+    """A change: its name, what of the stage it is about, and the model after it."""
 
     name: str
-    what: str
+    facts: Facts
     then: Model
-    unknown: str = ""
+    unknown: Unknown = ""
     """Why what it gains cannot be told."""
 
 
@@ -66,6 +73,10 @@ class Case:
             above = above.above
         return 1.0
 
+    def facts(self, way: str = "", **more: str | int | float) -> Facts:
+        """What the words for a change of the stage need."""
+        return {"stage": self.stage.spoken, **({"way": way} if way else {}), **more}
+
     def in_parallel(self) -> Model:
         """It runs on threads of its own, and what it takes from on another one."""
         now, number = self.now, self.stage.number
@@ -90,23 +101,19 @@ def _more_threads(case: Case) -> Iterator[Trial]:
     """A stage with a function of its own gets more threads, or a host with more cores."""
     stage, now, width = case.stage, case.now, case.worst.width
     if stage.short == "Map":
-        what = f"give {stage.spoken} num_parallel_calls=tf.data.AUTOTUNE"
-        yield Trial("parallelise_map", what, case.in_parallel())
+        yield Trial("parallelise_map", case.facts("sequential"), case.in_parallel())
     elif stage.ahead and not stage.short.startswith(("Prefetch", "ParallelInterleave")):
         mapped = stage.short.startswith(("ParallelMap", "MapAndBatch")) and "MapDataset" in _sequential(stage)
         if mapped and width >= now.cores:
-            what = f"give {stage.spoken} num_parallel_calls: TensorFlow runs it in parallel already"
-            yield Trial("parallelise_map", what, replace(now))
+            yield Trial("parallelise_map", case.facts("parallel_already"), replace(now))
         if width < now.cores:
-            what = f"raise the parallelism of {stage.spoken} from {width} to tf.data.AUTOTUNE"
             then = now.changed(case.number, lambda p: replace(p, width=now.cores))
-            yield Trial("raise_parallelism", what, then)
+            yield Trial("raise_parallelism", case.facts(width=width), then)
         if case.worst.python:
             return  # more cores do not run more Python
         double = replace(now, cores=2 * now.cores, free_cores=now.free_cores + now.cores)
-        what = f"give the host {2 * now.cores} cores instead of {now.cores} and leave parallelism to autotune"
         wide = double.changed(case.number, lambda p: replace(p, width=max(p.width, double.cores)))
-        yield Trial("more_cores", what, wide)
+        yield Trial("more_cores", case.facts(cores=now.cores), wide)
 
 
 def _vectorise(case: Case) -> Iterator[Trial]:
@@ -114,16 +121,13 @@ def _vectorise(case: Case) -> Iterator[Trial]:
     many, worst = case.batched, case.worst
     if not _has_function(case.stage) or many < 2:
         return
-    what = (
-        f"batch before {case.stage.spoken}, so that its function takes {many:.0f} elements at once, if it can"
-    )
+    facts = case.facts(elements=many)
     # Python may do anything with many elements, and a trace without executors does not say what is spent
     # on calling.
     if worst.python or worst.between_kernels_ps is None:
-        why = "the recording does not show how long the function takes for many elements at once"
-        yield Trial("vectorise", what, case.now, why)
+        yield Trial("vectorise", facts, case.now, "many_at_once")
     else:
-        yield Trial("vectorise", what, case.now.changed(case.number, lambda p: _at_once(p, worst, many)))
+        yield Trial("vectorise", facts, case.now.changed(case.number, lambda p: _at_once(p, worst, many)))
 
 
 def _threads_of_functions(case: Case) -> Iterator[Trial]:
@@ -133,10 +137,6 @@ def _threads_of_functions(case: Case) -> Iterator[Trial]:
         return
     if case.worst.python:
         threads = 4 * now.cores
-        what = (
-            f"let {threads} functions of {stage.spoken} wait at once: num_parallel_calls={threads} and "
-            f"options.threading.private_threadpool_size = {threads}, if its Python waits and does not compute"
-        )
         lane = f"changed:{stage.number}"
         wide = replace(now, cores=threads).changed(
             case.number,
@@ -144,20 +144,14 @@ def _threads_of_functions(case: Case) -> Iterator[Trial]:
                 p, lane=lane, width=threads, into=p.into if stage.ahead else p.lane, bursts=True
             ),
         )
-        yield Trial("larger_threadpool", what, wide)
+        yield Trial("larger_threadpool", case.facts(threads=threads), wide)
     elif case.worst.pool_ps:
-        what = (
-            "set options.threading.max_intra_op_parallelism = 1: TensorFlow 2 does so by itself, unless the "
-            "program's options say otherwise"
-        )
-        yield Trial("intra_op_parallelism", what, replace(now))
+        yield Trial("intra_op_parallelism", case.facts(), replace(now))
 
 
 def _parallel_batch(case: Case) -> Iterator[Trial]:
     if case.stage.short == "BatchV2":
-        calls = "num_parallel_calls=tf.data.AUTOTUNE"
-        what = f"give {case.stage.spoken} {calls}, or batch smaller elements (uint8, not float)"
-        yield Trial("parallelise_batch", what, case.in_parallel())
+        yield Trial("parallelise_batch", case.facts(), case.in_parallel())
 
 
 def _parallel_reading(case: Case) -> Iterator[Trial]:
@@ -168,50 +162,39 @@ def _parallel_reading(case: Case) -> Iterator[Trial]:
     if outer is not None and outer.short.startswith(("Interleave", "FlatMap")):
         inner = [load.stage.number for load in case.loads if load.stage.nested_in is outer]
         branch = f"changed:{outer.number}"
-        what = f"run several branches of {outer.spoken} at once: num_parallel_calls=tf.data.AUTOTUNE"
-        what += "" if "Interleave" in outer.short else ", as interleave instead of flat_map"
+        facts = {"stage": outer.spoken, "way": "interleave" if "Interleave" in outer.short else "flat_map"}
         then = now.changed(inner, lambda p: replace(p, lane=branch, width=now.cores))
-        yield Trial("parallelise_reading", what, then, _few_branches(case, outer))
+        yield Trial("parallelise_reading", facts, then, _few_branches(case, outer))
     elif stage.short in _SOURCES or stage.short in ("Interleave", "FlatMap"):
-        what = "read several files at once: interleave(…, num_parallel_calls=tf.data.AUTOTUNE)"
         lane = f"changed:{stage.number}"
         numbers = [*case.number, *case.upstream]
         then = now.changed(numbers, lambda p: replace(p, lane=lane, width=now.cores))
-        why = (
-            ""
-            if stage.short in ("Interleave", "FlatMap")
-            else "the recording does not show how many files there are"
-        )
-        yield Trial("parallelise_reading", what, then, why)
+        unknown: Unknown = "" if stage.short in ("Interleave", "FlatMap") else "files"
+        yield Trial("parallelise_reading", case.facts("files"), then, unknown)
 
 
-def _few_branches(case: Case, outer: Stage) -> str:
+def _few_branches(case: Case, outer: Stage) -> Unknown:
     """Why running branches at once may gain nothing: only one was seen. Each makes iterators of its own."""
     heads = [load.stage for load in case.loads if load.stage.above is outer and load.stage.nested_in is outer]
     seen = max((len({call.stage for call in head.calls}) for head in heads), default=0)
-    return "" if seen > 1 else "the recording shows only one branch"
+    return "" if seen > 1 else "one_branch"
 
 
 def _less_listing(case: Case) -> Iterator[Trial]:
     if case.stage.short == "MatchingFiles":
-        what = "list the files once, before training, and give the list to from_tensor_slices"
-        yield Trial(
-            "list_files_once", f"{what} ({case.stage.spoken})", case.now.changed(case.number, _nothing)
-        )
+        yield Trial("list_files_once", case.facts(), case.now.changed(case.number, _nothing))
 
 
 def _no_python(case: Case) -> Iterator[Trial]:
     if case.worst.python or case.stage.short == "Generator":
-        what = f"rewrite the Python of {case.stage.spoken} with TensorFlow ops: it holds the interpreter lock"
-        yield Trial("drop_python", what, case.now.changed(case.number, _nothing))
+        yield Trial("drop_python", case.facts(), case.now.changed(case.number, _nothing))
 
 
 def _less_shuffling(case: Case) -> Iterator[Trial]:
     if case.stage.short == "Shuffle":
-        what = (
-            f"shuffle names of files instead of elements, or make the buffer of {case.stage.spoken} smaller"
+        yield Trial(
+            "smaller_shuffle", case.facts(), case.now.changed([*case.number, *case.upstream], _nothing)
         )
-        yield Trial("smaller_shuffle", what, case.now.changed([*case.number, *case.upstream], _nothing))
 
 
 def _filter_first(case: Case) -> Iterator[Trial]:
@@ -219,9 +202,8 @@ def _filter_first(case: Case) -> Iterator[Trial]:
     made = max(case.worst.calls, 1)
     kept = next((load.calls / made for load in case.loads if load.stage is above), 1.0)
     if above is not None and above.short.startswith("Filter") and kept < 1 - HELPS:
-        what = f"move {above.spoken} before {case.stage.spoken}, if it does not need what that makes"
         then = case.now.changed(case.number, lambda p: part_of(p, kept))
-        yield Trial("move_filter", f"{what}: it keeps {kept:.0%}", then)
+        yield Trial("move_filter", case.facts(filter=above.spoken, kept=kept), then)
 
 
 def _cache(case: Case) -> Iterator[Trial]:
@@ -231,7 +213,7 @@ def _cache(case: Case) -> Iterator[Trial]:
         cached, above = "Cache" in above.short, above.above
     if not cached and case.stage.short != "Generator":
         then = case.now.changed([*case.number, *case.upstream], _nothing)
-        yield Trial("cache_here", f"add cache() after {case.stage.spoken}", then)
+        yield Trial("cache_here", case.facts(), then)
 
 
 def _half(case: Case) -> Iterator[Trial]:
@@ -239,26 +221,23 @@ def _half(case: Case) -> Iterator[Trial]:
         case.number,
         lambda p: replace(p, work_ps=p.work_ps // 2, cpu_ps=p.cpu_ps // 2, pool_ps=p.pool_ps // 2),
     )
-    yield Trial("halve_work", f"halve the work of {case.stage.spoken}", half)
+    yield Trial("halve_work", case.facts(), half)
 
 
 def _prefetch(case: Case) -> Iterator[Trial]:
     now = case.now
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if in_program >= HELPS * case.measured_ps:
-        what = "end the pipeline with prefetch(tf.data.AUTOTUNE)"
-        moved = tuple(_from_program(part) for part in now.parts)
+        way, moved = "at_the_end", tuple(_from_program(part) for part in now.parts)
     else:
-        what, moved = "prefetch more: the pipeline already works ahead of the program", now.parts
-    yield Trial("prefetch", what, replace(now, parts=moved))
+        way, moved = "ahead_already", now.parts
+    yield Trial("prefetch", case.facts(way), replace(now, parts=moved))
 
 
 def _elsewhere(case: Case) -> Iterator[Trial]:
     if not case.bound:
         return  # nobody waits for the pipeline
-    what = "run the pipeline on other hosts with tf.data service"
-    unknown = "it gains what those hosts add, up to all of the waiting"
-    yield Trial("tf_data_service", what, replace(case.now, parts=()), unknown)
+    yield Trial("tf_data_service", case.facts(), replace(case.now, parts=()), "other_hosts")
 
 
 _RULES: tuple[Callable[[Case], Iterator[Trial]], ...] = (

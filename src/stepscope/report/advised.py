@@ -1,0 +1,101 @@
+"""Changes to a pipeline in words: what to do, with the code to write, why its gain is small or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stepscope import units
+from stepscope.instruments.pipeline.changes import Change
+from stepscope.instruments.pipeline.footprint import Footprint
+
+_WHAT: Mapping[str, str | Mapping[str, str]] = {
+    "parallelise_map": {
+        "sequential": "give {stage} num_parallel_calls=tf.data.AUTOTUNE",
+        "parallel_already": "give {stage} num_parallel_calls: TensorFlow runs it in parallel already",
+    },
+    "raise_parallelism": "raise the parallelism of {stage} from {width} to tf.data.AUTOTUNE",
+    "more_cores": "give the host {doubled} cores instead of {cores} and leave parallelism to autotune",
+    "vectorise": "batch before {stage}, so that its function takes {elements:.0f} elements at once, if it "
+    "can",
+    "larger_threadpool": "let {threads} functions of {stage} wait at once: num_parallel_calls={threads} and "
+    "options.threading.private_threadpool_size = {threads}, if its Python waits and does not compute",
+    "intra_op_parallelism": "set options.threading.max_intra_op_parallelism = 1: TensorFlow 2 does so by "
+    "itself, unless the program's options say otherwise",
+    "parallelise_batch": "give {stage} num_parallel_calls=tf.data.AUTOTUNE, or batch smaller elements "
+    "(uint8, not float)",
+    "parallelise_reading": {
+        "interleave": "run several branches of {stage} at once: num_parallel_calls=tf.data.AUTOTUNE",
+        "flat_map": "run several branches of {stage} at once: num_parallel_calls=tf.data.AUTOTUNE, as "
+        "interleave instead of flat_map",
+        "files": "read several files at once: interleave(…, num_parallel_calls=tf.data.AUTOTUNE)",
+    },
+    "list_files_once": "list the files once, before training, and give the list to from_tensor_slices "
+    "({stage})",
+    "drop_python": "rewrite the Python of {stage} with TensorFlow ops: it holds the interpreter lock",
+    "smaller_shuffle": "shuffle names of files instead of elements, or make the buffer of {stage} smaller",
+    "move_filter": "move {filter} before {stage}, if it does not need what that makes: it keeps {kept:.0%}",
+    "cache_here": "add cache() after {stage}",
+    "halve_work": "halve the work of {stage}",
+    "prefetch": {
+        "at_the_end": "end the pipeline with prefetch(tf.data.AUTOTUNE)",
+        "ahead_already": "prefetch more: the pipeline already works ahead of the program",
+        "uneven": "prefetch more (tf.data.AUTOTUNE): the buffer is full in some steps and empty in others",
+    },
+    "tf_data_service": "run the pipeline on other hosts with tf.data service",
+}
+"""What to do, by the name of a change and, where there are several, its way."""
+_UNKNOWN = {
+    "": "",
+    "many_at_once": "the recording does not show how long the function takes for many elements at once",
+    "files": "the recording does not show how many files there are",
+    "one_branch": "the recording shows only one branch",
+    "other_hosts": "it gains what those hosts add, up to all of the waiting",
+}
+_WHY_NOT = {
+    "": "",
+    "gains_little": "would save less than a twentieth of a step",
+    "does_not_work": "that does not work here",
+}
+
+
+def what(change: Change) -> str:
+    """What to do."""
+    ways = _WHAT[change.name]
+    text = ways if isinstance(ways, str) else ways[str(change.facts["way"])]
+    values = dict(change.facts)
+    if change.name == "more_cores":
+        values["doubled"] = 2 * int(values["cores"])
+    said = text.format(**values)
+    if change.cache is not None:
+        return f"{said}, {takes(change.cache)}"
+    if change.batch_bytes is not None:
+        return f"{said} (each buffered batch takes {units.show(change.batch_bytes, 'bytes')})"
+    return said
+
+
+def unknown(change: Change) -> str:
+    """Why what a change gains cannot be said; empty when it can."""
+    return _UNKNOWN[change.unknown]
+
+
+def why_not(change: Change) -> str:
+    """Why a change does not help; empty when it does."""
+    return _WHY_NOT[change.why_not]
+
+
+def takes(cache: Footprint) -> str:
+    """What a cache takes, as the end of a sentence."""
+    if cache.elements is not None and cache.elements < 0:
+        return "but its output never ends: put the cache before the repeat()"
+    if cache.elements is None or cache.element_bytes is None:
+        lacks = "number" if cache.element_bytes is not None else "size"
+        unsure = f"the {lacks} of its elements is unknown"
+        return f"if it yields the same in each epoch and fits into memory: {unsure}"
+    said = (
+        f"if it yields the same in each epoch; it takes {units.show(cache.bytes, 'bytes')} "
+        f"({units.count(cache.elements, 'element')} of {units.show(round(cache.element_bytes), 'bytes')})"
+    )
+    if cache.free_bytes is None:
+        return f"{said}, and the free memory is unknown"
+    free = units.show(cache.free_bytes, "bytes")
+    return f"{said} of the {free} that is free" if cache.fits else f"{said}, and only {free} is free"
