@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.formats import _model, capture
+from stepscope.formats import _model
 from stepscope.instruments.pipeline import accounting, captures
 from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.host import Machine
@@ -21,7 +21,7 @@ from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequentia
 
 def nodes(proto: bytes, sample: int = 0) -> list[Node]:
     """Rows of iterator_model as the instruments take them."""
-    rows = capture._model_rows(_model.read(proto), 0, sample, 0, None)
+    rows = _model.rows(_model.read(proto), 0, sample, 0, None)
     return [
         Node(
             row["iterator"], row["sample"], row["node"], row["consumer_node"],

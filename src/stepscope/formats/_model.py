@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from stepscope.formats._fields import finite
 from stepscope.formats._protobuf import varint
 
 CLASSES = (
@@ -19,6 +22,9 @@ CLASSES = (
 )
 _MOST_NODES = 200_000
 _MOST_DEPTH = 1000
+_FITS = 2**63 - 1
+_NS = 1000
+"""Picoseconds in a nanosecond."""
 
 
 class Damaged(ValueError):
@@ -210,3 +216,44 @@ def _double(body: memoryview, wire: int) -> float:
 
 def _text(body: memoryview) -> str:
     return bytes(body).decode("utf-8", "replace")
+
+
+def rows(
+    model: Model, iterator: int, sample: int, ts_ps: int | None, elements: int | None
+) -> list[dict[str, Any]]:
+    """Rows of the table iterator_model, without ids: a node each."""
+    found = []
+    gaps = model.gaps_us
+    for node, above, name in model.walk():
+        parallelism = next((one for one in node.parameters if one.name == "parallelism"), None)
+        buffer = next((one for one in node.parameters if one.name == "buffer_size"), None)
+        found.append(
+            {
+                "iterator": iterator,
+                "sample": sample,
+                "ts_ps": ts_ps,
+                "elements": elements,
+                "node": node.id,
+                "consumer_node": above,
+                "inputs_json": json.dumps(node.inputs),
+                "name": name,
+                "node_class": node.node_class,
+                "ratio": finite(node.ratio),
+                "num_elements": node.num_elements,
+                "bytes_produced": node.bytes_produced,
+                "bytes_consumed": node.bytes_consumed,
+                "buffered_elements": node.buffered_elements,
+                "buffered_bytes": node.buffered_bytes,
+                "processing_ps": max(min(node.processing_ns * _NS, _FITS), 0),
+                "parallelism": None if parallelism is None else finite(parallelism.value),
+                "parallelism_min": None if parallelism is None else finite(parallelism.low),
+                "parallelism_max": None if parallelism is None else finite(parallelism.high),
+                "autotuned": bool(parallelism is not None and parallelism.tunable),
+                "buffer_size": None if buffer is None else finite(buffer.value),
+                "gaps": len(gaps) if above is None else None,
+                "gap_ps": min(sum(gaps) // len(gaps) * 1000 * _NS, _FITS) if gaps and above is None else None,
+                "cpu_budget": model.cpu_budget,
+                "ram_budget_bytes": model.ram_budget_bytes,
+            }
+        )
+    return found

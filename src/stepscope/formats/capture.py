@@ -4,8 +4,6 @@ Recordings in the folder (XPlane, run metadata, graphs) are sources of their own
 as one source: the models of the input pipeline, the chain of datasets that the user wrote, samples of the
 machine and of stacks, and the times of steps where no XPlane could take them up. A file that is missing or
 damaged costs its own rows and is noted.
-
-Past 400 lines because each piece of the folder has its own few rows, and all share clock and counts.
 """
 
 from __future__ import annotations
@@ -18,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
 from stepscope.formats import Damaged, Unreadable
+from stepscope.formats._fields import string, whole
 
 if TYPE_CHECKING:
     from stepscope._core import Store
-    from stepscope.formats import Pieces, Step, _model
+    from stepscope.formats import Pieces, Step
 
 NAME = "capture"
 CACHED = False
@@ -94,7 +93,7 @@ def step_times(data: bytes) -> list[Step]:
     Lines that are damaged are left out."""
     found = []
     for line in _lines(data):
-        number, begin, end = (_whole(line, key) for key in ("step", "begin_unix_ns", "end_unix_ns"))
+        number, begin, end = (whole(line, key) for key in ("step", "begin_unix_ns", "end_unix_ns"))
         if number is not None and begin is not None and end is not None and end >= begin:
             found.append((number, begin, end, bool(line.get("recorded", True))))
     return sorted(found, key=lambda one: one[1])
@@ -102,7 +101,7 @@ def step_times(data: bytes) -> list[Step]:
 
 def _traced_alone(data: bytes) -> set[int | None]:
     """When the steps began that were traced for RunMetadata: neither in the XPlane nor untraced."""
-    return {_whole(line, "begin_unix_ns") for line in _lines(data) if line.get("run_metadata")}
+    return {whole(line, "begin_unix_ns") for line in _lines(data) if line.get("run_metadata")}
 
 
 class _Capture:
@@ -121,7 +120,7 @@ class _Capture:
         self._seen = self._stored = 0
         self._first: int | None = None
         self._last: int | None = None
-        self._origin = _whole(told, "started_unix_ns")
+        self._origin = whole(told, "started_unix_ns")
 
     def read(self) -> None:
         for name, piece in self._pieces.items():
@@ -139,7 +138,7 @@ class _Capture:
         self._stacks()
         self._compilations()
         self._steps()
-        if _whole(self.told, "ended_unix_ns") is None:
+        if whole(self.told, "ended_unix_ns") is None:
             self._note(
                 "unfinished-capture", "missing", "it was never ended: the program was killed or runs on"
             )
@@ -149,7 +148,7 @@ class _Capture:
 
     def facts(self) -> dict[str, Any]:
         """What the store says of its source."""
-        ended = _whole(self.told, "ended_unix_ns")
+        ended = whole(self.told, "ended_unix_ns")
         start = 0 if self._origin is not None else None
         end = None
         if self._origin is not None:
@@ -188,7 +187,7 @@ class _Capture:
                 continue
             line = samples.pop(base, {})
             by_name = re.fullmatch(r"model_(\d{1,9})_(\d{1,9})\.pb", base)
-            iterator, sample = _whole(line, "iterator"), _whole(line, "sample")
+            iterator, sample = whole(line, "iterator"), whole(line, "sample")
             if by_name is not None:
                 iterator = int(by_name[1]) if iterator is None else iterator
                 sample = int(by_name[2]) if sample is None else sample
@@ -199,8 +198,9 @@ class _Capture:
                 self._note("damaged-piece", "lost", f"{name}: {error}")
                 continue
             self._stored += 1
-            ts_ps = self._time(_whole(line, "unix_ns"))
-            rows += _model_rows(model, iterator or 0, sample or 0, ts_ps, _whole(line, "elements"))
+            ts_ps = self._time(whole(line, "unix_ns"))
+            elements = whole(line, "elements")
+            rows += _model.rows(model, iterator or 0, sample or 0, ts_ps, elements)
         for base in samples:
             self._note(
                 "damaged-piece", "missing", f"pipeline/{base}: the list of models names it, it is not there"
@@ -219,7 +219,7 @@ class _Capture:
             return
         rows = []
         for chain in chains if isinstance(chains, list) else []:
-            iterator = _whole(chain, "iterator") or 0
+            iterator = whole(chain, "iterator") or 0
             stages = chain.get("chain") if isinstance(chain, dict) else None
             for place, stage in enumerate(stages if isinstance(stages, list) else []):
                 self._seen += 1
@@ -227,18 +227,18 @@ class _Capture:
                     self._note("damaged-piece", "lost", "pipeline/datasets.json: a stage is not an object")
                     continue
                 self._stored += 1
-                position = _whole(stage, "position")
+                position = whole(stage, "position")
                 inputs = stage.get("inputs")
                 rows.append(
                     {
                         "iterator": iterator,
                         "position": place if position is None else position,
-                        "transformation": _text(stage, "transformation") or "",
-                        "dataset": _text(stage, "dataset"),
-                        "file": _text(stage, "file"),
-                        "line": _whole(stage, "line"),
-                        "function": _text(stage, "function"),
-                        "text": _text(stage, "text"),
+                        "transformation": string(stage, "transformation") or "",
+                        "dataset": string(stage, "dataset"),
+                        "file": string(stage, "file"),
+                        "line": whole(stage, "line"),
+                        "function": string(stage, "function"),
+                        "text": string(stage, "text"),
                         "inputs_json": json.dumps(inputs if isinstance(inputs, list) else []),
                         "args_json": json.dumps(_arguments(stage)),
                     }
@@ -246,49 +246,19 @@ class _Capture:
         self._add("user_stage", rows)
 
     def _machine(self) -> None:
-        rows: list[dict[str, Any]] = []
-        before: Mapping[str, Any] = {}
-        for line in self._told_lines("machine.ndjson"):
-            ts_ps = self._time(_whole(line, "unix_ns"))
-            if ts_ps is None:
-                continue
-            values: list[tuple[str, str, float | None]] = []
-            cores = line.get("cores")
-            for core, share in enumerate(cores if isinstance(cores, list) else []):
-                values.append(("core busy", str(core), _number(share)))
-            values.append(("process cpu", "cores", _cores(before, line)))
-            for counter, series in _SERIES:
-                values.append((counter, series, _number(line.get(series))))
-            rows += [
-                {"track_id": 0, "name": counter, "series": series, "ts_ps": ts_ps, "value": value}
-                for counter, series, value in values
-                if value is not None
-            ]
-            before = line
-        for session in self._listed("sessions"):
-            begin, end = _whole(session, "begin_unix_ns"), _whole(session, "end_unix_ns")
-            if begin is None or end is None or end <= begin:
-                continue
-            shares = _shares(session, end - begin)
-            rows += [
-                {"track_id": 0, "name": _SHARES, "series": series, "ts_ps": ts_ps, "value": value}
-                for ts_ps in (self._time(begin), self._time(end))
-                for series, value in shares
-                if ts_ps is not None
-            ]
-        traced_alone = _traced_alone(self._data.get(STEPS, b""))
-        for _, begin, end, recorded in step_times(self._data.get(STEPS, b"")):
-            ts_ps = self._time(begin)
-            series = "traced_ns" if recorded else "untraced_ns"
-            if ts_ps is not None and begin not in traced_alone:
-                rows.append(
-                    {"track_id": 0, "name": _STEP, "series": series, "ts_ps": ts_ps, "value": end - begin}
-                )
+        from stepscope.formats import _machine
+
+        steps = self._data.get(STEPS, b"")
+        alone = _traced_alone(steps)
+        timed = [one for one in step_times(steps) if one[1] not in alone]
+        rows = [
+            *_machine.samples(self._told_lines("machine.ndjson"), self._time),
+            *_machine.threads(self._listed("sessions"), self._time),
+            *_machine.durations(timed, self._time),
+        ]
         self._add("counter", rows)
         if rows:
-            track = {"device_id": None, "kind": "counter", "records": "unknown", "process": "machine"}
-            track |= {"name": "machine", "origin": "machine.ndjson", "sort_index": None}
-            self._add("track", [track])
+            self._add("track", [_machine.TRACK])
 
     def _stacks(self) -> None:
         from stepscope.formats import _stacks
@@ -391,83 +361,11 @@ class _Capture:
         note["events"] += events
 
 
-_STEP = "duration of a step"
-"""The counter of what steps took as the recorder saw them, at their begin: those of the warm-up, too."""
-_SHARES = "threads during recording"
-"""The counter that says how many threads ran, and how many waited for a core, on average over a recording:
-at its begin, and again at its end. `program` are those that were there before the first iterator."""
-
-
-def _shares(session: Mapping[str, Any], lasted_ns: int) -> list[tuple[str, float]]:
-    found = []
-    told = session.get("threads")
-    for owner, sums in told.items() if isinstance(told, dict) else ():
-        for key, what in (("cpu_ns", "running"), ("wait_ns", "waiting")):
-            value = _whole(sums, key)
-            if owner in ("program", "later", "all") and value is not None and value >= 0:
-                found.append((f"{owner} {what}", value / lasted_ns))
-    cpu = _whole(session, "cpu_ns")
-    if cpu is not None and cpu >= 0:
-        found.append(("process running", cpu / lasted_ns))
-    return found
-
-
-_SERIES = (
-    ("process memory", "rss_bytes"),
-    ("process threads", "threads"),
-    ("process io", "read_bytes"),
-    ("process io", "write_bytes"),
-    ("machine memory", "available_bytes"),
-    ("machine io", "disk_read_bytes"),
-    ("machine io", "disk_write_bytes"),
-)
-
-
 def _arguments(stage: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a transformation, with the elements of the dataset that it made."""
     told = stage.get("arguments")
-    count = _whole(stage, "cardinality")
+    count = whole(stage, "cardinality")
     return {**(told if isinstance(told, dict) else {}), **({} if count is None else {"cardinality": count})}
-
-
-def _model_rows(
-    model: _model.Model, iterator: int, sample: int, ts_ps: int | None, elements: int | None
-) -> list[dict[str, Any]]:
-    rows = []
-    gaps = model.gaps_us
-    for node, above, name in model.walk():
-        parallelism = next((one for one in node.parameters if one.name == "parallelism"), None)
-        buffer = next((one for one in node.parameters if one.name == "buffer_size"), None)
-        rows.append(
-            {
-                "iterator": iterator,
-                "sample": sample,
-                "ts_ps": ts_ps,
-                "elements": elements,
-                "node": node.id,
-                "consumer_node": above,
-                "inputs_json": json.dumps(node.inputs),
-                "name": name,
-                "node_class": node.node_class,
-                "ratio": _number(node.ratio),
-                "num_elements": node.num_elements,
-                "bytes_produced": node.bytes_produced,
-                "bytes_consumed": node.bytes_consumed,
-                "buffered_elements": node.buffered_elements,
-                "buffered_bytes": node.buffered_bytes,
-                "processing_ps": max(min(node.processing_ns * _NS, _FITS), 0),
-                "parallelism": None if parallelism is None else _number(parallelism.value),
-                "parallelism_min": None if parallelism is None else _number(parallelism.low),
-                "parallelism_max": None if parallelism is None else _number(parallelism.high),
-                "autotuned": bool(parallelism is not None and parallelism.tunable),
-                "buffer_size": None if buffer is None else _number(buffer.value),
-                "gaps": len(gaps) if above is None else None,
-                "gap_ps": min(sum(gaps) // len(gaps) * 1000 * _NS, _FITS) if gaps and above is None else None,
-                "cpu_budget": model.cpu_budget,
-                "ram_budget_bytes": model.ram_budget_bytes,
-            }
-        )
-    return rows
 
 
 def _lines(data: bytes) -> Iterator[Mapping[str, Any]]:
@@ -478,29 +376,3 @@ def _lines(data: bytes) -> Iterator[Mapping[str, Any]]:
             continue  # counted where the number of lines is wanted
         if isinstance(found, dict):
             yield found
-
-
-def _cores(before: Mapping[str, Any], now: Mapping[str, Any]) -> float | None:
-    """Cores that the process kept busy between two samples."""
-    times = [_whole(line, key) for line in (before, now) for key in ("unix_ns", "process_cpu_ns")]
-    if any(time is None for time in times):
-        return None
-    then, then_cpu, at, cpu = (int(time) for time in times if time is not None)
-    return (cpu - then_cpu) / (at - then) if at > then and cpu >= then_cpu else None
-
-
-def _whole(told: Any, key: str) -> int | None:
-    value = told.get(key) if isinstance(told, dict) else None
-    good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _FITS
-    return value if good else None
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if abs(value) < 2**1023 else None
-
-
-def _text(told: Mapping[str, Any], key: str) -> str | None:
-    value = told.get(key)
-    return value if isinstance(value, str) else None

@@ -1,0 +1,28 @@
+"""Fields of JSON objects that may hold anything: a value of the kind that is wanted, or None."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_FITS = 2**63 - 1
+
+
+def whole(told: Any, key: str) -> int | None:
+    """A whole number that fits into 64 bits."""
+    value = told.get(key) if isinstance(told, dict) else None
+    good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _FITS
+    return value if good else None
+
+
+def finite(value: Any) -> float | None:
+    """A number that is finite."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if abs(value) < 2**1023 else None
+
+
+def string(told: Mapping[str, Any], key: str) -> str | None:
+    """A string."""
+    value = told.get(key)
+    return value if isinstance(value, str) else None

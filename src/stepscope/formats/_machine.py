@@ -1,0 +1,100 @@
+"""Counters of a capture: the machine over time, threads during recordings, and durations of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from stepscope.formats import Step
+from stepscope.formats._fields import finite, whole
+
+Row = dict[str, Any]
+Time = Callable[[int | None], int | None]
+"""Picoseconds from the capture's origin, of Unix nanoseconds."""
+
+TRACK: Row = {
+    "device_id": None,
+    "kind": "counter",
+    "records": "unknown",
+    "process": "machine",
+    "name": "machine",
+    "origin": "machine.ndjson",
+    "sort_index": None,
+}
+"""The track of all of them."""
+_STEP = "duration of a step"
+"""The counter of what steps took as the recorder saw them, at their begin: those of the warm-up, too."""
+_SHARES = "threads during recording"
+"""The counter that says how many threads ran, and how many waited for a core, on average over a recording:
+at its begin, and again at its end. `program` are those that were there before the first iterator."""
+_SERIES = (
+    ("process memory", "rss_bytes"),
+    ("process threads", "threads"),
+    ("process io", "read_bytes"),
+    ("process io", "write_bytes"),
+    ("machine memory", "available_bytes"),
+    ("machine io", "disk_read_bytes"),
+    ("machine io", "disk_write_bytes"),
+)
+
+
+def samples(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
+    """The lines of machine.ndjson: what cores, the process and the machine did."""
+    before: Mapping[str, Any] = {}
+    for line in lines:
+        ts_ps = time(whole(line, "unix_ns"))
+        if ts_ps is None:
+            continue
+        cores = line.get("cores")
+        for core, share in enumerate(cores if isinstance(cores, list) else []):
+            yield from _row("core busy", str(core), ts_ps, finite(share))
+        yield from _row("process cpu", "cores", ts_ps, _cores(before, line))
+        for counter, series in _SERIES:
+            yield from _row(counter, series, ts_ps, finite(line.get(series)))
+        before = line
+
+
+def threads(sessions: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
+    """How many threads ran, and how many waited for a core, while sessions recorded."""
+    for session in sessions:
+        begin, end = whole(session, "begin_unix_ns"), whole(session, "end_unix_ns")
+        if begin is None or end is None or end <= begin:
+            continue
+        shares = _shares(session, end - begin)
+        for ts_ps in (time(begin), time(end)):
+            for series, value in shares if ts_ps is not None else ():
+                yield from _row(_SHARES, series, ts_ps, value)
+
+
+def durations(steps: Iterable[Step], time: Time) -> Iterator[Row]:
+    """What steps took, with and without a profiler."""
+    for _, begin, end, recorded in steps:
+        yield from _row(_STEP, "traced_ns" if recorded else "untraced_ns", time(begin), end - begin)
+
+
+def _row(name: str, series: str, ts_ps: int | None, value: float | None) -> Iterator[Row]:
+    if ts_ps is not None and value is not None:
+        yield {"track_id": 0, "name": name, "series": series, "ts_ps": ts_ps, "value": value}
+
+
+def _shares(session: Mapping[str, Any], lasted_ns: int) -> list[tuple[str, float]]:
+    found = []
+    told = session.get("threads")
+    for owner, sums in told.items() if isinstance(told, dict) else ():
+        for key, what in (("cpu_ns", "running"), ("wait_ns", "waiting")):
+            value = whole(sums, key)
+            if owner in ("program", "later", "all") and value is not None and value >= 0:
+                found.append((f"{owner} {what}", value / lasted_ns))
+    cpu = whole(session, "cpu_ns")
+    if cpu is not None and cpu >= 0:
+        found.append(("process running", cpu / lasted_ns))
+    return found
+
+
+def _cores(before: Mapping[str, Any], now: Mapping[str, Any]) -> float | None:
+    """Cores that the process kept busy between two samples."""
+    times = [whole(line, key) for line in (before, now) for key in ("unix_ns", "process_cpu_ns")]
+    if any(time is None for time in times):
+        return None
+    then, then_cpu, at, cpu = (int(time) for time in times if time is not None)
+    return (cpu - then_cpu) / (at - then) if at > then and cpu >= then_cpu else None
