@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shutil
 import time
@@ -9,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 
 import stepscope
@@ -194,6 +197,36 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
     page.run(slow())
     assert page.get("/api/search?q=a&limit=1").status == 200
     assert time.monotonic() - begun < 20
+
+
+def test_downloads_have_every_row(open_page: Open) -> None:
+    page = open_page(SAMPLES / "chrome" / "kineto_cuda.json", most_rows=1)
+    sql = (
+        "SELECT id, name, dur_ps / 2 AS half, depth > 0 AS nested, [id] AS ids, 2::HUGEINT ** 70 AS big,"
+        " id, NULL AS nothing FROM slice ORDER BY id"
+    )
+
+    def download(form: str) -> bytes:
+        answer = page.post("/api/sql/download", {"sql": sql, "form": form})
+        assert answer.status == 200, answer.body
+        assert answer.header("content-disposition") == f'attachment; filename="stepscope.{form}"'
+        return answer.body
+
+    table = pyarrow.parquet.read_table(io.BytesIO(download("parquet")))
+    whole = json.loads(download("json"))["rows"]
+    lines = list(csv.reader(io.StringIO(download("csv").decode())))
+    with stepscope.open(SAMPLES / "chrome" / "kineto_cuda.json") as trace:
+        rows = trace.query(sql).rows()
+    assert table.num_rows == len(whole) == len(lines) - 1 == len(rows) > 1
+    assert table.column_names == ["id", "name", "half", "nested", "ids", "big", "id_1", "nothing"]
+    for row, found, one in zip(rows, table.to_pylist(), whole, strict=True):
+        assert found["id"] == found["id_1"] == one["id"] == row[0]
+        assert (found["name"], found["half"], found["nested"]) == row[1:4]
+        assert json.loads(found["ids"]) == one["ids"] == [row[0]]
+        assert float(found["big"]) == 2**70
+        assert found["nothing"] is None
+    none = page.post("/api/sql/download", {"sql": "SELECT 1 AS a WHERE false", "form": "parquet"})
+    assert pyarrow.parquet.read_table(io.BytesIO(none.body)).num_rows == 0
 
 
 def test_rows_are_cut_with_a_notice_and_counted_when_they_are_not(open_page: Open) -> None:

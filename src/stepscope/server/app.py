@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope import __version__
-from stepscope.server import asked, details, schema
+from stepscope.server import asked, details, parquet, schema
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
@@ -159,12 +159,21 @@ async def download(page: Page, request: Request) -> Response:
             todo=f"ask for {' or '.join(_FORMS)}",
         )
     found = await page.console.run(_statement(given["sql"]), form)
-    answer = Response(found.body, media_type=_FORMS[form])
+    content = found.body
+    if form == "parquet":
+        content = await asyncio.to_thread(
+            parquet.file_of, found.header["columns"], found.header["types"], found.body
+        )
+    answer = Response(content, media_type=_FORMS[form])
     answer.headers["content-disposition"] = f'attachment; filename="stepscope.{form}"'
     return answer
 
 
-_FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+_FORMS = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}
 
 API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", SESSION, session),

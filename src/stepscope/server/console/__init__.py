@@ -72,7 +72,8 @@ class Console:
         self._every: set[_Process] = set()
 
     async def run(self, sql: str, form: str | None = None) -> Rows:
-        """Runs one SELECT. form: csv or json gives all rows as a file, None those that a page shows.
+        """Runs one SELECT. form: csv or json gives all rows as a file, parquet what parquet.py
+        makes one of, None those that a page shows.
 
         QueryError and UsageError when it is refused; LimitReached when it took too long, or too much memory.
         """
