@@ -21,7 +21,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz docs clean
+.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz versions docs clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -56,6 +56,9 @@ bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benc
 
 fuzz: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/fuzz ## every fuzz target for FUZZ_SECONDS each (600)
 	$(RUST) $(BIN)/python tests/fuzz/run.py --seconds $(or $(FUZZ_SECONDS),600)
+
+versions: setup ## record with the oldest and newest TensorFlow and JAX on each Python there is (docs/versions.md)
+	$(BIN)/python benchmarks/versions.py $(VERSIONS)
 
 docs: setup ## write docs/reference from the schema, the library and the messages
 	$(BIN)/stepscope docs --write docs/reference
