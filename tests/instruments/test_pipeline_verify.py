@@ -32,7 +32,7 @@ def recorded(places: list[Place], work: float = 8, pace: Pace | None = None) -> 
     return Recorded(diagnose(drawn.calls(), times, beside=Beside(pace=pace)), places)
 
 
-SAME = "The chain of datasets is the same: what changed is inside of a function, or elsewhere."
+SAME = "The chain of datasets is the same: what changed is inside a function, or elsewhere."
 WRITTEN = chain("range", "map", "batch")
 
 
@@ -44,7 +44,7 @@ WRITTEN = chain("range", "map", "batch")
         (
             chain("range", "map", "batch", map=-1),
             "parallelise_map",
-            "num_parallel_calls of map is AUTOTUNE, was none (t.py:2).",
+            "num_parallel_calls of map was none and is now AUTOTUNE (t.py:2).",
         ),
         (chain("range", "batch"), None, "map was removed (t.py:2)."),
         (WRITTEN, None, SAME),
@@ -127,7 +127,10 @@ def test_recordings_in_turns_are_compared_by_their_medians() -> None:
     assert result is not None
     assert (result.before_ps, result.after_ps) == (10 * MS, pytest.approx(6.6 * MS))
     assert result.turns == 3
-    assert "3 recordings each, in turns" in verification.build(result, "b", "a").sections[1].answer[0]
+    assert (
+        "medians of 3 recordings each, made in turns"
+        in verification.build(result, "b", "a").sections[1].answer[0]
+    )
     assert compare([], sides[1]) is None
 
 

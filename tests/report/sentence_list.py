@@ -14,7 +14,7 @@ from stepscope.report.advice import findings_of
 from stepscope.report.parts import ask
 from tests.draw import Tables
 from tests.fakes import FakeTrace
-from tests.report import recordings
+from tests.report import recordings, verbs
 from tests.report.recordings import CONNECTION
 
 PATH = Path(__file__).parent / "sentences.md"
@@ -40,6 +40,10 @@ def listed() -> str:
             known.update(new)
             if new:
                 parts.append(f"## {name}\n\n" + "\n".join(f"- {line}" for line in new) + "\n")
+    for name, report in verbs.reports():
+        new = [line for line in dict.fromkeys(verbs.lines(report)) if line not in known]
+        known.update(new)
+        parts.append(f"## {name}\n\n" + "\n".join(f"- {line}" for line in new) + "\n")
     parts.append("## all of the first ones, as runs of their own\n\n" + _runs())
     return "\n".join(parts)
 

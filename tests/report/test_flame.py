@@ -58,7 +58,7 @@ def test_other_threads() -> None:
     section = flame.section([drawn(), *others])
     assert section is not None
     assert [part.subject for part in section.parts] == ["MainThread", "a", "b", "(thread without a name)"]
-    assert section.parts[1].answer == ("80.0 ms of samples, in and outside of steps.",)
+    assert section.parts[1].answer == ("80.0 ms of samples, inside and outside steps.",)
     assert section.answer == (
         "1 more thread used less processor time; `stepscope export` writes the stacks of all.",
     )

@@ -36,9 +36,7 @@ def section(flames: Sequence[Flame]) -> Section | None:
     if len(shown) < len(flames):
         more = units.count(len(flames) - len(shown), "more thread")
         answer = (f"{more} used less processor time; `stepscope export` writes the stacks of all.",)
-    return Section(
-        "stacks", "Python stacks", "Which calls does the time of Python go to?", answer, parts=parts
-    )
+    return Section("stacks", "Python stacks", "Which Python calls take the time?", answer, parts=parts)
 
 
 def _thread(one: Flame, several: bool) -> Section:
@@ -53,7 +51,7 @@ def _thread(one: Flame, several: bool) -> Section:
 def _said(one: Flame) -> list[str]:
     time = units.show(one.time_ps, "ps")
     if one.steps is None:
-        said = f"{time} of samples, in and outside of steps."
+        said = f"{time} of samples, inside and outside steps."
     else:
         covered = units.show(one.time_ps / one.steps_ps, "ratio")
         them = units.agree(one.steps, "the step", "the steps")

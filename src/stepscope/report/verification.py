@@ -24,12 +24,12 @@ def build(result: Verification, before: str, after: str) -> Report:
 def edits(result: Verification) -> Iterator[str]:
     """What differs between the two pipelines, in sentences."""
     if not result.edits:
-        yield "The chain of datasets is the same: what changed is inside of a function, or elsewhere."
+        yield "The chain of datasets is the same: what changed is inside a function, or elsewhere."
     for kind, place, before, after in result.edits:
         name = place.transformation
         at = f" ({place.file}:{place.line})" if place.file and place.line else ""
         if kind == "parallelism":
-            yield f"num_parallel_calls of {name} is {_calls(after)}, was {_calls(before)}{at}."
+            yield f"num_parallel_calls of {name} was {_calls(before)} and is now {_calls(after)}{at}."
         else:
             yield f"{name} was {kind}{at}."
 
@@ -42,8 +42,8 @@ def _gained(result: Verification) -> Iterator[str]:
     which = "An untraced step" if result.untraced else "A traced step"
     share = units.show(result.ratio, "ratio")
     before, after = _ps(result.before_ps), _ps(result.after_ps)
-    often = f", at the median of {result.turns} recordings each, in turns" if result.turns > 1 else ""
-    yield f"{which} took {before} before and takes {after} now: {share} of the time{often}."
+    often = f" (medians of {result.turns} recordings each, made in turns)" if result.turns > 1 else ""
+    yield f"{which} took {before} before and takes {after} now: {share} of what it took{often}."
     if result.neighbours is not None and result.disturbed:
         was, now, cores = result.neighbours
         what = "its neighbours changed as well" if result.edits else "its neighbours changed instead"
