@@ -11,10 +11,11 @@ from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
 ABOUT = "the memory peak, what holds it, and what would lower it"
-EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), and derives from
-partition graphs how long each tensor had to live. Lines of the program come from an op log (in the folder of
-`stepscope record`, or a tfprof_log beside the recording) and from PyTorch's stacks. Every block is a row of
-the table buffer:
+EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), PyTorch's memory
+timelines and pprof's profiles of memory (JAX's device_memory_profile), and derives from partition graphs
+how long each tensor had to live. Lines of the program come from an op log (in the folder of `stepscope
+record`, or a tfprof_log beside the recording) and from PyTorch's stacks. Every block is a row of the table
+buffer:
 
   stepscope query PATH "SELECT op_name, bytes FROM buffer WHERE at_peak ORDER BY bytes DESC"
 
