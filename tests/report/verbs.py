@@ -15,14 +15,14 @@ from stepscope.report.parts import Report, Section
 
 MS = 10**9
 _MAP = Place(0, 1, "map", "ParallelMapDataset", "data.py", 12, "ds.map(decode)")
-_CHANGE = Change("parallel", "Map", "num_parallel_calls", Prediction(8 * MS, 7 * MS, 9 * MS, "cpu"), True)
+_CHANGE = Change("parallel", "Map", {}, Prediction(8 * MS, 7 * MS, 9 * MS, "cpu"), True)
 _HELD = Verification((Edit("parallelism", _MAP, None, -1),), _CHANGE, 20 * MS, 8 * MS, True)
 VERIFIED: dict[str, Verification] = {
     "a prediction that held": _HELD,
     "a shorter step": replace(_HELD, after_ps=5 * MS, untraced=False),
     "a longer step": replace(_HELD, after_ps=15 * MS, edits=(Edit("added", _MAP), Edit("removed", _MAP))),
     "a change without a prediction": replace(_HELD, change=None, edits=()),
-    "an unknown gain": replace(_HELD, change=replace(_CHANGE, unknown="no executor was recorded"), turns=3),
+    "an unknown gain": replace(_HELD, change=replace(_CHANGE, unknown="files"), turns=3),
     "neighbours that changed as well": replace(_HELD, neighbours=Neighbours(0.1, 3.0, 4)),
     "neighbours that changed instead": replace(_HELD, neighbours=Neighbours(0.1, 1.0, 1), edits=()),
 }
