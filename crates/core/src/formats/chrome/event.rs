@@ -101,6 +101,27 @@ const WORDS: usize = 1 << 17;
 /// Stretches that are first asked whether they are ASCII, which is cheaper than whether they are UTF-8.
 const ASCII_BYTES: usize = 4 << 10;
 
+/// True when bytes are UTF-8 but for a character that their end may cut. Whole pieces are checked at once; only
+/// where that fails each string is.
+fn whole_text(bytes: &[u8]) -> bool {
+    let ascii = bytes
+        .chunks(ASCII_BYTES)
+        .take_while(|chunk| chunk.is_ascii());
+    let ascii = (ascii.count() * ASCII_BYTES).min(bytes.len());
+    match std::str::from_utf8(&bytes[ascii..]) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    }
+}
+
+/// Why reading stops at an element that cannot be read.
+fn stop(fault: Fault, at: usize) -> Stop {
+    match fault {
+        Fault::More => Stop::More(at),
+        Fault::Bad => Stop::Damage(at),
+    }
+}
+
 impl Scanner {
     /// A scanner with a number of its own.
     pub fn new(number: usize) -> Self {
@@ -135,15 +156,7 @@ impl Scanner {
         if piece.base_us.is_none() {
             piece.base_us = rules.origin_us;
         }
-        // Whole pieces are checked at once; only where that fails each string is.
-        let ascii = data[start..]
-            .chunks(ASCII_BYTES)
-            .take_while(|chunk| chunk.is_ascii());
-        let ascii = (start + ascii.count() * ASCII_BYTES).min(data.len());
-        let clean = match std::str::from_utf8(&data[ascii..]) {
-            Ok(_) => true,
-            Err(error) => error.error_len().is_none(),
-        };
+        let clean = whole_text(&data[start..]);
         let mut cursor = Cursor::new(data, start);
         let mut event = NOTHING;
         loop {
@@ -161,16 +174,13 @@ impl Scanner {
                 b'{' => {}
                 _ => {
                     let mut none = Vec::new();
-                    match cursor.value(&mut Minified::new(&mut none, at, false)) {
-                        Ok(_) => {
-                            piece.seen += 1;
-                            piece.lost += 1;
-                            piece.flaws.add(Flaw::NotAnEvent, (at - start) as u64);
-                            continue;
-                        }
-                        Err(Fault::More) => return Stop::More(at),
-                        Err(Fault::Bad) => return Stop::Damage(at),
+                    if let Err(fault) = cursor.value(&mut Minified::new(&mut none, at, false)) {
+                        return stop(fault, at);
                     }
+                    piece.seen += 1;
+                    piece.lost += 1;
+                    piece.flaws.add(Flaw::NotAnEvent, (at - start) as u64);
+                    continue;
                 }
             }
             let args_from = piece.slices.args_json.len();
@@ -192,8 +202,7 @@ impl Scanner {
                     return match result {
                         Ok(()) => Stop::TooLong(at),
                         Err(Fault::More) if data.len() - at > rules.max_event => Stop::TooLong(at),
-                        Err(Fault::More) => Stop::More(at),
-                        Err(Fault::Bad) => Stop::Damage(at),
+                        Err(fault) => stop(fault, at),
                     };
                 }
             }

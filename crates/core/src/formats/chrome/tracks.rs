@@ -1,12 +1,11 @@
 //! The tracks of a file: threads, counters and asynchronous sequences, and what metadata says of them.
 
+mod rows;
+
 use super::class::{self, Class};
 use super::piece::Interner;
-use crate::columns::{Cell, Table};
 use crate::error::{Error, Kind, Result};
-use crate::facts::quote;
 use crate::json::{Cursor, Minified, Shape, unescape};
-use crate::store::Writer;
 use std::collections::BTreeMap;
 
 /// Bytes before the process id in the key of a thread.
@@ -79,16 +78,11 @@ pub struct Tracks {
     pub start_unix_us: Option<i64>,
 }
 
-/// Member of `meta` with what categories say of rows: `host`, `runtime`, `device`, or the device's number. Who
-/// names the rows takes it away.
-const ROWS: &str = "classes of rows";
 /// Tracks of a file at most: each takes about 100 bytes of memory until the end, and no recording has
 /// as many.
 const MOST_TRACKS: u32 = 3_000_000;
 /// Other metadata that is kept at most, in bytes.
 const OTHER_BYTES: usize = 64 << 10;
-/// Processes that are described in `meta` at most.
-const PROCESSES: usize = 1000;
 
 impl Tracks {
     /// Number of the track with this key; where it has a class, of one with its ids and no other class.
@@ -236,170 +230,6 @@ impl Tracks {
             .values()
             .filter_map(|about| about.name.as_deref())
     }
-
-    /// Writes the rows, and what of the metadata has no row into `meta`.
-    pub fn finish(&mut self, writer: &mut Writer) -> Result<()> {
-        let mut used: std::collections::BTreeSet<&[u8]> = std::collections::BTreeSet::new();
-        let none = About::default();
-        // Tracks of one process mostly come together.
-        let mut last: Option<(Option<&[u8]>, &About, String)> = None;
-        for number in 0..self.keys.len() as u32 {
-            let key = self.keys.get(number);
-            let (pid, rest) = thread_ids(key);
-            let (_, process, process_name) = match &mut last {
-                Some(last) if last.0 == pid => last,
-                last => {
-                    let known = self.processes.get_key_value(pid.unwrap_or(b""));
-                    if let Some((pid, _)) = known {
-                        used.insert(pid);
-                    }
-                    let process = known.map_or(&none, |(_, process)| process);
-                    let name = process.name.clone().unwrap_or_else(|| origin(pid, None));
-                    last.insert((pid, process, name))
-                }
-            };
-            let about = self.beside.get(&number).unwrap_or(&number);
-            let thread = self.threads.get(about).unwrap_or(&none);
-            let (kind, records, name, origin) = match key[0] {
-                THREAD => {
-                    let name = thread.name.clone().unwrap_or_else(|| match rest {
-                        Some(_) => origin(None, rest),
-                        None => process_name.clone(),
-                    });
-                    let kind = thread.kind.unwrap_or("unknown");
-                    let records = thread.records.unwrap_or("unknown");
-                    (kind, records, name, origin(pid, rest))
-                }
-                kind => {
-                    let length = pid.map_or(0, <[u8]>::len);
-                    let mut texts = texts(&key[THREAD_HEAD + length..]);
-                    let first = texts.next().unwrap_or_default();
-                    let second = texts.next();
-                    let id = second
-                        .as_ref()
-                        .map_or(String::new(), |id| format!(" id {id}"));
-                    if kind == COUNTER {
-                        (
-                            "counter",
-                            "unknown",
-                            first.clone(),
-                            format!("{} counter {first}{id}", origin(pid, None)),
-                        )
-                    } else {
-                        let name = if first.is_empty() {
-                            second.unwrap_or_default()
-                        } else {
-                            first.clone()
-                        };
-                        (
-                            "async",
-                            "annotation",
-                            name,
-                            format!("{} async {first}{id}", origin(pid, None)),
-                        )
-                    }
-                }
-            };
-            let sort = thread.sort_index.or(process.sort_index);
-            row(
-                writer,
-                kind,
-                records,
-                process_name,
-                &name,
-                origin.trim_start(),
-                sort,
-            )?;
-        }
-        for (pid, about) in &self.processes {
-            if let (Some(name), false) = (&about.name, used.contains(pid.as_slice())) {
-                row(
-                    writer,
-                    "unknown",
-                    "unknown",
-                    name,
-                    "",
-                    &origin(Some(pid), None),
-                    about.sort_index,
-                )?;
-            }
-        }
-        let classes: Vec<String> = self
-            .classes
-            .iter()
-            .enumerate()
-            .filter_map(|(number, class)| {
-                let told = match class {
-                    Class::Any => return None,
-                    Class::Host => "\"host\"".to_owned(),
-                    Class::Runtime => "\"runtime\"".to_owned(),
-                    Class::Device(None) => "\"device\"".to_owned(),
-                    Class::Device(Some(device)) => device.to_string(),
-                };
-                Some(format!("\"{number}\":{told}"))
-            })
-            .collect();
-        if !classes.is_empty() {
-            let text = format!("{{{}}}", classes.join(","));
-            writer.facts.meta.insert(ROWS.to_owned(), text);
-        }
-        let processes: Vec<String> = self
-            .processes
-            .iter()
-            .take(PROCESSES)
-            .map(|(pid, about)| {
-                let text =
-                    |value: &Option<String>| value.as_ref().map_or("null".to_owned(), |v| quote(v));
-                let index = about
-                    .sort_index
-                    .map_or("null".to_owned(), |v| v.to_string());
-                format!(
-                    "{}:{{\"name\":{},\"labels\":{},\"sort_index\":{index}}}",
-                    quote(&String::from_utf8_lossy(pid)),
-                    text(&about.name),
-                    text(&about.labels)
-                )
-            })
-            .collect();
-        if !processes.is_empty() {
-            writer.facts.meta.insert(
-                "processes".to_owned(),
-                format!("{{{}}}", processes.join(",")),
-            );
-        }
-        for (key, args) in std::mem::take(&mut self.other) {
-            writer.facts.meta.insert(
-                format!("metadata {key}"),
-                if args.is_empty() {
-                    "{}".to_owned()
-                } else {
-                    args
-                },
-            );
-        }
-        Ok(())
-    }
-}
-
-fn row(
-    writer: &mut Writer,
-    kind: &str,
-    records: &str,
-    process: &str,
-    name: &str,
-    origin: &str,
-    sort_index: Option<i64>,
-) -> Result<()> {
-    let cells = [
-        Cell::Null,
-        Cell::Text(kind),
-        Cell::Text(records),
-        Cell::Text(process),
-        Cell::Text(name),
-        Cell::Text(origin),
-        sort_index.map_or(Cell::Null, Cell::I64),
-    ];
-    writer.row(Table::Track, &cells).map(drop)
 }
 
 /// The ids as the file has them.
@@ -415,16 +245,6 @@ fn origin(pid: Option<&[u8]>, tid: Option<&[u8]>) -> String {
         }
     }
     text
-}
-
-/// Texts that are led by their lengths.
-fn texts(mut bytes: &[u8]) -> impl Iterator<Item = String> {
-    std::iter::from_fn(move || {
-        let (length, rest) = bytes.split_first_chunk::<4>()?;
-        let (text, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        bytes = rest;
-        Some(String::from_utf8_lossy(text).into_owned())
-    })
 }
 
 /// A member of a valid JSON object as text: a string's own, any other value as it stands.

@@ -2,7 +2,7 @@
 
 use super::PlaneExtent;
 use super::metadata::each_field;
-use super::plane::Parts;
+use super::parts::Parts;
 use super::tally::Tally;
 use super::tracks::PlaneKind;
 use super::walk::Walk;

@@ -31,6 +31,7 @@ mod ids;
 mod lines;
 mod links;
 mod metadata;
+mod parts;
 mod pieces;
 mod plane;
 mod render;

@@ -1,16 +1,16 @@
-//! One plane: its names, its device, its lines in batches, and notes on what was lost.
+//! One plane: its device, its lines in batches, and notes on what was lost.
 
-use super::args::{Args, Found, read_stat};
 use super::commit::{Commit, PlaneCommit};
 use super::events::Decoder;
 use super::lines::{self, Cut, Line, PIECE_LIMIT_BYTES};
-use super::metadata::{Kinds, NAME_LIMIT_BYTES, StatNames, read_name};
+use super::metadata::Kinds;
+use super::parts::Parts;
 use super::pieces::{Piece, Place};
 use super::shorten::shortened;
 use super::tally::{Problem, Tally};
 use super::tracks::{PlaneKind, is_background, line_category};
 use super::walk::Walk;
-use super::window::{Extent, ReadAt, Trouble, Window};
+use super::window::{Extent, ReadAt, Window};
 use super::{PlaneExtent, work};
 use crate::columns::{NONE, SliceColumns};
 use crate::error::Result;
@@ -24,87 +24,6 @@ use std::sync::Mutex;
 const BATCH_LINES: usize = 1 << 16;
 const BATCH_BYTES: u64 = 1 << 30;
 const SCAN_BYTES: usize = 256 << 10;
-
-/// What a plane holds besides its lines.
-#[derive(Debug, Default)]
-pub struct Parts {
-    pub id: i64,
-    pub name: String,
-    pub lines: u64,
-    kinds: Vec<Extent>,
-    stat_names: Vec<Extent>,
-    stats: Vec<Extent>,
-    repaired: u64,
-}
-
-impl Parts {
-    /// Walks over the plane once, over its lines by their length.
-    pub fn read(
-        window: &mut Window<'_>,
-        plane: PlaneExtent,
-        tally: &mut Tally,
-    ) -> std::result::Result<Parts, Trouble> {
-        let mut parts = Parts::default();
-        let mut walk = Walk::plane(plane.extent, plane.cut);
-        while let Some(part) = walk.next(window, tally)? {
-            let head = part.head;
-            match (head.number, head.wire) {
-                (1, 0) => parts.id = head.value as i64,
-                (2, 2) => parts.name = read_name(window, head.body, &mut parts.repaired)?,
-                (3, 2) => parts.lines += 1,
-                (4, 2) => parts.kinds.push(head.body),
-                (5, 2) => parts.stat_names.push(head.body),
-                (6, 2) => parts.stats.push(head.body),
-                _ => {}
-            }
-        }
-        Ok(parts)
-    }
-
-    /// Names of the stats of the plane.
-    pub fn names(
-        &self,
-        window: &mut Window<'_>,
-        repaired: &mut u64,
-    ) -> std::result::Result<StatNames, Trouble> {
-        StatNames::read(window, &self.stat_names, repaired)
-    }
-
-    /// The plane's own stats as texts.
-    pub fn stat_texts(
-        &self,
-        window: &mut Window<'_>,
-        names: &StatNames,
-    ) -> Result<Vec<(String, String)>> {
-        let mut texts = Vec::new();
-        for &stat in &self.stats {
-            let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
-            let Ok((id, found)) = read_stat(&bytes) else {
-                window.damaged.get_or_insert(stat.start);
-                continue;
-            };
-            let Some(slot) = names.ids.get(id) else {
-                continue;
-            };
-            let text = match found {
-                Found::Str(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                Found::Ref(id) => names
-                    .ids
-                    .get(id)
-                    .map_or_else(String::new, |slot| names.name(slot).to_owned()),
-                _ => {
-                    let mut args = Args::default();
-                    args.value(names, found);
-                    String::from_utf8_lossy(args.text.as_bytes())
-                        .trim_matches('"')
-                        .to_owned()
-                }
-            };
-            texts.push((names.name(slot).to_owned(), text));
-        }
-        Ok(texts)
-    }
-}
 
 /// A line in the file.
 #[derive(Debug, Clone, Copy)]
@@ -159,14 +78,13 @@ pub fn decode(
         &mut repaired,
     )?;
     (parts.kinds, parts.stat_names) = (Vec::new(), Vec::new());
-    let args_json = plane_args(&mut window, &parts, &names, &mut repaired)?;
-    plane_facts(&mut window, &parts, &names, kind, writer)?;
-    let device = match kind
-        .device()
-        .filter(|_| parts.lines > 0 || kind.accelerator())
-    {
-        Some(kind) => Some(commit.device(writer, &parts.name, kind, &args_json)?),
-        None => None,
+    let args_json = parts.args_json(&mut window, &names, &mut repaired)?;
+    parts.facts(&mut window, &names, kind, writer)?;
+    let device = match kind.device() {
+        Some(kind_of) if parts.lines > 0 || kind.accelerator() => {
+            Some(commit.device(writer, &parts.name, kind_of, &args_json)?)
+        }
+        _ => None,
     };
     if options.needs.args && parts.lines > 0 {
         writer.keep_args(super::LAZY, commit.tracks(), names.all())?;
@@ -185,34 +103,9 @@ pub fn decode(
         first_ps: None,
         repaired: 0,
     };
-    let mut walk = Walk::plane(plane.extent, plane.cut);
-    loop {
-        let batch = next_batch(&mut walk, &mut hop)?;
-        if batch.is_empty() {
-            break;
-        }
-        let todo = lines.begin(&batch)?;
-        lines.decode(&todo)?;
-    }
+    lines.all(plane, &mut hop)?;
     repaired += lines.repaired;
-    let Lines {
-        plane: mut plane_commit,
-        writer,
-        commit,
-        first_ps,
-        ..
-    } = lines;
-    if options.needs.tables {
-        let at = first_ps.unwrap_or(0);
-        commit.descriptions(
-            &mut window,
-            writer,
-            &mut plane_commit,
-            &kinds,
-            at,
-            &mut repaired,
-        )?;
-    }
+    lines.descriptions(&mut window, &mut repaired)?;
     if repaired > 0 {
         commit.tally.add(Problem::Text, 0, plane.extent.start);
     }
@@ -237,6 +130,30 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
+    /// All lines of the plane.
+    fn all(&mut self, plane: PlaneExtent, hop: &mut Window<'_>) -> Result<()> {
+        let mut walk = Walk::plane(plane.extent, plane.cut);
+        loop {
+            let batch = next_batch(&mut walk, hop)?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let todo = self.begin(&batch)?;
+            self.decode(&todo)?;
+        }
+    }
+
+    /// What the metadata of events says of what the lines only name.
+    fn descriptions(&mut self, window: &mut Window<'_>, repaired: &mut u64) -> Result<()> {
+        if !self.options.needs.tables {
+            return Ok(());
+        }
+        let at = self.first_ps.unwrap_or(0);
+        let kinds = self.decoder.kinds;
+        self.commit
+            .descriptions(window, self.writer, &mut self.plane, kinds, at, repaired)
+    }
+
     /// Looks through a batch of lines and makes their tracks. Returns what is to be decoded.
     fn begin(&mut self, batch: &[LineExtent]) -> Result<Todo> {
         let (source, options) = (self.source, self.options);
@@ -406,53 +323,4 @@ fn piece(
         job.ordered,
         columns,
     )
-}
-
-/// All stats of the plane as one JSON object; empty without any.
-fn plane_args(
-    window: &mut Window<'_>,
-    parts: &Parts,
-    names: &StatNames,
-    repaired: &mut u64,
-) -> Result<String> {
-    let mut args = Args::default();
-    args.begin();
-    for &stat in &parts.stats {
-        let (bytes, _) = window.copy(stat, NAME_LIMIT_BYTES)?;
-        let Ok((id, found)) = read_stat(&bytes) else {
-            continue;
-        };
-        args.add_any(names, id, found);
-    }
-    args.end();
-    *repaired += u64::from(args.not_utf8);
-    Ok(String::from_utf8_lossy(args.last()).into_owned())
-}
-
-/// Keeps what a plane says about the recording as a whole, and about events that its recorder dropped.
-fn plane_facts(
-    window: &mut Window<'_>,
-    parts: &Parts,
-    names: &StatNames,
-    kind: PlaneKind,
-    writer: &mut Writer,
-) -> Result<()> {
-    if parts.stats.is_empty() {
-        return Ok(());
-    }
-    for (name, value) in parts.stat_texts(window, names)? {
-        if name == "jax_version" {
-            writer.facts.producer = "jax".to_owned();
-        }
-        if name.contains("dropped")
-            && let Ok(events @ 1..) = value.parse::<u64>()
-        {
-            let text = format!("{}: {name} is {events}", parts.name);
-            super::dropped(events, parts.stats[0].start, text, writer);
-        }
-        if kind == PlaneKind::Metadata {
-            writer.facts.meta.insert(name, value);
-        }
-    }
-    Ok(())
 }
