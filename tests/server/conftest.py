@@ -1,4 +1,4 @@
-"""One page for all tests of a module: opening recordings takes longer than asking."""
+"""One page for all tests of the folder, whose cache is theirs alone: opening takes longer than asking."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from tests.server.asking import RECORDINGS, Served
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(own_cache: None) -> Iterator[Served]:
     page = Served(*RECORDINGS, seconds=60.0)
     yield page
