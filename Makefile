@@ -21,7 +21,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz versions docs clean
+.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz versions web docs clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -59,6 +59,9 @@ fuzz: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/fuzz ## every fuzz target for F
 
 versions: setup ## record with the oldest and newest TensorFlow and JAX on each Python there is (docs/versions.md)
 	$(BIN)/python benchmarks/versions.py $(VERSIONS)
+
+web: ## build the page of `stepscope serve` into src/stepscope/server/assets (needs Node 20.19)
+	cd web && npm ci --ignore-scripts && npm run build && npm test
 
 docs: setup ## write docs/reference from the schema, the library and the messages
 	$(BIN)/stepscope docs --write docs/reference

@@ -29,7 +29,7 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--remote-debugging-pipe",
 )
 
@@ -91,14 +91,14 @@ class Browser:
         os.close(self._write)
         self._folder.cleanup()
 
-    def open(self, path: Path, *, width: int = 1100, height: int = 900, dark: bool = False) -> None:
-        """Opens a file and waits until it has loaded."""
+    def open(self, path: Path | str, *, width: int = 1100, height: int = 900, dark: bool = False) -> None:
+        """Opens a file or a URL and waits until it has loaded."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._call("Emulation.setDeviceMetricsOverride", **size)
         self._events.clear()
-        self._call("Page.navigate", url=path.as_uri())
+        self._call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         self._until(lambda: any(event["method"] == "Page.loadEventFired" for event in self._events))
         self.value("new Promise(done => setTimeout(() => done(1), 50))")  # violations are told a moment later
 

@@ -1,0 +1,68 @@
+"""The committed page is what its sources build, byte for byte, every time."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stepscope.server.assets import FOLDER
+
+WEB = Path(__file__).parents[2] / "web"
+MOST_BYTES = 350_000
+"""Budget of the whole page, gzipped."""
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def vite() -> list[str]:
+    node, program = shutil.which("node"), WEB / "node_modules" / "vite" / "bin" / "vite.js"
+    if node is None or not program.is_file():
+        pytest.skip(
+            "no Node or no web/node_modules to build the page with: run npm ci --ignore-scripts in web/"
+        )
+    return [node, str(program), "build", "--emptyOutDir", "--outDir"]
+
+
+def test_the_page_keeps_its_budget() -> None:
+    assert sum(len(gzip.compress(content)) for content in _files(FOLDER).values()) <= MOST_BYTES
+
+
+def test_two_builds_equal_what_is_kept(vite: list[str], tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        subprocess.run([*vite, str(tmp_path / name)], cwd=WEB, check=True, capture_output=True)
+        assert _files(tmp_path / name) == _files(FOLDER), "run make web and commit what it builds"
+
+
+@pytest.mark.usefixtures("vite")
+@pytest.mark.parametrize("program", [("typescript/bin/tsc", "--noEmit"), ("vitest/vitest.mjs", "run")])
+def test_sources_pass_their_own_checks(program: tuple[str, str]) -> None:
+    command = ["node", str(WEB / "node_modules" / program[0]), program[1]]
+    checked = subprocess.run(command, cwd=WEB, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_no_text_becomes_markup() -> None:
+    sinks = (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+        "setHTMLUnsafe",
+    )
+    sources = list((WEB / "src").rglob("*.ts*"))
+    assert sources
+    found = [
+        (path.name, sink) for path in sources for sink in sinks if sink in path.read_text(encoding="utf-8")
+    ]
+    assert found == []

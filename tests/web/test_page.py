@@ -1,0 +1,180 @@
+"""The page of `stepscope serve` in Chromium: what it shows is what the recording holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.session import trace
+from tests.corpus import SAMPLES
+from tests.presenters.browser import Browser
+
+RECORDING = SAMPLES / "tf_data" / "map_py_function.xplane.pb"
+QUERY = "SELECT COUNT(*) AS slices, SUM(dur_ps) AS total_ps FROM slice"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL that the verb prints, token included."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "-m", "stepscope", "serve", str(RECORDING), "--port", port, "--no-open"]
+    cache = str(tmp_path_factory.mktemp("cache"))
+    server = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "STEPSCOPE_CACHE_DIR": cache}
+    )
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the command line says of the same recording."""
+    cache = str(tmp_path_factory.mktemp("cache"))
+    answer = subprocess.run(
+        [sys.executable, "-m", "stepscope", "summary", str(RECORDING), "--all", "--format", "json"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "STEPSCOPE_CACHE_DIR": cache},
+    )
+    found: dict[str, Any] = json.loads(answer.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def tab(address: str) -> Iterator[Browser]:
+    with Browser() as browser:
+        browser.open(address, width=1280, height=720)
+        _until(browser, "!!document.querySelector('.bar')")
+        yield browser
+
+
+def _until(browser: Browser, expression: str) -> None:
+    deadline = time.monotonic() + 60
+    while not browser.value(expression):
+        assert time.monotonic() < deadline, (expression, browser.value("document.body.innerText")[:500])
+        time.sleep(0.1)
+
+
+def _show(browser: Browser, view: str, until: str) -> None:
+    browser.value(f"location.hash = {json.dumps(view)}")
+    _until(browser, until)
+
+
+def test_the_token_leaves_the_address(tab: Browser, address: str) -> None:
+    token = address.partition("#t=")[2]
+    assert len(token) > 30
+    assert token not in tab.value("location.href")
+
+
+def test_the_overview_says_what_the_report_says(tab: Browser, report: dict[str, Any]) -> None:
+    _show(tab, "overview", "!!document.querySelector('.bar') && !!document.querySelector('.steps rect')")
+    text = tab.value("document.querySelector('main').innerText")
+    for sentence in report["headline"]:
+        assert sentence in text
+    for finding in report["findings"]:
+        assert finding["title"] in text
+    (parts,) = (section for section in report["sections"] if section["name"] == "step_parts")
+    mean = next(row for row in parts["table"]["rows"] if row["what"] == "mean")
+    values = sorted((mean[name] for name in parts["chart"]["y"] if mean[name]), reverse=True)
+    shares = tab.value("[...document.querySelectorAll('.legend b')].map(e => e.innerText)")
+    assert shares == [f"{100 * value / sum(values):.1f} %" for value in values]
+    widths = tab.value("[...document.querySelectorAll('.bar i')].map(e => e.getBoundingClientRect().width)")
+    whole = tab.value("document.querySelector('.bar').getBoundingClientRect().width")
+    assert widths == pytest.approx([whole * value / sum(values) for value in values], abs=1.0)
+    assert tab.value("document.querySelectorAll('.steps rect').length") == report["facts"]["steps"]
+
+
+def test_every_analysis_of_the_report_is_a_table(tab: Browser, report: dict[str, Any]) -> None:
+    _show(tab, "ops", "!!document.querySelector('#op_types tbody tr')")
+    for section in (section for section in report["sections"] if section["table"]):
+        rows = tab.value(f"document.querySelectorAll('#{section['name']} tbody tr').length")
+        assert rows == min(section["table"]["total"], 200), section["name"]
+
+
+def test_a_header_sorts(tab: Browser, report: dict[str, Any]) -> None:
+    _show(tab, "ops", "!!document.querySelector('#op_types tbody tr')")
+    (section,) = (section for section in report["sections"] if section["name"] == "op_types")
+    title = next(c["title"] for c in section["table"]["columns"] if c["name"] == "slices")
+    header = f"[...document.querySelectorAll('#op_types th')].find(e => e.innerText.startsWith({title!r}))"
+    tab.value(f"{header}.querySelector('button').click()")
+    _until(tab, f"{header}.getAttribute('aria-sort') === 'descending'")
+    most = max(section["table"]["rows"], key=lambda row: row["slices"])["op_type"]
+    assert tab.value("document.querySelector('#op_types tbody td').innerText").strip() == most
+
+
+def test_sql_answers_what_the_library_answers(tab: Browser) -> None:
+    _show(tab, "sql", "!!document.querySelector('textarea')")
+    text = json.dumps(QUERY)
+    typed = (
+        f"const e = document.querySelector('textarea'); e.value = {text}; e.dispatchEvent(new Event('input'))"
+    )
+    tab.value(f"(() => {{ {typed} }})()")
+    tab.value("new Promise(done => setTimeout(() => done(1), 100))")
+    tab.value("document.querySelector('button.main').click()")
+    _until(tab, "!!document.querySelector('.grid tbody td')")
+    shown = tab.value(
+        "[...document.querySelectorAll('.grid tbody td')].map(e => e.innerText.replaceAll(',', ''))"
+    )
+    with trace.open(str(RECORDING)) as opened:
+        ((slices, total),) = opened.query(QUERY).rows()
+    assert [int(value.replace(",", "")) for value in shown] == [slices, total]
+
+
+def test_palette_and_help_open_by_key(tab: Browser) -> None:
+    press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: %r, ctrlKey: %s, bubbles: true}))"
+    tab.value(press % ("k", "true"))
+    _until(tab, "!!document.querySelector('[role=listbox]')")
+    tab.value(press % ("Escape", "false"))
+    _until(tab, "!document.querySelector('.veil')")
+    tab.value(press % ("?", "false"))
+    _until(tab, "!!document.querySelector('.keys')")
+    tab.value(press % ("Escape", "false"))
+
+
+def test_nothing_is_complained_of_and_no_other_host_is_asked(tab: Browser, address: str) -> None:
+    for view in ("overview", "ops", "memory", "sql"):
+        _show(
+            tab, view, f"!!document.querySelector('main.{view}') && !document.querySelector('[role=status]')"
+        )
+        assert not tab.value("document.querySelector('.problem')?.innerText ?? ''"), view
+    # A script that follows a link is no user: Chromium notes that "back" may skip such entries.
+    assert [said for said in tab.complaints() if "NavigationEntryMarkedSkippable" not in said] == []
+    origin = address.partition("/#")[0] + "/"
+    assert all(url.startswith((origin, "data:", "blob:")) for url in tab.requests())
+
+
+def test_without_a_session_the_page_says_what_to_do(address: str) -> None:
+    with Browser() as browser:
+        browser.open(address.partition("#")[0])
+        _until(browser, "!!document.querySelector('.problem .todo')")
+        assert browser.value("document.querySelector('.problem').innerText").count("\n") >= 2
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_pictures(tab: Browser, address: str, dark: bool, tmp_path: Path) -> None:
+    folder = Path(os.environ.get("STEPSCOPE_PICTURES", tmp_path))
+    tab.open("about:blank")  # a change of the fragment alone loads nothing
+    tab.open(address, width=1280, height=720, dark=dark)
+    shown = {"overview": ".bar", "ops": "tbody", "memory": "main.memory tbody", "sql": "aside details"}
+    for view, until in shown.items():
+        _show(tab, view, f"!!document.querySelector('{until}')")
+        tab.picture(folder / f"{view}-{'dark' if dark else 'light'}.png")
+        ground = tab.value("getComputedStyle(document.body).backgroundColor")
+        assert (sum(int(n) for n in ground[4:-1].split(",")) < 300) == dark
+        assert tab.value("document.documentElement.scrollWidth") <= 1280, view

@@ -1,0 +1,60 @@
+// Requests to the server that sent this page; nothing else is ever asked.
+
+/** An error of the server: what happened, what was seen, what to do. */
+export class Refused extends Error {
+  constructor(readonly what: string, readonly seen: string, readonly toDo: string) {
+    super(what);
+  }
+}
+
+const OWN = { "X-Stepscope": "1" };
+
+async function answered(reply: Response): Promise<Response> {
+  if (reply.ok) return reply;
+  const { error } = (await reply.json()) as { error: { what: string; seen: string; to_do: string } };
+  throw new Refused(error.what, error.seen, error.to_do);
+}
+
+async function ask(path: string, request: RequestInit): Promise<Response> {
+  let reply: Response;
+  try {
+    reply = await fetch(path, { ...request, credentials: "same-origin" });
+  } catch (failure) {
+    if (failure instanceof DOMException && failure.name === "AbortError") throw failure;
+    throw new Refused("The server does not answer.", String(failure), "Start `stepscope serve` again and open the URL that it prints.");
+  }
+  return answered(reply);
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await (await ask(path, { headers: OWN, ...(signal && { signal }) })).json()) as T;
+}
+
+export async function getBytes(path: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+  return (await ask(path, { headers: OWN, ...(signal && { signal }) })).arrayBuffer();
+}
+
+export async function post(path: string, body: unknown): Promise<Response> {
+  return ask(path, { method: "POST", headers: { ...OWN, "Content-Type": "application/json" }, body: JSON.stringify(body) });
+}
+
+const kept = new Map<string, Promise<unknown>>();
+
+/** A GET whose answer does not change while the page is open. A failure is not kept. */
+export function once<T>(path: string): Promise<T> {
+  let answer = kept.get(path) as Promise<T> | undefined;
+  if (!answer) {
+    answer = get<T>(path);
+    kept.set(path, answer);
+    answer.catch(() => kept.delete(path));
+  }
+  return answer;
+}
+
+/** Exchanges the token of the address for a cookie, and removes it from the address and the history at once. */
+export async function handOver(): Promise<void> {
+  const token = /^#t=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1];
+  if (!token) return;
+  history.replaceState(null, "", location.pathname);
+  await post("/api/session", { token });
+}

@@ -1,0 +1,29 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { once, Refused } from "./api";
+
+type State<T> = { value: T } | { error: unknown } | null;
+
+/** The three parts of an error. */
+export function Problem({ error }: { error: unknown }): JSX.Element {
+  const [what, seen, toDo] = error instanceof Refused
+    ? [error.what, error.seen, error.toDo]
+    : ["The page met an error of its own.", String(error), "Reload the page; if it comes back, report it with the text above."];
+  return <div class="problem" role="alert"><strong>{what}</strong><p>{seen}</p><p class="todo">{toDo}</p></div>;
+}
+
+/** Asks once, and shows what came of it: waiting, an error in three parts, or the children made from the answer. */
+export function Loaded<T>({ from, children }: { from: string; children: (answer: T) => ComponentChildren }): JSX.Element {
+  const [state, setState] = useState<State<T>>(null);
+  useEffect(() => {
+    let current = true;
+    once<T>(from).then(
+      (value) => current && setState({ value }),
+      (error: unknown) => current && setState({ error }),
+    );
+    return () => { current = false; };
+  }, [from]);
+  if (state === null) return <p class="quiet" role="status">Reading …</p>;
+  if ("error" in state) return <Problem error={state.error} />;
+  return <>{children(state.value)}</>;
+}

@@ -1,0 +1,83 @@
+import { computed, signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { View } from "./types";
+
+const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true });
+/** Every view, in its order: a file in views/ is a view. */
+export const views: View[] = Object.values(found).map((file) => file.view).sort((a, b) => a.order - b.order);
+
+const hash = signal(location.hash);
+addEventListener("hashchange", () => { hash.value = location.hash; });
+const current = computed(() => views.find((v) => v.name === hash.value.slice(1).split("?")[0]) ?? views[0]!);
+
+const THEMES = ["auto", "light", "dark"] as const;
+const theme = signal<string>(localStorage.getItem("stepscope.theme") ?? "auto");
+function setTheme(next: string): void {
+  theme.value = next;
+  document.documentElement.dataset["theme"] = next;
+  localStorage.setItem("stepscope.theme", next);
+}
+const turnTheme = () => setTheme(THEMES[(THEMES.indexOf(theme.value as "auto") + 1) % THEMES.length]!);
+
+const overlay = signal<"palette" | "help" | null>(null);
+
+interface Command { title: string; key: string; run: () => void }
+const commands = (): Command[] => [
+  ...views.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => { location.hash = v.name; } })),
+  { title: "Change light or dark", key: "t", run: turnTheme },
+  { title: "Show the keys", key: "?", run: () => { overlay.value = "help"; } },
+];
+
+function Palette(): JSX.Element {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const fits = commands().filter((c) => c.title.toLowerCase().includes(text.toLowerCase()));
+  const go = (command: Command | undefined) => { overlay.value = null; command?.run(); };
+  const onKey = (e: KeyboardEvent) => {
+    if (e.key === "ArrowDown") setAt(Math.min(at + 1, fits.length - 1));
+    else if (e.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+    else if (e.key === "Enter") go(fits[at]);
+    else return;
+    e.preventDefault();
+  };
+  return <div class="overlay" role="dialog" aria-modal="true" aria-label="Commands">
+    <input name="command" ref={(e) => e?.focus()} aria-label="Command" placeholder="Type a command" value={text} onKeyDown={onKey}
+      onInput={(e) => { setText(e.currentTarget.value); setAt(0); }} />
+    <ul role="listbox">{fits.map((c, i) => <li role="option" aria-selected={i === at} onClick={() => go(c)}>{c.title} <kbd>{c.key}</kbd></li>)}</ul>
+    {fits.length === 0 && <p class="quiet">No command has this in its name.</p>}
+  </div>;
+}
+
+const Help = (): JSX.Element => <div class="overlay" role="dialog" aria-modal="true" aria-label="Keys"><h2>Keys</h2>
+  <dl class="keys"><dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt><dd>Find a command</dd>{commands().map((c) => <><dt><kbd>{c.key}</kbd></dt><dd>{c.title}</dd></>)}
+    <dt><kbd>Esc</kbd></dt><dd>Close</dd></dl></div>;
+
+function onKey(e: KeyboardEvent): void {
+  if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
+    e.preventDefault();
+    overlay.value = overlay.value === "palette" ? null : "palette";
+  } else if (e.key === "Escape") overlay.value = null;
+  else if (!e.ctrlKey && !e.metaKey && !e.altKey && !(e.target as HTMLElement).closest("input, textarea")) {
+    const command = commands().find((c) => c.key === e.key);
+    if (command) { e.preventDefault(); overlay.value = null; command.run(); }
+  }
+}
+
+export function Shell(): JSX.Element {
+  useEffect(() => {
+    setTheme(theme.value);
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  const { Component, name, title } = current.value;
+  useEffect(() => { document.title = `${title} - stepscope`; }, [title]);
+  return <>
+    <header><b class="brand">stepscope</b><nav aria-label="Views">{views.map((v) => <a href={`#${v.name}`} aria-current={v.name === name ? "page" : undefined}>{v.title}</a>)}</nav>
+      <button type="button" onClick={() => { overlay.value = "palette"; }}>Commands <kbd>Ctrl K</kbd></button>
+      <button type="button" onClick={turnTheme}>Theme: {theme.value}</button>
+      <button type="button" aria-label="Show the keys" onClick={() => { overlay.value = "help"; }}>?</button></header>
+    <main key={name} class={name}><Component /></main>
+    {overlay.value !== null && <div class="veil" onClick={(e) => { if (e.target === e.currentTarget) overlay.value = null; }}>{overlay.value === "palette" ? <Palette /> : <Help />}</div>}
+  </>;
+}

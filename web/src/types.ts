@@ -1,0 +1,34 @@
+// What the server answers, as far as the page reads it. 64-bit ids arrive as strings: they exceed 2^53.
+
+export type Cell = string | number | boolean | null | Cell[] | { [key: string]: Cell };
+export type Row = Record<string, Cell>;
+export interface Column { name: string; unit: string; title: string; about: string }
+export interface Table { columns: Column[]; rows: Row[]; total: number }
+export interface Chart { kind: string; x: string; y: string[]; title: string }
+export interface Finding {
+  slug: string; severity: string; title: string; impact: string; action: string; reasoning: string; formula: string;
+  weakened_by: string[]; evidence: Table | null; sql: string | null;
+}
+export interface Section {
+  name: string; title: string; question: string; answer: string[]; table: Table | null; chart: Chart | null;
+  sql: string | null; kind: string; subject: string; parts: Section[]; findings: Finding[];
+}
+export interface Note { slug: string; effect: string; path: string | null; events: number | null; detail: string }
+export interface Report {
+  title: string; headline: string[]; findings: Finding[]; sections: Section[]; notes: Note[]; next_commands: string[];
+}
+export interface Track {
+  track: number; run_id: string; host_id: string; process: string | null; name: string | null; kind: string;
+  device: string | null; depths: number; slices: number; group: string;
+}
+export interface Step {
+  run_id: string; host_id: string; id: string; step: number; name: string | null; kind: string | null;
+  ts_ps: number | string; dur_ps: number | string; averaged: boolean;
+}
+export interface Source { run_id: string; host_id: string; name: string; events_lost: number; complete: boolean; error: string | null }
+export interface Catalog {
+  title: string; version: string; tracks: Track[]; steps: Step[]; sources: Source[]; classes: string[];
+  start_ps: number | string; end_ps: number | string;
+}
+/** One view of the page; each file of views/ exports one as `view`. */
+export interface View { name: string; title: string; order: number; key: string; Component: () => preact.JSX.Element }
