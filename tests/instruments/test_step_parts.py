@@ -13,7 +13,7 @@ from stepscope.engines import Statement
 from stepscope.instruments.step_parts import driver, labels, reading, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
-from stepscope.instruments.step_parts.stacks import Look
+from stepscope.instruments.step_parts.stacks import Look, Sample
 from stepscope.instruments.step_parts.sweep import Evidence, Segment, sweep
 from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.schema import schema
@@ -410,7 +410,8 @@ _looks = st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN), st.integ
 def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
     """Cell by cell, counted to the step that began last; of those that began at once, to the first."""
     steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
-    looks = stacks.disjoint([Look(min(a, b), max(a, b), stack, None) for a, b, stack in seen])
+    samples = [Sample(min(a, b), max(a, b), a, stack, ((None, 1.0),)) for a, b, stack in seen]
+    looks = [Look(one.from_ps, one.to_ps, one.stack_id, None) for one in stacks.disjoint(samples)]
     found = ByStack(steps)
     assert list(found.seen(sweep(steps, known), looks)) == list(sweep(steps, known))
     wanted: dict[tuple, int] = defaultdict(int)
@@ -481,10 +482,20 @@ def test_the_thread_that_drives():
 
 
 def test_samples_reach_to_the_next_at_most():
-    looks = [Look(5, 9, 1, "wait"), Look(0, 6, 2, "python"), Look(9, 10, 3, "wait"), Look(12, 13, 4, None)]
-    found = stacks.disjoint(looks)
-    assert [one[:3] for one in found] == [(0, 5, 2), (5, 9, 1), (9, 10, 3), (12, 13, 4)]
-    assert stacks.segments(found) == [Segment(0, 5, "python"), Segment(5, 10, "wait")]
+    samples = [
+        Sample(5, 9, 7, 1, (("wait", 1.0),)),
+        Sample(0, 6, 6, 2, (("python", 1.0),)),
+        Sample(9, 10, 9, 3, (("wait", 1.0),)),
+        Sample(12, 16, 12, 4, ((None, 0.5), ("python", 0.5))),
+    ]
+    found = stacks.disjoint(samples)
+    assert [one[:4] for one in found] == [(0, 5, 4, 2), (5, 9, 7, 1), (9, 10, 9, 3), (12, 16, 12, 4)]
+    looks = [look for one in found for look in stacks.looks(one, one.from_ps, one.to_ps)]
+    assert stacks.segments(looks) == [
+        Segment(0, 5, "python"),
+        Segment(5, 10, "wait"),
+        Segment(14, 16, "python"),
+    ]
 
 
 def test_no_samples_no_stacks():

@@ -133,6 +133,8 @@ class Stacks:
         end_ns = look.at_ns if end_ns is None else max(end_ns, look.at_ns)
         begin_ns = look.at_ns if self._begin_ns is None else min(self._begin_ns, look.at_ns)
         ts_ps, end_ps = time(begin_ns), time(end_ns)
+        # A look that came late shows what held it up, so it is of the moment when it was wanted.
+        seen_ps = time(max(look.at_ns - look.late_ns, begin_ns))
         self._looks += 1
         if ts_ps is None or end_ps is None or end_ns - begin_ns > _MOST_NS:
             self.odd += 1
@@ -159,6 +161,7 @@ class Stacks:
                     "is_main": main,
                     "ts_ps": ts_ps,
                     "weight_ps": end_ps - ts_ps,
+                    "seen_ps": seen_ps,
                     "cpu_ps": cpu,
                     "stack_id": stack,
                 }

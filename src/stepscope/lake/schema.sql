@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 14
+-- SCHEMA_VERSION 15
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -17,6 +17,7 @@
 --  12  slice and rollup_op have op_self_ps
 --  13  compilation
 --  14  stack_part
+--  15  stack_sample has seen_ps
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -473,6 +474,7 @@ CREATE TABLE stack_sample (
   is_main BOOLEAN NOT NULL,         -- true for the thread that runs the steps; without steps the program's main thread
   ts_ps BIGINT NOT NULL,            -- begin of the time that it stands for, from the capture's origin
   weight_ps BIGINT NOT NULL,        -- that time; the samples of a thread leave no gaps while it lives and is looked at
+  seen_ps BIGINT,                   -- when the stack was looked at, within that time; NULL where the file does not say
   cpu_ps BIGINT,                    -- processor time of the thread meanwhile, NULL where it is not known
   stack_id BIGINT NOT NULL          -- its stack
 );

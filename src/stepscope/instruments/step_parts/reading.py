@@ -6,10 +6,11 @@ each other, and a recording of any length takes the memory of one bit.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from stepscope.instruments.step_parts import driver, stacks
+from stepscope.instruments.step_parts import driver, placing, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, READS, STORES, Label
 from stepscope.instruments.step_parts.stacks import Look
@@ -103,9 +104,12 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
     on_devices, on_hosts, programs, waits, slices = (number or 0 for number in kinds)
     accelerator = bool(on_devices)
     track = driver.choose(query(statement("driving_threads", source_id=source.source_id)).rows())
-    looks = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
+    seen = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
+    windows = list(_windows(query, source.source_id, whole, slices))
+    doing = [] if track is None or not seen else _doing_throughout(query, track, windows)
+    looks = placing.placed(seen, doing)
     samples = stacks.segments(looks)
-    for window in _windows(query, source.source_id, whole, slices):
+    for window in windows:
         found: dict[str, list[Interval]] = {}
         if on_devices or on_hosts or programs or waits:
             asked = statement(
@@ -127,7 +131,6 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
         # With what is near on both sides, so that a gap between two calls is seen whole.
         near = window[0] - driver.SHORT_PS, window[1] + driver.SHORT_PS
         does = [] if track is None else _doing(query, track, near)
-        seen = [one for one in samples if one.from_ps < window[1] and one.to_ps > window[0]]
         yield (
             window,
             Evidence(
@@ -136,11 +139,31 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
                 found.get("input waits", ()),
                 found.get("peer waits", ()),
                 does,
-                driver.launching(seen, does),
+                driver.launching(_near(samples, window), does),
                 accelerator,
             ),
-            [one for one in looks if one.from_ps < window[1] and one.to_ps > window[0]],
+            _near(looks, window),
         )
+
+
+_Timed = TypeVar("_Timed", Segment, Look)
+
+
+def _near(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
+    """Those that reach into a window; all are disjoint and in order."""
+    first = bisect_right(timed, window[0], key=lambda one: one.to_ps)
+    last = bisect_left(timed, window[1], key=lambda one: one.from_ps)
+    return timed[first:last]
+
+
+def _doing_throughout(query: Query, track: int, windows: Sequence[Interval]) -> list[Segment]:
+    """What a thread does in all windows, which follow each other."""
+    found: list[Segment] = []
+    for begin, end in windows:
+        for one in _doing(query, track, (begin, end)):
+            if one.to_ps > begin and one.from_ps < end:
+                found.append(one._replace(from_ps=max(one.from_ps, begin), to_ps=min(one.to_ps, end)))
+    return driver.joined(found)
 
 
 def _doing(query: Query, track: int, window: Interval) -> list[Segment]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stepscope.instruments.step_parts import labels
@@ -12,8 +12,19 @@ from stepscope.instruments.step_parts.sweep import Interval, Segment
 from stepscope.library.statements import Query, statement
 
 
+class Sample(NamedTuple):
+    """A look at the driving thread: the time around it, its moment, and what its stack stands for."""
+
+    from_ps: int
+    to_ps: int
+    seen_ps: int
+    stack_id: int
+    shares: tuple[tuple[Label | None, float], ...]
+    """Labels, each with its part of the time."""
+
+
 class Look(NamedTuple):
-    """A sample, and what its stack stands for."""
+    """Time that a sample stands for, under one label."""
 
     from_ps: int
     to_ps: int
@@ -21,35 +32,44 @@ class Look(NamedTuple):
     label: Label | None
 
 
-def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Look]:
+def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Sample]:
     """The samples of a host's driving thread within a window, in the time of the source and in order; none
     overlaps the next. Nothing where clocks cannot be compared."""
-    found: list[Look] = []
+    found: list[Sample] = []
     for other, shift in shifts(query, source_id, run_id, host_id):
         begin, end = window[0] - shift, window[1] - shift
         samples = query(statement("samples_of_driver", source_id=other, begin_ps=begin, end_ps=end)).rows()
         if not samples:
             continue
         meanings = _meanings(query, other)
-        for ts_ps, weight_ps, cpu_ps, stack_id in samples:
+        for ts_ps, weight_ps, seen_ps, cpu_ps, stack_id in samples:
             ran = None if cpu_ps is None else cpu_ps / weight_ps
-            at = ts_ps + shift
-            for label, share in labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran):
-                until = ts_ps + shift + weight_ps if share == 1.0 else at + round(share * weight_ps)
-                found.append(Look(at, until, stack_id, label))
-                at = until
+            shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
+            begin = ts_ps + shift
+            found.append(Sample(begin, begin + weight_ps, seen_ps + shift, stack_id, shares))
     return disjoint(found)
 
 
-def disjoint(looks: Sequence[Look]) -> list[Look]:
+def disjoint(samples: Sequence[Sample]) -> list[Sample]:
     """Samples in order, each up to the next at most."""
-    ordered = sorted(looks, key=lambda one: (one.from_ps, one.to_ps, one.label or "", one.stack_id))
+    ordered = sorted(samples)
     kept = []
     for number, one in enumerate(ordered):
         end = one.to_ps if number + 1 == len(ordered) else min(one.to_ps, ordered[number + 1].from_ps)
         if end > one.from_ps:
-            kept.append(one._replace(to_ps=end))
+            kept.append(one._replace(to_ps=end, seen_ps=min(max(one.seen_ps, one.from_ps), end - 1)))
     return kept
+
+
+def looks(sample: Sample, begin: int, end: int) -> Iterator[Look]:
+    """A stretch of time that a sample stands for, by label."""
+    at = begin
+    for number, (label, share) in enumerate(sample.shares):
+        last = number + 1 == len(sample.shares)
+        until = end if last else min(at + round(share * (end - begin)), end)
+        if until > at:
+            yield Look(at, until, sample.stack_id, label)
+        at = until
 
 
 def segments(looks: Sequence[Look]) -> list[Segment]:

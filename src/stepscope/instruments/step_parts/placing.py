@@ -1,0 +1,127 @@
+"""Which time of the driving thread each sample of its stack stands for.
+
+A sample is one moment, and the next may come a whole step later. Slices tell in which call, or between which
+calls, that moment lies: it says something about that stretch and nothing about those beside it. A stretch
+that no sample fell into is like those of its kind that one fell into, so it borrows from them: over many
+steps, each kind of stretch then has the samples that it would have with a faster recorder.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from stepscope.instruments.step_parts.labels import Label
+from stepscope.instruments.step_parts.stacks import Look, Sample, looks
+from stepscope.instruments.step_parts.sweep import Interval, Segment
+
+NEAREST = 2
+"""From how many times 2 longer or shorter a stretch borrows when none of its own length has samples."""
+
+
+class Stretch(NamedTuple):
+    """Time in which slices say one thing of the driving thread; a label of None: it is between calls."""
+
+    from_ps: int
+    to_ps: int
+    label: Label | None
+    samples: tuple[Sample, ...]
+    """Those whose moment lies in it."""
+
+    def kind(self, longer: int = 0) -> tuple[Label | None, int]:
+        """What stretches that lend to each other share: the label, and the length to a factor of 2."""
+        return self.label, (self.to_ps - self.from_ps).bit_length() + longer
+
+
+def placed(samples: Sequence[Sample], doing: Sequence[Segment]) -> list[Look]:
+    """What the samples stand for: disjoint and in order. They cover the time that they covered before, except
+    for a stretch with samples of its own, which those divide among themselves.
+
+    samples: disjoint and in order. doing: what slices say of the thread, likewise.
+    """
+    stretches = list(_stretches(samples, doing))
+    pools: dict[tuple[Label | None, int], list[Sample]] = defaultdict(list)
+    for stretch in stretches:
+        pools[stretch.kind()] += stretch.samples
+    lent: Counter[tuple[Label | None, int]] = Counter()
+    found: list[Look] = []
+    for stretch in stretches:
+        own = stretch.samples
+        if not own:
+            kind = next((kind for kind in _near(stretch) if pools.get(kind)), None)
+            if kind is None:
+                found += _around(samples, stretch)
+                continue
+            own = (pools[kind][lent[kind] % len(pools[kind])],)
+            lent[kind] += 1
+        found += _divided(stretch, own)
+    return found
+
+
+def _stretches(samples: Sequence[Sample], doing: Sequence[Segment]) -> Iterator[Stretch]:
+    """The time that samples cover, cut where slices begin and end."""
+    at = 0
+    for begin, end in _covered(samples):
+        for from_ps, to_ps, label in _cut(begin, end, doing):
+            while at < len(samples) and samples[at].seen_ps < from_ps:
+                at += 1
+            first = at
+            while at < len(samples) and samples[at].seen_ps < to_ps:
+                at += 1
+            yield Stretch(from_ps, to_ps, label, tuple(samples[first:at]))
+
+
+def _covered(samples: Sequence[Sample]) -> Iterator[Interval]:
+    """Stretches of time that samples cover without a gap."""
+    begin = end = None
+    for one in samples:
+        if end is None or one.from_ps > end:
+            if begin is not None and end is not None:
+                yield begin, end
+            begin = one.from_ps
+        end = one.to_ps
+    if begin is not None and end is not None:
+        yield begin, end
+
+
+def _cut(begin: int, end: int, doing: Sequence[Segment]) -> Iterator[tuple[int, int, Label | None]]:
+    """A stretch of time, cut into segments and what lies between them."""
+    at = begin
+    for number in range(bisect_right(doing, begin, key=lambda one: one.to_ps), len(doing)):
+        from_ps, to_ps, label = doing[number]
+        if from_ps >= end:
+            break
+        if from_ps > at:
+            yield at, from_ps, None
+        yield max(from_ps, begin), min(to_ps, end), label
+        at = min(to_ps, end)
+    if at < end:
+        yield at, end, None
+
+
+def _near(stretch: Stretch) -> Iterator[tuple[Label | None, int]]:
+    """Kinds of stretches to borrow from, the nearest first."""
+    yield stretch.kind()
+    for times in range(1, NEAREST + 1):
+        yield stretch.kind(times)
+        yield stretch.kind(-times)
+
+
+def _divided(stretch: Stretch, own: Sequence[Sample]) -> Iterator[Look]:
+    """A stretch, divided where the time of one of its samples ends and that of the next begins."""
+    edges = [stretch.from_ps, *(one.from_ps for one in own[1:]), stretch.to_ps]
+    for sample, (begin, end) in zip(own, pairwise(edges), strict=True):
+        yield from looks(sample, begin, end)
+
+
+def _around(samples: Sequence[Sample], stretch: Stretch) -> Iterator[Look]:
+    """A stretch of a kind that was never seen: the samples before and after it reach into it."""
+    for number in range(bisect_right(samples, stretch.from_ps, key=lambda one: one.to_ps), len(samples)):
+        one = samples[number]
+        if one.from_ps >= stretch.to_ps:
+            break
+        begin, end = max(one.from_ps, stretch.from_ps), min(one.to_ps, stretch.to_ps)
+        yield from looks(one, begin, end)
