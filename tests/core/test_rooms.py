@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "input": {"error"},
     "options": {"error"},
     "json": set(),
+    "lod": {"error"},
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
     "rollup": {"columns", "error", "store"},

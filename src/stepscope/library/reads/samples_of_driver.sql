@@ -9,13 +9,13 @@
 -- columns:
 --   ts_ps | ps | begin of the time that it stands for
 --   weight_ps | ps | that time
---   seen_ps | ps | when the stack was looked at; the middle of that time where nobody says
+--   moment_ps | ps | when the stack was looked at; the middle of that time where nobody says
 --   cpu_ps | ps | processor time of the thread meanwhile; NULL where it is not known
 --   stack_id | int | its stack
 SELECT
   m.ts_ps,
   m.weight_ps,
-  COALESCE(m.seen_ps, m.ts_ps + m.weight_ps // 2) AS seen_ps,
+  COALESCE(m.seen_ps, m.ts_ps + m.weight_ps // 2) AS moment_ps,
   m.cpu_ps,
   m.stack_id
 FROM stack_sample AS m
