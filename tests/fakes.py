@@ -64,14 +64,14 @@ class FakeTrace:
     def stream(self, sql: str | Statement) -> Arrow:
         return self.connection.cursor().sql(statement(sql).sql)
 
-    def answer(self, entry: library.Entry) -> FakeResult:
+    def ask(self, entry: library.Entry) -> FakeResult:
         return self.query(entry.statement)
 
     def answers(
         self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
         self.keep(keep)
-        return [self.answer(entry).rows() for entry in entries]
+        return [self.ask(entry).rows() for entry in entries]
 
     def define(self, views: Mapping[str, str | Statement]) -> None:
         for name, view in views.items():

@@ -2,9 +2,12 @@
 
 import stepscope
 
-with stepscope.open("logs/") as trace:
-    for row in trace.query("SELECT name, sum(dur_ps) FROM slice GROUP BY name").rows():
-        print(row)
+trace = stepscope.open("logs/")
+trace.summary()
+trace.answer.cause
+trace.analysis("op_types").df()
+for row in trace.query("SELECT name, sum(dur_ps) AS total_ps FROM slice GROUP BY name"):
+    print(row.name, row.total_ps)
 """
 
 from __future__ import annotations
@@ -16,25 +19,59 @@ if TYPE_CHECKING:
 
     from stepscope.errors import StepscopeError
     from stepscope.instruments.tfprof.tree import tfprof
-    from stepscope.session.trace import Trace, ingest, open
+    from stepscope.objects.answers import Answer, Finding, Findings
+    from stepscope.objects.result import Result
+    from stepscope.objects.shown import Memory, Pipeline, Summary
+    from stepscope.objects.trace import Trace, open
+    from stepscope.session.trace import ingest
 
-__all__ = ["StepscopeError", "Trace", "__version__", "ingest", "open", "tfprof"]
+_PLACES = {
+    "Answer": "objects.answers",
+    "Finding": "objects.answers",
+    "Findings": "objects.answers",
+    "Memory": "objects.shown",
+    "Pipeline": "objects.shown",
+    "Result": "objects.result",
+    "StepscopeError": "errors",
+    "Summary": "objects.shown",
+    "Trace": "objects.trace",
+    "ingest": "session.trace",
+    "open": "objects.trace",
+    "tfprof": "instruments.tfprof.tree",
+}
+"""Where the public names come from: modules are loaded when a name is first used."""
+
+__all__ = [
+    "Answer",
+    "Finding",
+    "Findings",
+    "Memory",
+    "Pipeline",
+    "Result",
+    "StepscopeError",
+    "Summary",
+    "Trace",
+    "__version__",
+    "ingest",
+    "open",
+    "tfprof",
+]
 
 __version__ = "0.1.0"
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     # The engine and the core are loaded when something is opened, not when the package is imported.
-    if name in ("Trace", "ingest", "open"):
-        from stepscope.session import trace
+    if name in _PLACES:
+        from importlib import import_module
 
-        return getattr(trace, name)
-    if name == "tfprof":
-        from stepscope.instruments.tfprof.tree import tfprof
+        return getattr(import_module(f"stepscope.{_PLACES[name]}"), name)
+    if name == "load_ipython_extension":  # %load_ext stepscope
+        from stepscope.notebook import load
 
-        return tfprof
-    if name == "StepscopeError":
-        from stepscope.errors import StepscopeError
-
-        return StepscopeError
+        return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -84,6 +84,12 @@ ERRORS: dict[str, Message] = {
         "A Chrome trace holds events on a timeline; a table of steps or ops has no place in it.",
         "Omit --table, or write .csv, .ndjson or .parquet.",
     ),
+    "not-installed": Message(
+        "A package is not installed",
+        "stepscope itself needs neither data frames nor notebooks, so it does not install packages for them. "
+        "What you asked for needs one.",
+        "Install the package that the message names, with pip.",
+    ),
     "not-text": Message(
         "The format is not text",
         "Parquet, DuckDB and compressed files are not written to stdout, where they would garble a terminal.",

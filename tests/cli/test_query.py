@@ -111,10 +111,10 @@ def test_an_analysis_has_units_as_a_table_and_is_raw_elsewhere(
 --   dur_ps | ps | Duration | how long
 SELECT name, CAST(1234567890123 AS BIGINT) AS dur_ps FROM slice ORDER BY name, slice.dur_ps LIMIT 1"""
     made_up = library.parse("analysis", "made_up", text)
-    monkeypatch.setattr(library, "entry", lambda name: made_up)
+    monkeypatch.setattr(library, "named", lambda name: made_up)
     with fake_trace(monkeypatch):
         assert ask("a", "@made_up") == 0
-        assert capsys.readouterr().out == "Name  Duration s\n────  ──────────\nop0         1.23\n"
+        assert capsys.readouterr().out == "name  dur_ps (s)\n────  ──────────\nop0         1.23\n"
         assert ask("a", "@made_up", "--format", "csv") == 0
         assert capsys.readouterr().out == "name,dur_ps\r\nop0,1234567890123\r\n"
 

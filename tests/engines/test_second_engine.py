@@ -42,7 +42,7 @@ def test_every_file_of_the_library_gives_equal_rows(
     entry: library.Entry, duckdb: Trace, second: Trace
 ) -> None:
     """Cell by cell, and in the same order where the file has one: base views have none."""
-    wanted, found = duckdb.answer(entry), second.answer(entry)
+    wanted, found = duckdb.ask(entry), second.ask(entry)
     assert (found.columns, found.types) == (wanted.columns, wanted.types)
     rows = [wanted.rows(), found.rows()]
     if entry.kind == "base":
@@ -87,7 +87,7 @@ def test_every_statement_gives_equal_rows(one: library.Entry, duckdb: Trace, sec
 def test_the_samples_have_rows_for_most_of_the_library(duckdb: Trace) -> None:
     """Equal rows would prove little if there were none."""
     entries = library.entries()
-    with_rows = [entry.name for entry in entries if duckdb.answer(entry).rows()]
+    with_rows = [entry.name for entry in entries if duckdb.ask(entry).rows()]
     assert len(with_rows) >= 40
     assert len(with_rows) * 3 >= len(entries) * 2
 

@@ -105,10 +105,10 @@ def test_reading_it_back_adds_nothing_to_the_work(tmp_path: Path) -> None:
     busy = library.entry("busy_by_device")
     with stepscope.open(TWO_SERVERS, cache=False) as opened:
         exporters.write(opened, tmp_path / "out.json", leave_out=frozenset())
-        answer = opened.answer(busy)
+        answer = opened.ask(busy)
         before, columns = answer.rows(), answer.columns
     with stepscope.open(tmp_path / "out.json", cache=False) as opened:
-        after = opened.answer(busy).rows()
+        after = opened.ask(busy).rows()
         exporters.write(opened, tmp_path / "again.json", leave_out=frozenset())
     shown = [place for place, name in enumerate(columns) if name.endswith(("_ps", "slices"))]
     picked = [[row[place] for place in shown] for row in before]

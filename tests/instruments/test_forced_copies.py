@@ -62,7 +62,7 @@ def test_copies_are_counted_for_the_op_that_forces_them(again: bool, tmp_path: P
             " INNER JOIN slice AS a ON a.id = s.slice_id INNER JOIN slice AS b ON b.id = e.slice_id"
             " INNER JOIN slice AS c ON c.id = m.slice_id WHERE s.phase = 'start' ORDER BY ALL"
         ).rows()
-        result = found.answer(library.entry("cpu_ops_in_device_step"))
+        result = found.ask(library.entry("cpu_ops_in_device_step"))
         rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
     assert ways == [
         ("dense", "edge_4_dense:MEMCPYHtoD", "matmul"),

@@ -204,7 +204,7 @@ def test_drawn_models(tmp_path_factory: pytest.TempPathFactory, seed: int) -> No
 @pytest.mark.parametrize("name", ["run_metadata/two_servers.pb", "chrome/kineto.json.gz"])
 def test_the_analysis_gives_the_outermost_scopes(name: str) -> None:
     with trace.open(corpus.SAMPLES / name) as found:
-        answer = found.answer(library.entry("cost_by_scope"))
+        answer = found.ask(library.entry("cost_by_scope"))
         told = {row[0]: row[1:] for row in answer.rows()}
         tree = stepscope.tfprof(found if "kineto" in name else corpus.SAMPLES / name).scope()
     wanted = {

@@ -76,7 +76,7 @@ class _WithoutFindings(FakeTrace):
         self, entries: Sequence[library.Entry], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
         self.keep(keep)
-        return [[] if entry.kind == "finding" else self.answer(entry).rows() for entry in entries]
+        return [[] if entry.kind == "finding" else self.ask(entry).rows() for entry in entries]
 
 
 def _report(name: str, tables: Tables) -> Iterator[str]:

@@ -25,7 +25,7 @@ from stepscope.errors import NothingFound, OutputError, StepscopeError
 
 VERBS = (
     *("summary", "record", "pipeline", "memory", "query", "ingest", "export", "report", "serve", "open"),
-    *("tfprof", "docs"),
+    *("tfprof", "docs", "completions"),
 )
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
 other modules that are verbs after these."""
@@ -156,7 +156,7 @@ def module_of(verb: str) -> ModuleType:
 
 def help_text() -> str:
     """What `stepscope --help` prints."""
-    listed = "\n".join(f"  {verb:<10}{module_of(verb).ABOUT}" for verb in verbs())
+    listed = "\n".join(f"  {verb:<12}{module_of(verb).ABOUT}" for verb in verbs())
     return f"""usage: stepscope PATH…            where the time went, why, and what to do
        stepscope VERB … [--help]
 
@@ -176,7 +176,7 @@ def _run(words: list[str], console: Console) -> int:
     if not words or verb == "help" or (verb == "summary" and words[0] in ("-h", "--help")):
         (console.out if words else console.err).write(help_text())
         return OK if words else FAILED
-    if words[0] in ("-V", "--version"):
+    if words[0] in ("-V", "--version") or (words == ["version"] and not Path("version").exists()):
         from stepscope import __version__
 
         console.out.write(f"stepscope {__version__}\n")
@@ -198,13 +198,14 @@ def _color(words: Sequence[str]) -> str:
 
 
 def _with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
-    """Adds "did you mean" when a bare path that is not there looks like a verb."""
+    """Adds "did you mean" when the first path, which is not there, looks like a verb."""
     verb, rest = verb_of(words)
     first = next((word for word in rest if not word.startswith("-")), "")
-    if isinstance(error, NothingFound) and verb == "summary" and not Path(first).exists():
+    about_it = isinstance(error, NothingFound) or error.path == first
+    if about_it and verb == "summary" and "summary" not in words and not Path(first).exists():
         import difflib
 
-        near = difflib.get_close_matches(first, verbs(), 1)
+        near = difflib.get_close_matches(first, (*verbs(), "help", "version"), 1)
         if near:
-            error.todo = f"did you mean the verb {near[0]}? Else: {error.todo}"
+            error.todo = f"did you mean the verb {near[0]}? If not: {error.todo}"
     return error

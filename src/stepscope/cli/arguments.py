@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -41,10 +42,30 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Turns what argparse found into the error that users know."""
         todo = f"{self.prog} --help lists what there is"
+        if near := self._near(message):
+            todo = f"did you mean {near}? {todo}"
         for word in message.split(": ", 1)[-1].split():
             if word.startswith("-") and Path(word).exists():
                 todo = f"a path that begins with a dash is written ./{word}"
         raise UsageError("This command line does not make sense", seen=message, todo=todo)
+
+    def _near(self, message: str) -> str:
+        """The option, or the value of one, that a word in argparse's message may be meant for."""
+        import difflib
+
+        known = [name for action in self._actions for name in action.option_strings]
+        if message.startswith("unrecognized arguments: "):
+            words = [word for word in message.partition(": ")[2].split() if word.startswith("-")]
+            near = [difflib.get_close_matches(word.partition("=")[0], known, 1, cutoff=0.7) for word in words]
+            return " ".join(found[0] for found in near if found)
+        match = re.match(r"argument (\S+): invalid choice: '([^']*)'", message)
+        if match:
+            names = match[1].split("/")
+            choices = next(
+                (a.choices for a in self._actions if names[0] in (*a.option_strings, a.metavar)), None
+            )
+            return " ".join(difflib.get_close_matches(match[2], [str(one) for one in choices or ()], 1))
+        return ""
 
 
 def a_path(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stepscope.cli.arguments import Parser, a_path, add_showing
+from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError
 
@@ -19,10 +19,11 @@ def parser() -> Parser:
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help="what to explain; without it, lists everything"
     )
+    parser.add_argument("--man", action="store_true", help="print the manual page, for man(1)")
     parser.add_argument(
         "--write", metavar="DIR", type=a_path, help="write the pages of docs/reference into DIR"
     )
-    add_showing(parser, ("table", "md"))
+    add_showing(parser)
     return parser
 
 
@@ -30,8 +31,19 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints or writes the pages."""
     from stepscope import reference
 
+    need_csv(options, options.format == "csv")
     if options.write is not None:
         return _write(Path(options.write), console)
+    if options.man:
+        from stepscope import __version__
+        from stepscope.cli import manual
+        from stepscope.cli.shape import shapes
+
+        console.data.write(manual.page(shapes(), __version__))
+        return 0
+    if options.format in ("json", "csv"):
+        _list(options, console)
+        return 0
     text = reference.contents() if options.name is None else reference.look_up(options.name)
     if options.format == "md":
         console.out.write(text)
@@ -40,6 +52,26 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
         console.out.write(render(text, width=console.width, color=console.color))
     return 0
+
+
+def _list(options: argparse.Namespace, console: Console) -> None:
+    """What can be looked up as rows: all of it, a chapter, or what is called NAME."""
+    from stepscope import reference
+    from stepscope.cli.query import write_rows
+
+    name = options.name
+    if name is not None:
+        reference.look_up(name)  # says so when there is no such thing
+    wanted = None if name is None else name.removeprefix("@").removeprefix(".").replace("-", "_")
+    rows = [
+        (one.chapter, one.name, one.line, one.text)
+        for one in reference.entries()
+        if wanted is None
+        or wanted in (one.chapter, one.name.replace("-", "_"))
+        or wanted.partition(".")[0] == one.name
+    ]
+    columns = ("chapter", "name", "line", "text")
+    write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)
 
 
 def _write(folder: Path, console: Console) -> int:

@@ -9,6 +9,7 @@ import argparse
 import os
 import shlex
 import sys
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
     from stepscope.session.trace import Trace
 
 COMMANDS = {
-    ".tables": "the tables and views, a line each",
+    ".tables": "the tables and views; .tables WORD: those with the word in their line",
     ".schema": ".schema [TABLE]: the columns and what they mean",
     ".analyses": "the named questions; @NAME; runs one",
     ".mode": f".mode {'|'.join(FORMATS)}: format of the outputs",
     ".read": ".read FILE: runs the SQL in a file",
-    ".help": "this list",
-    ".quit": "leaves; so does Ctrl-D",
+    ".help": "this list; so does help",
+    ".quit": "leaves; so do quit, exit and Ctrl-D",
 }
+_PLAIN = {"help": ".help", "exit": ".quit", "quit": ".quit", ".exit": ".quit"}
+"""Words that do what they say, alone on a line, also in the middle of a statement."""
 
 
 def converse(options: argparse.Namespace, console: Console) -> int:
@@ -69,8 +72,8 @@ class Conversation:
 
     def answer(self, text: str) -> bool:
         """Runs a dot command or statements; False when the user wants to leave."""
-        text = text.strip()
-        if text in (".quit", ".exit", "exit", "quit", "exit;", "quit;"):
+        text = _command_in(text) or text.strip()
+        if text == ".quit":
             return False
         try:
             if text.startswith("."):
@@ -103,7 +106,7 @@ class Conversation:
             for command, about in COMMANDS.items():
                 self.console.out.write(f"  {command:<10} {about}\n")
         elif name in (".tables", ".analyses"):
-            self._list(("tables", "views") if name == ".tables" else ("analyses", "findings"))
+            self._list(("tables", "views") if name == ".tables" else ("analyses", "findings"), words)
         elif name == ".schema":
             self._schema(words)
         elif name == ".mode":
@@ -111,15 +114,43 @@ class Conversation:
         elif name == ".read":
             self._read(words)
         else:
-            raise UsageError(f"There is no command {name}", seen=", ".join(COMMANDS), todo=".help lists them")
+            near = get_close_matches(name, COMMANDS, 1)
+            todo = f"did you mean {near[0]}? " if near else ""
+            raise UsageError(
+                f"There is no command {name}", seen=", ".join(COMMANDS), todo=f"{todo}.help lists them"
+            )
         self.console.out.flush()
 
-    def _list(self, chapters: tuple[str, ...]) -> None:
+    def _list(self, chapters: tuple[str, ...], words: list[str]) -> None:
+        """Names with a line about each; only the names, in columns, where the lines do not fit the screen."""
         from stepscope import reference
+        from stepscope.presenters.cells import shorten_cells
 
-        for entry in reference.entries():
-            if entry.chapter in chapters:
-                self.console.out.write(f"  {entry.name:<24} {entry.line}\n")
+        wanted = " ".join(words).lower()
+        found = [
+            one
+            for one in reference.entries()
+            if one.chapter in chapters and wanted in f"{one.name} {one.line}".lower()
+        ]
+        if not found:
+            raise UsageError(
+                f"No name or line has {wanted}", seen=", ".join(chapters), todo="leave the word out"
+            )
+        height = self.console.height
+        if height is None or wanted or len(found) < height - 1:
+            for one in found:
+                line = f"  {one.name:<24} {one.line}"
+                self.console.out.write(
+                    (line if height is None else shorten_cells(line, self.console.width)) + "\n"
+                )
+            return
+        for chapter in chapters:
+            self.console.out.write(f"{chapter}:\n")
+            for line in _in_columns(
+                [one.name for one in found if one.chapter == chapter], self.console.width
+            ):
+                self.console.out.write(f"  {line}\n")
+        self.console.say(f"({chapters[0]}: {found[0].name} and the others are explained by .schema NAME)")
 
     def _schema(self, words: list[str]) -> None:
         from stepscope import reference
@@ -148,8 +179,30 @@ class Conversation:
 
 
 def is_complete(text: str) -> bool:
-    """True when Enter should run the text: a dot command, @NAME, nothing, or statements up to a semicolon."""
-    return text.lstrip().startswith((".", "@")) or is_blank(text) or is_blank(split(text)[1])
+    """True when Enter should run the text: a command, @NAME, nothing, or statements up to a semicolon."""
+    return (
+        _command_in(text) is not None
+        or text.lstrip().startswith((".", "@"))
+        or is_blank(text)
+        or is_blank(split(text)[1])
+    )
+
+
+def _command_in(text: str) -> str | None:
+    """The command that a plain word is: alone, or on the last line of a statement that is dropped with it."""
+    lines = text.strip().lower().splitlines()
+    if not lines:
+        return None
+    # In the middle of a statement a semicolon shows that the word belongs to it.
+    return _PLAIN.get(lines[0].rstrip("; ") if len(lines) == 1 else lines[-1].strip())
+
+
+def _in_columns(names: list[str], width: int) -> list[str]:
+    """Names in columns from top to bottom, as `ls` lists them."""
+    wide = max(map(len, names)) + 2
+    across = max((width - 2) // wide, 1)
+    lines = -(-len(names) // across)
+    return ["".join(name.ljust(wide) for name in names[i::lines]).rstrip() for i in range(lines)]
 
 
 def history_file() -> Path:

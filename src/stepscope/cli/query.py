@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
-from stepscope.errors import QueryError, UsageError
+from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -131,23 +131,21 @@ def _looks_like_sql(word: str) -> bool:
 def answer(trace: Trace, statement: str, form: str, bar: Bar, show: Callable[..., None]) -> None:
     """Runs a statement and writes its rows while they arrive; `show` is write_rows with how to write them.
 
-    @NAME is an analysis of the library: with units as a table, raw in every other form.
+    @NAME is an analysis of the library: with units as a table, raw in every other form. Its columns have the
+    names that SQL has for them.
     """
     entry = named(statement)
-    result = trace.answer(entry) if entry else trace.query(statement)
+    result = trace.ask(entry) if entry else trace.query(statement)
     bar.stop()
     if entry is None or form != "table":
         rows = (row for batch in result.batches() for row in batch)
         show(result.columns, rows)
         return
     values = result.rows()
-    from stepscope import units
+    from stepscope.presenters.answers import scaled
 
-    scales = units.scales([cast("units.Unit", field.unit) for field in entry.columns], values)
-    titles = [f"{f.title} {s.symbol}".strip() for f, s in zip(entry.columns, scales, strict=True)]
-    shown = ([scale.cell(value) for scale, value in zip(scales, row, strict=True)] for row in values)
-    right = [field.unit not in ("text", "bool") for field in entry.columns]
-    show(titles, shown, right=right)
+    told = scaled(entry.columns, values)
+    show(told.titles, told.rows, right=told.right)
 
 
 def named(statement: str) -> library.Entry | None:
@@ -156,19 +154,7 @@ def named(statement: str) -> library.Entry | None:
         return None
     from stepscope import library
 
-    name = statement[1:].strip()
-    try:
-        return library.entry(name)
-    except KeyError:
-        known = library.names("analysis") + library.names("finding")
-        import difflib
-
-        near = difflib.get_close_matches(name, known, 3)
-        raise QueryError(
-            f"The library has no analysis called {name}",
-            seen=f"near it: {', '.join(near)}" if near else f"{len(known)} analyses and findings",
-            todo="stepscope docs analyses lists them",
-        ) from None
+    return library.named(statement[1:].strip())
 
 
 def write_rows(
@@ -206,6 +192,9 @@ def write_rows(
     if most is not None and next(rows, None) is not None:
         left_out.append(f"only the first {most:,} rows; --all shows the rest")
     if shown.columns_left_out:
-        left_out.append(f"{shown.columns_left_out} columns found no room; --format csv has them")
+        from stepscope import units
+
+        columns = units.count(shown.columns_left_out, "column")
+        left_out.append(f"{columns} found no room; --format csv has all of them")
     if left_out:
         console.say(f"({'. '.join(left_out)})")

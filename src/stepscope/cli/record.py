@@ -76,14 +76,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     _check_empty(Path(out))
-    left_out = {piece for option, piece, _ in _PIECES if getattr(options, "no_" + option.replace("-", "_"))}
+    missing = left_out(options)
     plan = Plan(
         out,
         warmup=options.warmup,
         steps=options.steps,
         seconds=options.seconds,
         every=options.every,
-        pieces=tuple(piece for piece in PIECES if piece not in left_out),
+        pieces=tuple(piece for piece in PIECES if piece not in missing),
         version=__version__,
     )
     with contextlib.ExitStack() as stack:
@@ -113,6 +113,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
         _end_by(outcome.signal)
         return 128 + outcome.signal
     return outcome.code or 0
+
+
+def left_out(options: argparse.Namespace) -> set[str]:
+    """Pieces of a recording that the options leave out."""
+    return {piece for option, piece, _ in _PIECES if getattr(options, "no_" + option.replace("-", "_"))}
 
 
 def _summary(outcome: Outcome, plan: Plan, out: str, state: Path, started_unix_ns: int) -> list[str]:

@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from stepscope.engines import Reads, Statement
+from stepscope.errors import QueryError
 
 Kind = Literal["base", "analysis", "finding", "read"]
 
@@ -130,6 +131,23 @@ def entry(name: str) -> Entry:
     name = name if name in _files() else name.replace("-", "_")
     kind, path = _files()[name]
     return _read(kind, path)
+
+
+def named(name: str) -> Entry:
+    """The analysis or finding that a user means by a name. QueryError with those that are near it."""
+    known = names("analysis") + names("finding")
+    if (same := name.replace("-", "_")) in known:
+        return entry(same)
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 3)
+    raise QueryError(
+        f"The library has no analysis called {name}",
+        seen=f"near it: {', '.join(near)}" if near else f"{len(known)} analyses and findings",
+        todo=f"did you mean @{near[0]}? `stepscope docs analyses` lists them all"
+        if near
+        else "`stepscope docs analyses` lists them",
+    )
 
 
 def sql(name: str) -> str:

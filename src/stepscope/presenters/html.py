@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from html import escape
@@ -32,11 +33,6 @@ _CELL, _HOVER, _LONGEST = 160, 2000, 4000
 
 def render(report: Report) -> str:
     """The whole page."""
-    css, js = _asset("page.css"), _asset("page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash(css)}; script-src {_hash(js)}; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
-    )
     title = _text(report.title, 200)
     links = "".join(f'<a href="#s{i}">{_text(s.title, 60)}</a>' for i, s in enumerate(report.sections))
     headline = "".join(f'<p class="headline">{_text(line)}</p>' for line in report.headline)
@@ -44,6 +40,35 @@ def render(report: Report) -> str:
     sections = "".join(_section(i, section) for i, section in enumerate(report.sections))
     commands = "\n".join(plain(command) for command in report.next_commands)
     following = f"<section><h2>Next</h2><pre>{escape(commands)}</pre></section>\n" if commands else ""
+    body = f"""<header>
+<h1>{title}</h1>
+{headline}
+<nav aria-label="Sections">{links}</nav>
+</header>
+<main>
+{findings}{_notes(report.notes)}{sections}{following}</main>
+<footer class="quiet">Made by stepscope {stepscope.__version__}. This file is complete: it needs neither
+network nor server. Rest the mouse on a mark for its value; click a heading to sort,
+a box of a flame graph to zoom.</footer>"""
+    return _page(title, body)
+
+
+def part(title: str, *shown: Table | Finding, told: Sequence[str] = (), below: str = "") -> str:
+    """A page with a few things of a report and nothing else. told: sentences above them; below: one after."""
+    heading = f"<h2>{_text(title, 200)}</h2>" if title else ""
+    said = "".join(f"<p>{_prose(sentence)}</p>" for sentence in told)
+    things = "".join(_finding(one) if isinstance(one, Finding) else _table(one) for one in shown)
+    after = f'<p class="quiet">{_text(below)}</p>' if below else ""
+    return _page(_text(title, 200), f"{heading}{said}{things}{after}", "part")
+
+
+def _page(title: str, body: str, look: str = "") -> str:
+    """title and body are HTML."""
+    css, js = _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(css)}; script-src {_hash(js)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    )
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -55,17 +80,8 @@ def render(report: Report) -> str:
 <title>{title}</title>
 <style>{css}</style>
 </head>
-<body>
-<header>
-<h1>{title}</h1>
-{headline}
-<nav aria-label="Sections">{links}</nav>
-</header>
-<main>
-{findings}{_notes(report.notes)}{sections}{following}</main>
-<footer class="quiet">Made by stepscope {stepscope.__version__}. This file is complete: it needs neither
-network nor server. Rest the mouse on a mark for its value; click a heading to sort,
-a box of a flame graph to zoom.</footer>
+<body{f' class="{look}"' if look else ""}>
+{body}
 <script>{js}</script>
 </body>
 </html>

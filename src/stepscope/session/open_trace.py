@@ -66,7 +66,7 @@ class OpenTrace:
         asked = statement(sql)
         return self._ask([asked], lambda engine: engine.stream(asked))
 
-    def answer(self, entry: library.Entry) -> Result:
+    def ask(self, entry: library.Entry) -> Result:
         return self.query(entry.statement)
 
     def answers(

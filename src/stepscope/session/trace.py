@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.session.schedule import Progress
+    from stepscope.session.tables import Tables
     from stepscope.sources.find import Found
     from stepscope.sources.source import Skipped, Source
 
@@ -59,7 +60,7 @@ class Trace(Protocol):
         """The rows of one SELECT as Arrow: it runs when the stream is exported, which must be read to its end
         before the next query. Errors as those of query()."""
 
-    def answer(self, entry: library.Entry) -> Result:
+    def ask(self, entry: library.Entry) -> Result:
         """Runs an analysis or a finding of the library; errors as those of query()."""
 
     def answers(
@@ -122,9 +123,25 @@ def open(
     found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). Decoding happens at the
     first query. NothingFound when there is no recording under the paths.
     """
+    from stepscope.session.open_trace import OpenTrace
+
+    return OpenTrace(
+        *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine), engine
+    )
+
+
+def found(
+    names: Sequence[str],
+    cache: bool = True,
+    lake: str | PathLike[str] | None = None,
+    run: str | None = None,
+    host: str | None = None,
+    progress: Progress | None = None,
+    engine: Callable[[], Engine] | None = None,
+) -> tuple[Tables, Sequence[str]]:
+    """The tables of what is under some paths, and what was given; parameters and errors as with open()."""
     from stepscope.sources.given import is_lake, local_lake, look_up
 
-    names = [fspath(path) for path in paths]
     if lake is not None:
         if names:
             raise UsageError(
@@ -132,7 +149,7 @@ def open(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return _of_lake(str(local_lake(fspath(lake))), cache, engine)
+        return _of_lake(str(local_lake(fspath(lake))), cache)
     from stepscope.sources.find import find
 
     look_up(names)
@@ -145,7 +162,7 @@ def open(
                 todo="ingest the other paths into the lake, or leave it out",
                 path=lakes[0],
             )
-        return _of_lake(lakes[0], cache, engine)
+        return _of_lake(lakes[0], cache)
     if engine is None and any(Path(name).is_dir() for name in names):
         # Making the engine takes longer than looking at most folders. Files are looked at sooner than that,
         # and then they are decoded meanwhile.
@@ -153,15 +170,14 @@ def open(
 
         ahead.begin()
     from stepscope import formats
-    from stepscope.session.open_trace import OpenTrace
     from stepscope.session.tables import DecodedTables
     from stepscope.sources.spool import Spool
 
     memory = _cache() if cache else None
     spool = Spool()
     try:
-        found = find(names, formats.recognise, spool, memory=memory, run=run, host=host)
-        return OpenTrace(DecodedTables(found, spool, memory, progress, names), names, engine)
+        there = find(names, formats.recognise, spool, memory=memory, run=run, host=host)
+        return DecodedTables(there, spool, memory, progress, names), names
     except BaseException:
         spool.close()
         raise
@@ -193,14 +209,13 @@ def ingest(
     return ingest_all([fspath(path) for path in paths], folder, run, host, progress, looked)
 
 
-def _of_lake(folder: str, cache: bool, engine: Callable[[], Engine] | None) -> Trace:
+def _of_lake(folder: str, cache: bool) -> tuple[Tables, Sequence[str]]:
     from stepscope.lake import reader
     from stepscope.session import deriving
     from stepscope.session.lake_tables import LakeTables
-    from stepscope.session.open_trace import OpenTrace
 
     lake = reader.open_lake(Path(folder).absolute())
-    return OpenTrace(LakeTables(lake, config.cache_dir() if cache else None, deriving.rows), [folder], engine)
+    return LakeTables(lake, config.cache_dir() if cache else None, deriving.rows), [folder]
 
 
 def _cache() -> Cache | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ class File(NamedTuple):
     """Whether the bytes will be there when this process has ended."""
 
 
+_MOST_NEIGHBOURS = 10_000
+"""Names of a folder that are compared with one that is not there."""
 PIPE = PurePosixPath("/stdin")
 """The place of what came through a pipe."""
 
@@ -71,9 +74,22 @@ def files_of(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Cou
             raise UsageError(
                 f"There is no file or folder {given}.",
                 seen=f"nothing of that name in {Path(given).absolute().parent}",
-                todo="check the spelling; a pattern such as *.json is for the shell to expand",
+                todo=_near(Path(given))
+                or "check the spelling; a pattern such as *.json is for the shell to expand",
                 path=given,
             )
+
+
+def _near(path: Path) -> str:
+    """A question, where a neighbour's name is almost that of a path that is not there."""
+    from difflib import get_close_matches
+
+    try:
+        names = [found.name for found in islice(os.scandir(path.parent), _MOST_NEIGHBOURS)]
+    except OSError:  # no such folder, or a closed one
+        return ""
+    near = get_close_matches(path.name, names, 1, cutoff=0.75)
+    return f"did you mean {path.with_name(near[0])}?" if near else ""
 
 
 def _is_capture(path: Path, recognise: Recognise) -> bool:

@@ -66,7 +66,9 @@ class DuckDB:
             settings["memory_limit"] = f"{most}B"
         native.prepare()
         self._con = duckdb.connect(":memory:", config=settings)
-        self._con.execute("SET enable_progress_bar = false")
+        # In Jupyter without ipywidgets DuckDB can draw no bar, and refuses to be told so.
+        with contextlib.suppress(duckdb.InvalidInputException):
+            self._con.execute("SET enable_progress_bar = false")
         self._tables = Tables(self, self._con)
         self._side: list[Connection] = []
         self._beside: Beside | None = None

@@ -1,0 +1,89 @@
+"""stepscope completions [SHELL]: what Tab completes in bash, zsh and fish."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from stepscope.cli.arguments import Parser
+from stepscope.cli.console import Console
+from stepscope.errors import OutputError, UsageError
+
+ABOUT = "completion of verbs, options and @NAMES in bash, zsh and fish"
+EPILOG = """Without --install the script is printed:  source <(stepscope completions bash)
+With it the script goes where the shell looks for such files. Run it again after an update of stepscope."""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    from stepscope.cli.shells import SHELLS
+
+    parser = Parser("completions", ABOUT, "stepscope completions [bash|zsh|fish] [--install]", EPILOG)
+    parser.add_argument(
+        "shell", nargs="?", choices=tuple(SHELLS), metavar="SHELL", help="bash, zsh or fish ($SHELL)"
+    )
+    parser.add_argument("--install", action="store_true", help="write the script into your home folder")
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints or installs the script."""
+    from stepscope.cli.shape import shapes
+    from stepscope.cli.shells import SHELLS
+
+    shell = options.shell or Path(os.environ.get("SHELL", "")).name
+    if shell not in SHELLS:
+        raise UsageError(
+            "The shell is not known",
+            seen=f"$SHELL is {os.environ.get('SHELL') or 'not set'}",
+            todo=f"stepscope completions {'|'.join(SHELLS)}",
+        )
+    script = SHELLS[shell](tuple(shapes()))
+    if not options.install:
+        console.data.write(script)
+        return 0
+    path = _place(shell)
+    _write(path, script)
+    console.say(f"wrote {path}; new shells use it")
+    if shell == "zsh":
+        console.say(f"  if it does not: put fpath+=({path.parent}) before compinit in ~/.zshrc")
+    return 0
+
+
+def _place(shell: str) -> Path:
+    """Where a shell looks for the completions of a user."""
+    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return {
+        "bash": data / "bash-completion" / "completions" / "stepscope",
+        "zsh": data / "zsh" / "site-functions" / "_stepscope",
+        "fish": config / "fish" / "completions" / "stepscope.fish",
+    }[shell]
+
+
+def _write(path: Path, script: str) -> None:
+    """Replaces only what stepscope wrote."""
+    from stepscope.cli.shells import MARK
+    from stepscope.exporters.staging import staged
+
+    try:
+        ours = not path.exists() or MARK in path.read_text(encoding="utf-8", errors="replace")
+        if not ours:
+            raise OutputError(
+                "The file is not ours",
+                seen=f"{path} was not written by stepscope",
+                todo="move it away, or print the script and put it where you want it",
+                slug="output-exists",
+                path=str(path),
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            "The script could not be written",
+            seen=str(error),
+            todo="print it (without --install) and put it where your shell looks",
+            path=str(path),
+        ) from error
+    with staged(path, force=True) as part:
+        part.write_text(script, encoding="utf-8", newline="\n")

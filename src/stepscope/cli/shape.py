@@ -1,0 +1,93 @@
+"""What the parsers of the verbs know, as plain data: for completions and the manual page."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Option(NamedTuple):
+    """An option: its names, what it does, the name of its value (empty without one), values to choose."""
+
+    names: tuple[str, ...]
+    about: str
+    value: str
+    choices: tuple[str, ...]
+
+
+class Shape(NamedTuple):
+    """A verb: its line of the help, its usage and its text below the options. words: what its arguments may
+    be besides paths."""
+
+    verb: str
+    about: str
+    usage: str
+    epilog: str
+    options: tuple[Option, ...]
+    words: tuple[tuple[str, str], ...]
+    paths: bool
+
+
+def shapes() -> Iterator[Shape]:
+    """All verbs, in the order of the help."""
+    from stepscope import cli
+
+    for verb in cli.verbs():
+        module = cli.module_of(verb)
+        parser = module.parser()
+        options = tuple(map(_option, parser._actions)) if verb != "tfprof" else tuple(_of_tfprof(parser))
+        options = tuple(option for option in options if option.names)
+        words = tuple(_words(verb))
+        paths = verb not in ("docs", "completions", "record")
+        yield Shape(verb, module.ABOUT, parser.usage or "", parser.epilog or "", options, words, paths)
+
+
+def _option(action: argparse.Action) -> Option:
+    takes = action.nargs != 0
+    value = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    choices = tuple(map(str, action.choices)) if action.choices is not None else ()
+    about = (action.help or "") % {"default": action.default, "prog": "stepscope"}
+    return Option(tuple(action.option_strings), about, (value if takes else ""), choices)
+
+
+def _of_tfprof(parser: argparse.ArgumentParser) -> Iterator[Option]:
+    """tfprof has its own way of writing options, and lists them itself."""
+    from stepscope.cli import tfprof
+    from stepscope.instruments.tfprof import options
+
+    yield from map(_option, parser._actions)
+    for name, about in tfprof.FILES.items():
+        yield Option((f"-{name}",), about, "FILE", ())
+    known = {one.name for one in options()}
+    for one in options():
+        switch = one.name in tfprof.SWITCHES
+        choices = ("true", "false") if switch else ()
+        yield Option((f"-{one.name}",), one.meaning, "" if switch else "VALUE", choices)
+    for name, about in tfprof.VALUES.items():
+        if name not in known:
+            yield Option((f"-{name}",), about, "VALUE", ())
+    for name, about in tfprof.FLAGS.items():
+        yield Option((f"-{name}",), about, "", ())
+
+
+def _words(verb: str) -> Iterator[tuple[str, str]]:
+    if verb == "query":
+        from stepscope import library
+
+        for entry in (*library.entries("analysis"), *library.entries("finding")):
+            if not entry.private:
+                yield f"@{entry.name}", entry.title
+    elif verb == "docs":
+        from stepscope import reference
+
+        yield from ((name, "a chapter") for name in reference.CHAPTERS)
+        yield from ((entry.name, entry.line) for entry in reference.entries())
+    elif verb == "tfprof":
+        from stepscope.cli.tfprof import VERBS
+
+        yield from ((name, "a view") for name in VERBS)
+    elif verb == "completions":
+        from stepscope.cli.shells import SHELLS
+
+        yield from ((name, "a shell") for name in SHELLS)

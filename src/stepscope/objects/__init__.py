@@ -1,0 +1,6 @@
+"""What Python holds: a Trace, its results, and reports that draw themselves in a notebook.
+
+* trace.py: `stepscope.open()` and the Trace it returns.
+* result.py: rows of a query, for data frames and loops; arrow.py hands them to other libraries.
+* shown.py: the summary, the pipeline and memory as objects; answers.py: the answer and the findings.
+"""

@@ -1,0 +1,143 @@
+"""Reports as objects: text where Python prints them, pages in a notebook, data for programs."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from stepscope.errors import UsageError
+from stepscope.objects.answers import Finding, Findings
+from stepscope.objects.result import Result
+from stepscope.report import Report, Section
+
+
+class Shown:
+    """A report: `print()` shows it as text, a notebook as the page that `stepscope report` writes.
+
+    >>> import stepscope
+    >>> summary = stepscope.open("tests/samples/capture/slow_map").summary()
+    >>> print(summary.headline[1])
+    Steps take 34.0 ms on average.
+    >>> summary["op_types"].columns[:3]
+    ('op_type', 'place', 'self_ps')
+    >>> summary.data["answer"]["cause"]
+    'input'
+    """
+
+    _kind = "report"
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        """The report as plain data: sections, tables, findings."""
+
+    @property
+    def title(self) -> str:
+        """What was read, in a few words."""
+        return self.report.title
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """What matters most, in sentences."""
+        return self.report.headline
+
+    @property
+    def findings(self) -> Findings:
+        """The problems that the data shows, the worst first."""
+        inside = [one for outer in self.report.sections for part in outer.walk() for one in part.findings]
+        return Findings(Finding(one) for one in (*self.report.findings, *inside))
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """Names of the sections that have rows; `report[name]` are these rows."""
+        return tuple(dict.fromkeys(section.name for section in self._with_rows()))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What `--format json` prints: picoseconds, bytes, shares from 0 to 1."""
+        from stepscope.presenters import json as presenter
+
+        made: dict[str, Any] = json.loads(presenter.render(self.report))
+        return made
+
+    def __getitem__(self, name: str) -> Result:
+        """The rows of a section; of the first one where there are several of that name."""
+        for section in self._with_rows():
+            if section.name == name:
+                return Result(None, table=section.table, sql=section.sql, title=section.title)
+        raise UsageError(
+            f"The {self._kind} has no section {name} with rows",
+            seen=f"sections: {', '.join(self.sections) or 'none'}",
+            todo="choose one of them, or ask trace.analysis(…)",
+        )
+
+    def _with_rows(self) -> list[Section]:
+        every = [part for section in self.report.sections for part in section.walk()]
+        return [section for section in every if section.table is not None and section.table.rows]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.sections)
+
+    def text(self, width: int = 100) -> str:
+        """The report as text of at most `width` columns."""
+        from stepscope.presenters import scroll
+
+        return scroll.render(self.report, width=width)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Writes .html, .md or .json. OutputError when the file exists and `force` is not set."""
+        from stepscope import presenters
+        from stepscope.exporters.staging import staged
+
+        known = presenters.by_extension()
+        ending = Path(path).suffix.lower()
+        if ending not in known:
+            raise UsageError(
+                "Nothing says what kind of report to write",
+                seen=f"a file name that ends in {ending or 'nothing'}",
+                todo=f"give a name that ends in {', '.join(sorted(known))}",
+            )
+        text = known[ending].render(self.report)
+        with staged(Path(fspath(path)), force=force) as part:
+            part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+
+    def __repr__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from stepscope.presenters import embedded
+
+        return embedded.of_report(self.report)
+
+
+class Summary(Shown):
+    """Where the time went, why, and what to do. See `Trace.summary`."""
+
+    _kind = "summary"
+
+    def text(self, width: int = 100) -> str:
+        """The summary as text of at most `width` columns."""
+        from stepscope.presenters import terminal
+
+        return terminal.render(self.report, width=width)
+
+
+class Pipeline(Shown):
+    """The tf.data pipeline. See `Trace.pipeline`."""
+
+    _kind = "report of the pipeline"
+
+    def __bool__(self) -> bool:
+        """Whether the recording shows a pipeline."""
+        return bool(self.report.sections)
+
+
+class Memory(Shown):
+    """Who holds the memory. See `Trace.memory`."""
+
+    _kind = "report of the memory"
+
+    def __bool__(self) -> bool:
+        """Whether the recording says anything about memory."""
+        return bool(self.report.sections)

@@ -1,0 +1,251 @@
+"""`stepscope.open()` and the Trace that it returns."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Collection, Iterable, Iterator
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from stepscope.errors import UsageError
+from stepscope.objects.answers import Answer, Finding, Findings
+from stepscope.objects.result import Result
+from stepscope.objects.shown import Memory, Pipeline, Summary
+from stepscope.session.open_trace import OpenTrace
+
+if TYPE_CHECKING:
+    from stepscope import library
+    from stepscope.engines import Engine, Params, Statement
+    from stepscope.report import Report
+    from stepscope.session.schedule import Progress
+
+Path = str | PathLike[str]
+
+
+class Trace(OpenTrace):
+    """Recordings opened together. `stepscope.open()` makes one.
+
+    >>> import stepscope
+    >>> trace = stepscope.open("tests/samples/capture/slow_map")
+    >>> trace
+    <stepscope.Trace of tests/samples/capture/slow_map: 2 sources>
+    >>> trace.answer.cause
+    'input'
+    >>> [row.op_type for row in trace.analysis("op_types")]
+    ['PyFunc', 'Cast', 'Sum']
+    >>> trace.query("SELECT count(*) AS slices FROM slice")[0].slices
+    2334
+
+    Everything is computed when it is first asked for. `close()`, or the end of a `with` block, lets go of
+    files and memory.
+    """
+
+    _last: weakref.ref[Result] | None = None
+
+    # --- what the command line shows -------------------------------------------------------------
+
+    def summary(self, *, all: bool = False) -> Summary:
+        """Where the time went, why, and what to do: what `stepscope PATH` prints.
+
+        all: every section and many more rows, as with `--all`.
+
+        >>> import stepscope
+        >>> summary = stepscope.open("tests/samples/capture/slow_map").summary()
+        >>> summary.title
+        'slow_map: 1 run, 1 host, 16 steps'
+        """
+        return Summary(self._report(all))
+
+    @property
+    def answer(self) -> Answer | None:
+        """What takes most of a step. None where nothing can be said, or where several runs have one each: the
+        summary has them all."""
+        found = self._report().document.get("answer")
+        return None if found is None else Answer(found, self._report().headline)
+
+    @property
+    def findings(self) -> Findings:
+        """The problems that the data shows, the worst first."""
+        return Findings(Finding(one) for one in self._report().findings)
+
+    @property
+    def steps(self) -> Result:
+        """The steps, a row each: the analysis `step_list`."""
+        return self.analysis("step_list")
+
+    def pipeline(self) -> Pipeline:
+        """The tf.data pipeline: what `stepscope pipeline` prints. False in an `if` where there is none.
+
+        >>> import stepscope
+        >>> pipeline = stepscope.open("tests/samples/capture/slow_map").pipeline()
+        >>> print(pipeline.data["verdict"])
+        input_bound
+        """
+        from stepscope.instruments.pipeline.captures import missing
+        from stepscope.instruments.pipeline.diagnoses import find
+        from stepscope.report import pipeline
+
+        found = find(self.query)
+        return Pipeline(pipeline.build(found, [] if found else missing(self.query)))
+
+    def memory(self) -> Memory:
+        """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in
+        an `if` where nothing is known."""
+        from stepscope.instruments.memory import allocators, whatif
+        from stepscope.report import memory
+
+        return Memory(memory.build([(one, whatif.ask(one)) for one in allocators.find(self.query)]))
+
+    # --- questions -------------------------------------------------------------------------------
+
+    def query(self, sql: str | Statement, params: Params = ()) -> Result:
+        """Runs one SELECT, or the analysis that @NAME names.
+
+        >>> import stepscope
+        >>> trace = stepscope.open("tests/samples/capture/slow_map")
+        >>> trace.query("SELECT op, dur_ps FROM op_slice WHERE dur_ps > $1", [10**11]).rows()
+        []
+        >>> trace.query("@op_types").columns[0]
+        'op_type'
+
+        QueryError when the SQL is refused, UnreadableSource when nothing can be decoded.
+        """
+        if isinstance(sql, str) and sql.lstrip().startswith("@"):
+            return self.analysis(sql.strip()[1:].rstrip("; \n"))
+        self._read_last()
+        text = sql if isinstance(sql, str) else sql.sql
+        made = Result(super().query(sql, params), sql=text, is_open=self._is_open)
+        self._last = weakref.ref(made)
+        return made
+
+    def analysis(self, name: str, **filters: Any) -> Result:
+        """Runs an analysis or a finding of the library; `stepscope docs analyses` lists them.
+
+        filters: values of columns to keep, each one value, several, or a function that tells.
+
+        >>> import stepscope
+        >>> trace = stepscope.open("tests/samples/capture/slow_map")
+        >>> [row.op_type for row in trace.analysis("op_types", self_ps=lambda ps: ps > 10**9)]
+        ['PyFunc']
+        >>> [row.op_type for row in trace.analysis("op_types", op_type=["Sum", "Cast"])]
+        ['Cast', 'Sum']
+        """
+        from stepscope import library
+        from stepscope.report import Column, Table
+
+        entry = library.named(name)
+        fields = tuple(Column(f.name, f.unit, f.title, f.about) for f in entry.columns)  # type: ignore[arg-type]
+        for column in filters:
+            _known(column, entry)
+        self._read_last()
+        rows = super().ask(entry)
+        if not filters:
+            made = Result(rows, fields=fields, sql=entry.sql, title=entry.title, is_open=self._is_open)
+            self._last = weakref.ref(made)
+            return made
+        tests = [(rows.columns.index(column), _test(value)) for column, value in filters.items()]
+        kept = tuple(row for row in rows.rows() if all(test(row[at]) for at, test in tests))
+        return Result(None, table=Table(fields, kept, len(kept)), sql=entry.sql, title=entry.title)
+
+    # --- how it looks ----------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        from stepscope import units
+        from stepscope.presenters.plain import plain
+
+        given = ", ".join(plain(name, 120) for name in self.given[:3])
+        more = f" and {len(self.given) - 3} more" if len(self.given) > 3 else ""
+        closed = "; closed" if self._closed else ""
+        return f"<stepscope.Trace of {given}{more}: {units.count(len(self.sources), 'source')}{closed}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def __dir__(self) -> Iterable[str]:
+        return [name for name in super().__dir__() if not name.startswith("_") and name not in _WITHIN]
+
+    # --- within ----------------------------------------------------------------------------------
+
+    def _report(self, all: bool = False) -> Report:
+        kept: dict[bool, Report] = self.__dict__.setdefault("_reports", {})
+        if all not in kept:
+            from stepscope.report import build
+
+            kept[all] = build(self, all=all)
+        return kept[all]
+
+    def _is_open(self) -> bool:
+        return not self._closed
+
+    def _read_last(self) -> None:
+        """Reads the last result to its end where somebody still has it: the next question may need another
+        engine, and the rows of this one would be gone."""
+        last = None if self._last is None else self._last()
+        if last is not None:
+            last.finish()
+        self._last = None
+
+
+_WITHIN = {"answers", "ask", "begin", "keep", "leave", "stream"}
+"""Methods for reports and exporters."""
+
+
+def open(
+    *paths: Path | Collection[Path],
+    cache: bool = True,
+    lake: Path | None = None,
+    run: str | None = None,
+    host: str | None = None,
+    progress: Progress | None = None,
+    engine: Callable[[], Engine] | None = None,
+) -> Trace:
+    """Opens files, folders, archives, "-" or a lake, each a path or a list of paths, as one Trace.
+
+    >>> import stepscope
+    >>> stepscope.open("tests/samples/capture/slow_map")
+    <stepscope.Trace of tests/samples/capture/slow_map: 2 sources>
+    >>> len(stepscope.open(["tests/samples/profiler_hook/timeline-5.json", "tests/samples/chrome"]).sources)
+    7
+
+    cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
+    and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
+    found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). Decoding happens at the
+    first query. NothingFound when there is no recording under the paths.
+    """
+    from stepscope.session import trace
+
+    given = list(_flat(paths))
+    if not given and lake is None:
+        raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")
+    return Trace(*trace.found(given, cache, lake, run, host, progress, engine), engine)
+
+
+def _flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:
+    for path in paths:
+        if isinstance(path, (str, PathLike)):
+            yield fspath(path)
+        else:
+            yield from _flat(path)
+
+
+def _known(column: str, entry: library.Entry) -> None:
+    from difflib import get_close_matches
+
+    names = [field.name for field in entry.columns]
+    if column not in names:
+        near = get_close_matches(column, names, 1)
+        raise UsageError(
+            f"{entry.name} has no column {column} to filter by",
+            seen=f"columns: {', '.join(names)}",
+            todo=f"did you mean {near[0]}?" if near else "choose one of them",
+        )
+
+
+def _test(value: Any) -> Callable[[Any], bool]:
+    """Whether a value of a column is wanted."""
+    if callable(value):
+        wanted: Callable[[Any], Any] = value
+        return lambda found: found is not None and bool(wanted(found))
+    if isinstance(value, (list, tuple, set, frozenset, range)):
+        return lambda found: found in value
+    return lambda found: bool(found == value)

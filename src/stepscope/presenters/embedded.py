@@ -1,0 +1,41 @@
+"""Reports and parts of them inside another page: what a notebook shows for an object.
+
+Each is a page of its own in a sandboxed frame. Its styles do not touch the notebook, and even if a hostile
+name found a way to run, it could reach neither the notebook nor the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from textwrap import wrap
+
+from stepscope.presenters import html
+from stepscope.report import Finding, Report, Table
+
+_LINE, _TALLEST = 31, 640
+"""Pixels of a line of a table, and of the tallest frame; what is longer scrolls."""
+
+
+def of_report(report: Report) -> str:
+    """A whole report."""
+    return _frame(html.render(report), _TALLEST)
+
+
+def of_table(title: str, table: Table, below: str = "") -> str:
+    """A table, with a sentence below it."""
+    lines = len(table.rows) + 1 + bool(title) * 2 + bool(below)
+    return _frame(html.part(title, table, below=below), lines * _LINE + 40)
+
+
+def of_findings(findings: Sequence[Finding], told: Sequence[str] = (), title: str = "") -> str:
+    """Findings with their evidence a click away, after some sentences."""
+    tall = len(findings) * 190 + len(wrap(" ".join(told), 90)) * 28 + len(told) * 28 + bool(title) * 60
+    return _frame(html.part(title, *findings, told=told), tall + 40)
+
+
+def _frame(page: str, height: int) -> str:
+    return (
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="stepscope" '
+        f'style="width:100%;height:{min(height, _TALLEST)}px;border:0"></iframe>'
+    )

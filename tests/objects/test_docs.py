@@ -1,0 +1,32 @@
+"""The examples of the page about Python, and of the docstrings, run and print what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "how-to" / "python-and-notebooks.md"
+MODULES = ("answers", "result", "shown", "trace")
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def test_the_page_is_true() -> None:
+    found = doctest.testfile(str(PAGE), module_relative=False)
+    assert found.attempted > 10
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_docstrings_are_true(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(f"stepscope.objects.{name}"))
+    assert found.attempted > 2
+    assert found.failed == 0

@@ -1,0 +1,180 @@
+"""The magics, in a real notebook that a kernel executes, and what they refuse."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("IPython", reason="the group test has IPython")
+
+from IPython.testing.globalipapp import start_ipython
+
+from stepscope import notebook
+
+SAMPLES = Path(__file__).parent / "samples"
+SLOW = SAMPLES / "capture" / "slow_map"
+
+
+@pytest.fixture(autouse=True)
+def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setattr(notebook, "_tables", {})
+
+
+# --- a real notebook -----------------------------------------------------------------------------
+
+CELLS = (
+    "%load_ext stepscope",
+    f"%stepscope {SLOW}",
+    f"%%stepscope query {SLOW} --into slow --table long_steps\n"
+    "SELECT step, dur_ps FROM step WHERE dur_ps > 40000000000 ORDER BY step",
+    "slow",
+    f"%%stepscope query {SLOW}\nSELECT count(*) AS n FROM long_steps",
+    f"%stepscope query {SLOW} 'SELECT 7 AS seven' --format csv",
+    "%%stepscope record --into recorded -o capture --warmup 0 --no-machine\n"
+    "import time\n"
+    "from stepscope import capture\n"
+    "done = 0\n"
+    "for i in capture.steps(range(12)):\n"
+    "    time.sleep(0.002); done += 1\n",
+    "print(done, recorded.query('SELECT count(*) AS n FROM step')[0].n > 5)",
+    "%stepscope nowhere.json",
+    "import stepscope; stepscope.open('" + str(SLOW) + "').findings",
+)
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
+    """What each cell shows."""
+    nbclient = pytest.importorskip("nbclient", reason="the group test has nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel", reason="the group test has ipykernel")
+    folder = tmp_path_factory.mktemp("notebook")
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
+    # This interpreter, whatever kernels the machine has.
+    kernel = folder / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    words = ", ".join(f'"{word}"' for word in argv)
+    (kernel / "kernel.json").write_text(
+        f'{{"argv": [{words}], "display_name": "here", "language": "python"}}'
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(folder))
+        patch.setenv("IPYTHONDIR", str(folder / "ipython"))
+        patch.setenv("STEPSCOPE_CACHE_DIR", str(folder / "cache"))
+        client = nbclient.NotebookClient(
+            book, kernel_name="python3", timeout=120, resources={"metadata": {"path": str(folder)}}
+        )
+        client.execute()
+    return [cell.outputs for cell in book.cells]
+
+
+def shown(outputs: list[Any], kind: str) -> str:
+    """What a cell shows as one media type."""
+    return "".join("".join(one["data"].get(kind, "")) for one in outputs if "data" in one)
+
+
+def printed(outputs: list[Any], stream: str = "stdout") -> str:
+    return "".join(one["text"] for one in outputs if one.get("name") == stream)
+
+
+def test_a_path_shows_its_summary(outputs: list[list[Any]]) -> None:
+    assert outputs[0] == []
+    assert shown(outputs[1], "text/html").startswith('<iframe srcdoc="')
+    assert "Waiting for input takes" in shown(outputs[1], "text/plain")
+
+
+def test_rows_go_to_a_variable_and_to_a_table(outputs: list[list[Any]]) -> None:
+    assert outputs[2] == []
+    assert "70265873000" in shown(outputs[3], "text/plain")
+    assert "<iframe" in shown(outputs[3], "text/html")
+    assert shown(outputs[4], "text/plain").splitlines()[2].strip() == "3"
+
+
+def test_other_verbs_print_what_they_print(outputs: list[list[Any]]) -> None:
+    assert printed(outputs[5]).split() == ["seven", "7"]
+
+
+def test_a_cell_is_recorded(outputs: list[list[Any]]) -> None:
+    assert printed(outputs[7]) == "12 True\n"
+
+
+def test_an_error_is_told_without_a_traceback(outputs: list[list[Any]]) -> None:
+    told = printed(outputs[8], "stderr")
+    assert told.startswith("error: There is no file or folder nowhere.json")
+    assert "to do:" in told
+    assert "Traceback" not in told
+
+
+def test_objects_draw_themselves(outputs: list[list[Any]]) -> None:
+    assert "python-in-pipeline" not in shown(outputs[9], "text/plain")
+    assert "Steps wait for input" in shown(outputs[9], "text/plain")
+    assert "Steps wait for input" in shown(outputs[9], "text/html")
+
+
+# --- what is refused, in this process ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shell() -> Any:
+    os.environ.setdefault("IPYTHONDIR", "/nonexistent")
+    return start_ipython() or __import__("IPython").get_ipython()
+
+
+@pytest.mark.parametrize(
+    ("line", "cell", "seen"),
+    [
+        (f"pipeline {SLOW}", "SELECT 1", "takes no cell"),
+        (f"query {SLOW}", "SELECT 1; SELECT 2", "2 statements"),
+        (f"query {SLOW}", "-- nothing", "0 statements"),
+        (f"query {SLOW} --into", "SELECT 1", "needs a name"),
+        (f"query {SLOW} --into 1x", "SELECT 1", "--into 1x"),
+        (f"query {SLOW} --table slice", "SELECT 1 AS a", "a table slice already"),
+        (f"query {SLOW} --table 'a b'", "SELECT 1 AS a", "plain name"),
+        (f"query {SLOW} --format csv", "SELECT 1", "--format csv"),
+        (f"query {SLOW} --frmat csv", "SELECT 1", "--frmat"),
+        (f"query {SLOW}", "DROP TABLE slice", "Queries only read"),
+        ("query", "SELECT 1", "no PATH"),
+        (f"pipeline {SLOW} --verify", None, "does not verify"),
+        (f"memory {SLOW} --half x", None, "--half"),
+        (f"{SLOW} --format json --into x", None, "--into with --format"),
+        ("record -- python x.py", "pass", "program is the cell"),
+        ("'", None, "close the quotes"),
+    ],
+)
+def test_what_is_refused(
+    shell: Any, line: str, cell: str | None, seen: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook.load(shell)
+    if cell is None:
+        assert shell.run_line_magic("stepscope", line) is None
+    else:
+        assert shell.run_cell_magic("stepscope", line, cell) is None
+    captured = capsys.readouterr()
+    assert captured.err.startswith("error: ")
+    assert seen in captured.err
+    assert "to do:" in captured.err
+
+
+def test_a_failing_cell_shows_its_own_error(
+    shell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook.load(shell)
+    with pytest.warns(RuntimeWarning, match="nothing was recorded"):
+        shell.run_cell_magic("stepscope", f"record -o {tmp_path / 'out'}", "1 / 0")
+    captured = capsys.readouterr()
+    assert "ZeroDivisionError" in captured.out + captured.err
+
+
+def test_help(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    notebook.load(shell)
+    shell.run_line_magic("stepscope", "query --help")
+    assert capsys.readouterr().out.startswith("usage: stepscope query")
+    shell.run_line_magic("stepscope", "")
+    assert capsys.readouterr().out.startswith("usage: stepscope PATH")
