@@ -67,7 +67,9 @@ def test_ctrl_c_stops_the_query_and_not_the_prompt(
     assert heard(talk)[1] == "stopped\n"
 
 
-@pytest.mark.parametrize("text", [".quit", "quit", "exit;", " .exit "])
+@pytest.mark.parametrize(
+    "text", [".quit", "quit", "exit;", " .exit ", "SELECT name\nFROM slice\nquit", "QUIT"]
+)
 def test_leaving(talk: prompt.Conversation, text: str) -> None:
     assert not talk.answer(text)
 
@@ -82,6 +84,34 @@ def test_dot_commands(talk: prompt.Conversation, tmp_path: Path) -> None:
     for expected in (".quit", "An interval on a track", "op_types", "device_id", "| 7 |"):
         assert expected in out
     assert talk.mode == "md"
+
+
+def test_help_in_the_middle_of_a_statement(talk: prompt.Conversation) -> None:
+    assert talk.answer("SELECT name\nhelp")
+    assert ".tables" in heard(talk)[0]
+    assert talk.answer("SELECT 1 AS\nhelp;")
+    assert heard(talk)[0].endswith("help\r\n1\r\n"), "a column may be called so"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 40), (200, 60)])
+def test_tables_fit_the_screen(size: tuple[int, int]) -> None:
+    width, height = size
+    console = Console(io.StringIO(), io.StringIO(), False, False, True, True, width, height)
+    with OpenedTrace("a") as trace:
+        talk = prompt.Conversation(trace, console, "table", Bar(console))
+        assert talk.answer(".tables")
+        lines = heard(talk)[0].splitlines()
+        assert len(lines) < height
+        assert max(map(len, lines)) <= width
+        names = {word for line in lines for word in line.split()}
+        assert set(schema().names) <= names
+        assert talk.answer(".tables iterator")
+        assert "iterator_call" in heard(talk)[0].splitlines()[-1] or "iterator" in heard(talk)[0]
+
+
+def test_a_misspelt_command_gets_a_hint(talk: prompt.Conversation) -> None:
+    assert talk.answer(".tabels")
+    assert "did you mean .tables?" in heard(talk)[1]
 
 
 def test_schema_of_everything(talk: prompt.Conversation) -> None:
@@ -104,6 +134,11 @@ def test_schema_of_everything(talk: prompt.Conversation) -> None:
         ("SELECT ';", False),
         ("SELECT 1; SELECT 2", False),
         ("-- a thought", True),
+        ("help", True),
+        ("quit;", True),
+        ("SELECT 1\nexit", True),
+        ("SELECT 1 AS\nhelp;\nmore", False),
+        ("SELECT quit", False),
     ],
 )
 def test_when_enter_runs(text: str, complete: bool) -> None:

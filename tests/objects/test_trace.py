@@ -51,7 +51,7 @@ def test_every_public_object_says_how_it_is_used() -> None:
         if not name.startswith("_"):
             assert getattr(stepscope.Trace, name).__doc__ is not None or name in (
                 *("close", "copy", "define", "given", "interrupt", "schema", "skipped", "sources"),
-                *("answers", "ask", "begin", "keep", "leave"),
+                *("answers", "ask", "begin", "keep", "leave", "stream"),
             ), name
 
 

@@ -202,7 +202,9 @@ def _with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
     verb, rest = verb_of(words)
     first = next((word for word in rest if not word.startswith("-")), "")
     about_it = isinstance(error, NothingFound) or error.path == first
-    if about_it and verb == "summary" and "summary" not in words and not Path(first).exists():
+    if not about_it or verb != "summary" or "summary" in words:
+        return error
+    if not os.path.exists(first):  # noqa: PTH110 - a name that is too long is not there, either
         import difflib
 
         near = difflib.get_close_matches(first, (*verbs(), "help", "version"), 1)
