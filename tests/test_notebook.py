@@ -138,6 +138,7 @@ def shell() -> Any:
         (f"query {SLOW} --table slice", "SELECT 1 AS a", "a table slice already"),
         (f"query {SLOW} --table 'a b'", "SELECT 1 AS a", "plain name"),
         (f"query {SLOW} --format csv", "SELECT 1", "--format csv"),
+        (f"query {SLOW} -o x.csv", "SELECT 1", "-o x.csv"),
         (f"query {SLOW} --frmat csv", "SELECT 1", "--frmat"),
         (f"query {SLOW}", "DROP TABLE slice", "Queries only read"),
         ("query", "SELECT 1", "no PATH"),

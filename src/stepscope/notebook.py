@@ -120,10 +120,10 @@ def _query(words: list[str], cell: str, shell: InteractiveShell) -> Any:
     need_paths(options, "query")
     if options.file is not None:
         raise UsageError("There is SQL twice", seen=f"a cell and -f {options.file}", todo="leave -f out")
-    if options.format != "table":
+    if options.format != "table" or options.output is not None:
         raise UsageError(
             "The rows of a cell are an object",
-            seen=f"--format {options.format}",
+            seen=f"--format {options.format}" if options.output is None else f"-o {options.output}",
             todo="use --into NAME, then NAME.df(), NAME.pl(), NAME.arrow() or NAME.rows()",
         )
     asked = statements(cell)

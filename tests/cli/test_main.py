@@ -206,3 +206,30 @@ def test_report_files(
         assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "r.json", "r.md"]
         assert main(["report", "a", "-o", "-"]) == 0
         assert capsys.readouterr().out.startswith("# resnet14")
+
+
+SLOW = str(Path(__file__).resolve().parents[1] / "samples" / "capture" / "slow_map")
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "told"),
+    [
+        ("high", 1, "python-in-pipeline (high), input-wait (high)"),
+        ("low", 1, "slow-step (low)"),
+        ("input-wait", 1, "--fail-on: input-wait (high)\n"),
+        ("input_wait,few-steps", 1, "--fail-on: input-wait (high)\n"),
+        ("few-steps", 0, ""),
+        ("hgh", 2, "did you mean high?"),
+        ("input-wiat", 2, "did you mean input-wait?"),
+        (",", 2, "names nothing"),
+    ],
+)
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_findings_over_a_limit(
+    limit: str, code: int, told: str, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([SLOW, "--fail-on", limit, "--format", form]) == code
+    captured = capsys.readouterr()
+    assert told in captured.err
+    assert bool(captured.out) == (code != 2)
+    assert (captured.err == "") == (code == 0)

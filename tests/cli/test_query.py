@@ -203,3 +203,55 @@ def test_splitting_loses_nothing(text: str) -> None:
 def test_blank() -> None:
     assert is_blank(" -- a\n/* b */ ")
     assert not is_blank("SELECT 1 -- a")
+
+
+@pytest.mark.parametrize("ending", verb.ENDINGS)
+def test_rows_in_a_file(
+    ending: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"top{ending}"
+    with fake_trace(monkeypatch):
+        assert ask("a", TOP, "-o", str(path)) == 0
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err) == ("", f"wrote 3 rows to {path}\n")
+        written = path.read_bytes().decode()
+        if ending != ".ndjson":
+            assert ask("a", TOP, "--format", ending[1:]) == 0
+            assert capsys.readouterr().out == written
+        else:
+            assert [json.loads(line)["total_ps"] for line in written.splitlines()] == [9, 12, 15]
+        assert ask("a", TOP, "-o", str(path)) == 2
+        assert "--force" in capsys.readouterr().err
+        assert ask("a", TOP, "-o", str(path), "--force") == 0
+        assert path.read_bytes().decode() == written
+        path.unlink()
+        assert ask("a", "SELECT nonsense FROM slice", "-o", str(path)) == 2
+        assert not list(tmp_path.iterdir()), "a query that fails leaves nothing behind"
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        ((TOP, "-o", "x.parquet"), "ends in .parquet"),
+        ((TOP, "-o", "x"), "ends in nothing"),
+        ((TOP, "-o", "x.csv", "--format", "json"), "--format json"),
+        (("SELECT 1; SELECT 2", "-o", "x.csv"), "2 statements"),
+    ],
+)
+def test_what_a_file_cannot_be(
+    words: tuple[str, ...], seen: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with fake_trace(monkeypatch):
+        assert ask("a", *words) == 2
+    assert seen in capsys.readouterr().err
+
+
+def test_a_file_never_reads_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SQL that goes to a file is as shut in as SQL that goes to the screen."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    sample = str(Path(__file__).parents[1] / "samples" / "chrome" / "viztracer.json")
+    out = tmp_path / "out.csv"
+    assert ask(sample, f"SELECT * FROM read_csv('{secret}')", "-o", str(out)) == 2
+    assert not out.exists()
+    assert capsys.readouterr().err.startswith("error: ")

@@ -13,7 +13,18 @@ from stepscope.errors import UsageError
 from stepscope.presenters.plain import shorten
 
 FORMATS = ("table", "json", "csv", "md")
-WITH_VALUE = ("--format", "--color", "-o", "--output", "--lake", "-f", "--file", "--run", "--host")
+WITH_VALUE = (
+    "--format",
+    "--color",
+    "-o",
+    "--output",
+    "--lake",
+    "-f",
+    "--file",
+    "--run",
+    "--host",
+    "--fail-on",
+)
 """Options whose value is the next argument: what follows them is neither verb nor path."""
 
 

@@ -10,7 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.arguments import (
+    Parser,
+    a_path,
+    add_output,
+    add_paths,
+    add_reading,
+    add_showing,
+    need_csv,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.cli.statements import statements, without_comments
 from stepscope.errors import UsageError
@@ -24,6 +33,8 @@ ABOUT = "query with SQL; without SQL, a prompt opens"
 EPILOG = """Give SQL as an argument, in a file (-f), on standard input or at the prompt. @NAME runs an
 analysis of the library: stepscope query PATH @op_types. Tables and columns: stepscope docs tables."""
 
+ENDINGS = (".csv", ".json", ".md", ".ndjson")
+"""What -o writes."""
 ROWS_ON_SCREEN = 200
 """Rows of a table that a terminal is given; --all gives it all."""
 
@@ -43,6 +54,7 @@ def parser() -> Parser:
     parser.add_argument("-f", "--file", metavar="FILE", type=a_path, help="read the SQL from FILE")
     add_reading(parser)
     add_showing(parser)
+    add_output(parser, f"write the rows to FILE: {', '.join(ENDINGS)}")
     parser.add_argument(
         "--all", action="store_true", help=f"all rows, not the first {ROWS_ON_SCREEN}, on a terminal"
     )
@@ -53,8 +65,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Runs the SQL or opens the prompt."""
     sql = _take_sql(options)
     need_paths(options, "query")
-    need_csv(options, options.format == "csv")
-    if sql is None and (sys.stdin.isatty() and "-" not in options.paths):
+    ending = _ending(options)
+    need_csv(options, options.format == "csv" or ending == ".csv")
+    if sql is None and ending is None and (sys.stdin.isatty() and "-" not in options.paths):
         from stepscope.cli.prompt import converse
 
         return converse(options, console)
@@ -71,6 +84,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "There is no SQL to run", seen="nothing but blanks and comments", todo="stepscope docs tables"
         )
+    if ending is not None:
+        return _to_file(options, asked, ending, console)
     from stepscope.cli.reading import opened
 
     with opened(options, console) as (trace, bar):
@@ -86,6 +101,59 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
         for statement in asked:
             answer(trace, statement, options.format, bar, show)
+    return 0
+
+
+def _ending(options: argparse.Namespace) -> str | None:
+    """The ending of the file that -o names, which says how the rows are written."""
+    if options.output is None:
+        return None
+    ending = Path(options.output).suffix.lower()
+    if ending not in ENDINGS:
+        raise UsageError(
+            "Nothing says how to write the rows",
+            seen=f"a file name that ends in {ending or 'nothing'}",
+            todo=f"give -o a name that ends in {', '.join(ENDINGS)}; --format writes to stdout",
+        )
+    if options.format not in ("table", ending[1:]):
+        raise UsageError(
+            "The file's name and --format disagree",
+            seen=f"-o {options.output} and --format {options.format}",
+            todo="leave --format out",
+        )
+    return ending
+
+
+def _to_file(options: argparse.Namespace, asked: Sequence[str], ending: str, console: Console) -> int:
+    """Writes the rows of one statement."""
+    from stepscope import units
+    from stepscope.cli.reading import opened
+    from stepscope.exporters.staging import staged
+    from stepscope.presenters import rows as presenter
+
+    if len(asked) != 1:
+        raise UsageError(
+            "A file takes the rows of one statement",
+            seen=f"{len(asked)} statements",
+            todo="run them one after the other, each with its own -o",
+        )
+    entry = named(asked[0])
+    # The file first, so that a bad name costs no decoding.
+    with staged(Path(options.output), force=options.force) as part, opened(options, console) as (trace, _):
+        statement = entry.statement if entry else asked[0]
+        found = trace.query(statement)
+        rows = (row for batch in found.batches() for row in batch)
+        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
+            if ending == ".csv":
+                number = presenter.to_csv(found.columns, rows, out, spreadsheet=options.spreadsheet)
+            else:
+                write = {
+                    ".json": presenter.to_json,
+                    ".md": presenter.to_markdown,
+                    ".ndjson": presenter.to_ndjson,
+                }[ending]
+                number = write(found.columns, rows, out)
+    console.say(f"wrote {units.count(number, 'row')} to {options.output}")
     return 0
 
 

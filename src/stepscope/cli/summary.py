@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
 
+if TYPE_CHECKING:
+    from stepscope.report import Report
+
+SEVERITIES = ("high", "medium", "low", "info")
+"""From the worst on."""
 ABOUT = "where the time went, why, and what to do (the default)"
 
 
@@ -17,11 +24,49 @@ def parser() -> Parser:
     add_reading(parser)
     add_showing(parser)
     parser.add_argument("--all", action="store_true", help="everything, not just a screenful")
+    parser.add_argument(
+        "--fail-on",
+        metavar="WHAT",
+        type=_limit,
+        help=f"exit code 1 on findings at least so severe ({', '.join(SEVERITIES)}), or on one by its name",
+    )
     return parser
 
 
+def _limit(text: str) -> frozenset[str]:
+    """Severities and slugs of findings that count, those worse than a severity with it."""
+    from stepscope import library
+
+    slugs = [library.entry(name).slug for name in library.names("finding")]
+    wanted: set[str] = set()
+    for word in filter(None, map(str.strip, text.split(","))):
+        slug = word.replace("_", "-")
+        if word in SEVERITIES:
+            wanted |= set(SEVERITIES[: SEVERITIES.index(word) + 1])
+        elif slug in slugs:
+            wanted.add(slug)
+        else:
+            near = get_close_matches(slug, (*SEVERITIES, *slugs), 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise argparse.ArgumentTypeError(f"{word!r} is neither a severity nor a finding{hint}")
+    if not wanted:
+        raise argparse.ArgumentTypeError("it names nothing")
+    return frozenset(wanted)
+
+
+def _over(report: Report, limit: frozenset[str] | None, console: Console) -> int:
+    """1 when there are findings that count, which stderr names; else 0."""
+    found = [one for one in report.findings if limit and limit & {one.severity, one.slug}]
+    if not found:
+        return 0
+    console.out.flush()
+    named = ", ".join(f"{one.slug} ({one.severity})" for one in found)
+    console.say(f"over the limit of --fail-on: {named}")
+    return 1
+
+
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Prints the summary."""
+    """Prints the summary. 1 when there are findings over the limit of --fail-on."""
     need_paths(options, "summary")
     need_csv(options, options.format == "csv")
     from stepscope.engines import ahead
@@ -36,11 +81,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
         from stepscope.cli.showing import as_text
 
         console.data.write(as_text(report, options))
-        return 0
+        return _over(report, options.fail_on, console)
     from stepscope.presenters import terminal
 
     text = terminal.render(
         report, width=console.width, height=console.height, color=console.color, everything=options.all
     )
     console.out.write(text)
-    return 0
+    return _over(report, options.fail_on, console)

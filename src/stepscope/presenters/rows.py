@@ -57,6 +57,17 @@ def to_json(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
     return number
 
 
+def to_ndjson(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> int:
+    """Writes an object a line, with values as to_json has them."""
+    keys = [json.dumps(name) + ": " for name in distinct(columns)]
+    number = 0
+    for row in rows:
+        number += 1
+        cells = ", ".join(key + json_value(value) for key, value in zip(keys, row, strict=True))
+        out.write(f"{{{cells}}}\n")
+    return number
+
+
 def json_value(value: Any) -> str:
     """One value as JSON text."""
     if isinstance(value, str):
