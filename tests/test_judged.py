@@ -76,6 +76,15 @@ def test_a_step_without_its_cause_is_no_longer(drawn):
     assert left <= statistics.median(dur_ps for dur_ps, _ in steps) + 1
 
 
+def test_of_compute_only_what_stands_out_goes():
+    steps = [(100, {"compute": 80, "dispatch": 20})] * 5
+    assert judgement.standing_out(0.5, None) == 0.5
+    assert judgement.standing_out(0.5, 0.75) == 0.75
+    assert judgement.standing_out(0.3, 0.6) == 0.0
+    assert judgement.without(steps, "compute", None, 0.75) == (40, 40, 40)
+    assert judgement.without(steps, "none", None, 0.75) == (100, 100, 100)
+
+
 def test_what_the_profiler_adds_is_taken_off():
     steps = [(100, {"input": 60, "compute": 40})] * 5
     assert judgement.without(steps, "input", 0.5) == (20, 20, 40)

@@ -109,7 +109,8 @@ class Judgement(Weighed):
     ps_per_step: int
     confidence: Confidence
     left_ps: int
-    """How long a step would be without the cause."""
+    """How long a step would be without the cause; where ops are, without the type of op or the layer that
+    stands out."""
     low_ps: int
     high_ps: int
     place: Place | None = None
@@ -165,8 +166,7 @@ def cause_of(
             return part.label, part.share, part.ps_per_step
     compute, took = share.get("compute", 0.0), time.get("compute", 0)
     if compute > share.get("unknown", 0.0):
-        one = (one_op or 0.0) >= ONE_OP or (one_layer or 0.0) >= ONE_LAYER
-        return ("compute" if one else "none"), compute, took
+        return ("compute" if standing_out(one_op, one_layer) else "none"), compute, took
     return "unknown", share.get("unknown", 0.0), time.get("unknown", 0)
 
 
@@ -177,16 +177,26 @@ def confidence_of(share: float, unknown: float, steps: int) -> Confidence:
     return "medium" if unknown < 0.3 and share >= STANDS_OUT else "low"
 
 
-def without(steps: Sequence[tuple[int, Sums]], cause: Cause, untraced: float | None) -> tuple[int, int, int]:
+def standing_out(one_op: float | None, one_layer: float | None) -> float:
+    """What the type of op or the layer that stands out takes of the time of all ops: of the two that reach
+    their bound the greater, and nothing when neither does."""
+    op, layer = one_op or 0.0, one_layer or 0.0
+    return max(op if op >= ONE_OP else 0.0, layer if layer >= ONE_LAYER else 0.0)
+
+
+def without(
+    steps: Sequence[tuple[int, Sums]], cause: Cause, untraced: float | None, of_it: float = 1.0
+) -> tuple[int, int, int]:
     """How long a typical step would be without a part, and the bounds of that: lowest and highest.
 
-    untraced: how long a step is without a profiler, as part of one with it; it applies to what is left as
-    well. The typical step is the median: a mean would count the rare long step, which is not of this cause,
-    as often as it was recorded. The bounds are those of nine steps of ten, with and without the correction.
+    of_it: the part of the cause's time that goes; without its cause, a step that computes still has the
+    other ops. untraced: how long a step is without a profiler, as part of one with it; it applies to what is
+    left as well. The typical step is the median: a mean would count the rare long step, which is not of this
+    cause, as often as it was recorded. The bounds are those of nine steps of ten, with and without the
+    correction.
     """
-    left = sorted(
-        dur_ps - (0 if cause in ("none", "unknown") else parts.get(cause, 0)) for dur_ps, parts in steps
-    )
+    part = 0.0 if cause in ("none", "unknown") else of_it
+    left = sorted(dur_ps - round(part * parts.get(cause, 0)) for dur_ps, parts in steps)
     typical = median(left)
     ratio = 1.0 if untraced is None else min(max(untraced, 0.0), 1.0)
     low, high = left[len(left) // 20], left[-1 - len(left) // 20]

@@ -87,7 +87,10 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     op, op_type, op_share, layer_share = _top_op(asked)
     cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share)
     left, low, high = judgement.without(
-        [(step.dur_ps, step.sums) for step in judged], cause, _untraced(asked)
+        [(step.dur_ps, step.sums) for step in judged],
+        cause,
+        _untraced(asked),
+        judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0,
     )
     place: Place | None = None
     called_from: Place | None = None
