@@ -28,6 +28,7 @@ REFUSED: Mapping[type[exp.Expression], str] = {
     exp.RegexpLike: "syntax of patterns differs",
     exp.JSONExtract: "use JSON_EXTRACT_STRING on scalars",
     exp.Round: "halves differ",
+    exp.IntDiv: "not everywhere: FLOOR a division of doubles, then cast",
     exp.Distinct: "use GROUP BY, or COUNT(DISTINCT column)",
     exp.Placeholder: "no parameters",
 }

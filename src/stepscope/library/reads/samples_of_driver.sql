@@ -15,7 +15,7 @@
 SELECT
   m.ts_ps,
   m.weight_ps,
-  COALESCE(m.seen_ps, m.ts_ps + m.weight_ps // 2) AS moment_ps,
+  COALESCE(m.seen_ps, m.ts_ps + CAST(FLOOR(CAST(m.weight_ps AS DOUBLE) / 2) AS BIGINT)) AS moment_ps,
   m.cpu_ps,
   m.stack_id
 FROM stack_sample AS m
