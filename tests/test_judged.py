@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_parts import judgement, judging
+from stepscope.instruments.step_parts.along import beside
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.places import chosen, in_loop
@@ -118,6 +119,21 @@ def test_python_is_told_by_the_line_of_the_loop():
     fit = (top, Place("train.py", 70, "main"))
     assert in_loop(Counter({(*fit, MAIN): 50}), Counter({(*fit, MAIN): 50, fit: 40})) is None
     assert in_loop(Counter(), Counter()) is None
+
+
+def test_where_the_loop_of_steps_is_known_its_line_is_named_however_little_else_was_seen() -> None:
+    top, load, helper = Place("p.py", 85, "<module>"), Place("p.py", 76, "main"), Place("p.py", 32, "load")
+    inner = Place("p.py", 21, "jitter")
+    python = Counter({(top, load, helper): 40, (top, load, Place("p.py", 31, "load"), inner): 50})
+    everything = python + Counter({(top, Place("p.py", 78, "main")): 5})
+    assert in_loop(python, everything, {("p.py", "main")}) == (load, top)
+    # Nobody knows: 95 of 100 come from line 76, so that the loop may be further inside.
+    assert in_loop(python, everything) != (load, top)
+    # What does not pass through the loop, as a callback that the framework calls, is not said of it.
+    assert in_loop(Counter({(helper,): 90, (load,): 10}), Counter({(helper,): 100}), {("p.py", "main")}) != (
+        load,
+        None,
+    )
 
 
 def one(cause: str, **more) -> Judgement:
@@ -248,3 +264,27 @@ def test_files_of_different_programs_in_one_folder_get_a_table():
     assert not sentences.unrelated({"runs_and_hosts": [*rows, {"run_id": "s", "producers": "kineto"}]})
     named = judged.sentences([hosts[2], hosts[0]], False)
     assert named[0].startswith("Waiting for input takes 60.0 % of a step on a host without a name (")
+
+
+ROWS = [
+    (1, 7, "copy", 40),
+    (1, 7, "python", 15),
+    (1, 8, "dispatch", 35),
+    (1, 8, "compute", 5),
+    (2, 7, "copy", 50),
+]
+
+
+def test_what_else_comes_from_a_line_goes_with_it():
+    assert beside(ROWS, {7}, "copy") == {1: 15, 2: 0}
+    # Nothing is known to come from elsewhere, and ops never go with a line.
+    assert beside(ROWS, set(), "copy") == {}
+    assert beside([(1, 7, "copy", 80), (1, 7, "compute", 10)], {7}, "copy") == {1: 0}
+
+
+def test_a_line_that_calls_the_model_stays():
+    """Two parts of three are the cause's, but ops run for a third of the time."""
+    rows = [(1, 7, "python", 60), (1, 7, "dispatch", 20), (1, 7, "compute", 40)]
+    assert beside(rows, {7}, "python") == {}
+    assert beside(rows[:2], {7}, "python") == {1: 20}
+    assert beside([(1, 7, "python", 60), (1, 7, "dispatch", 40)], {7}, "python") == {}

@@ -299,6 +299,10 @@ def test_a_recording_has_stacks_and_says_what_they_cost(tmp_path: Path) -> None:
     assert ("jax_python.py", "count_pairs") in places
     if told["stacks"]["looks"] > 20:  # the machine is not so busy that the thread that looks gets no core
         assert places[0] == ("jax_python.py", "count_pairs")
+    # Only the function with the loop of steps holds it, on every line of it.
+    looped = {frame["function"]: frame["has_loop"] for frame in found.frames if frame["code"] == "program"}
+    assert looped.pop("<module>") is True
+    assert set(looped.values()) == {False}
     # The program's own threads only, and none of the recorder's frames.
     assert not any(
         "stepscope/capture" in (frame["file"] or "") for frame in found.frames if frame["code"] == "program"

@@ -24,10 +24,12 @@ _LEFT_OUT = "(frames left out)"
 
 
 class Frames:
-    """Numbers of stacks. tell: takes a line of stacks.ndjson for whatever is new."""
+    """Numbers of stacks. tell: takes a line of stacks.ndjson for whatever is new. loop: identity of the code
+    with the loop of the steps; None when the program has none."""
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, tell: Callable[[dict[str, Any]], None], loop: int | None = None) -> None:
         self._tell = tell
+        self._loop = loop
         self._whose = Whose()
         self._seen: dict[tuple[int, int, int], int] = {}
         """A caller's stack, code and instruction: the stack with this frame on top."""
@@ -82,7 +84,10 @@ class Frames:
             if len(self._frames) >= MOST_FRAMES:
                 return None
             number = self._frames[place] = len(self._frames)
-            self._tell({"frame": number, **self._told(place, frame)})
+            told = self._told(place, frame)
+            if self._loop is not None and frame is not None:
+                told["loop"] = id(frame.f_code) == self._loop
+            self._tell({"frame": number, **told})
         found = self._stacks.get((stack, number))
         if found is None:
             if len(self._stacks) >= MOST_STACKS:

@@ -107,6 +107,11 @@ class Caller:
         never = self.latest.count(False) >= _UNSETTLED and self.count >= warmup + _LOOKED_AT
         return self.settled >= warmup or never
 
+    def loop(self) -> int | None:
+        """Identity of the code with the loop of the steps. Keras loops by itself; the loop around its call
+        goes round once for many steps."""
+        return self.site.loops[-1][0] if self.site.loops and self.how != "keras_batch" else None
+
     def weight_ns(self) -> int:
         """Time within its calls, had all been as long as the middle one of the latest.
 

@@ -275,7 +275,9 @@ class Recorder:
             if self.wants("stacks"):
                 assert self.pace.anchor is not None
                 self._stacks = Stacks(
-                    lambda data: folder.lines("stacks.ndjson", "stacks", data), self.pace.anchor[-1]
+                    lambda data: folder.lines("stacks.ndjson", "stacks", data),
+                    self.pace.anchor[-1],
+                    caller.loop(),
                 )
         self._sample()
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}

@@ -40,15 +40,15 @@ Write = Callable[[bytes], None]
 class Stacks:
     """A thread that looks at stacks between resume() and pause(), until stop(). write: takes whole lines.
 
-    driver: identity of the thread that runs the steps.
+    driver: identity of the thread that runs the steps. loop: identity of the code with the loop of the steps.
     """
 
-    def __init__(self, write: Write, driver: int) -> None:
+    def __init__(self, write: Write, driver: int, loop: int | None = None) -> None:
         self._write = write
         self._driver = driver
         self._lines: list[str] = []
         self._pending = 0
-        self._frames = Frames(self._tell)
+        self._frames = Frames(self._tell, loop)
         self._wanted = threading.Event()
         self._idle = threading.Event()
         self._idle.set()

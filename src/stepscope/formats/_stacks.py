@@ -104,6 +104,7 @@ class Stacks:
                 "line": told if told is not None and 0 < told < 2**31 else None,
                 "module": _text(line.get("module")),
                 "code": code if code in _CODE else "unknown",
+                "has_loop": loop if isinstance(loop := line.get("loop"), bool) else None,
             }
         )
         return True

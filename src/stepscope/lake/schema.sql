@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 15
+-- SCHEMA_VERSION 16
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -448,7 +448,8 @@ CREATE TABLE frame (
   file VARCHAR,                     -- file: the program's as seen from its working directory, a library's without the folder it is installed in
   line INTEGER,                     -- line that ran
   module VARCHAR,                   -- module that contains the function
-  code VARCHAR NOT NULL             -- whose code it is: program, library, python (the standard library), native or unknown
+  code VARCHAR NOT NULL,            -- whose code it is: program, library, python (the standard library), native or unknown
+  has_loop BOOLEAN                  -- true when the loop of the steps is in this function; NULL when nobody says
 );
 
 -- A stack: a frame and the stack that called it. The id of a stack stands for all its frames.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from stepscope.instruments.pipeline.stages import branch
-from stepscope.instruments.step_parts import judgement, places
+from stepscope.instruments.step_parts import along, judgement, places
 from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace, Sums, Weighed
 from stepscope.library.statements import Query, statement
 
@@ -84,14 +84,8 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     judged = _chosen(steps)
     weighed = _weighed(judged)
     asked = partial(_of_host, query, run_id, host_id)
-    op, op_type, op_share, layer_share = _top_op(asked)
+    op, op_type, op_share, layer_share = _top_op(asked, partial(_lines, query, run_id))
     cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share)
-    left, low, high = judgement.without(
-        [(step.dur_ps, step.sums) for step in judged],
-        cause,
-        _untraced(asked),
-        judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0,
-    )
     place: Place | None = None
     called_from: Place | None = None
     stage = function = None
@@ -106,9 +100,23 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     of_ops = cause in ("compute", "none")
     if of_ops and op is not None:
         place = places.of_op(query, run_id, op)
+    sums = [(step.dur_ps, step.sums) for step in judged]
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
         sources = sorted({step.source_id for step in judged})
         place, called_from = places.of_label(query, run_id, host_id, cause, sources)
+        if place is not None:
+            sampled = [one for (one,) in asked("sampled_sources")]
+            more = along.goes_with(query, place, cause, sampled, sources)
+            sums = [
+                (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)})
+                for step in judged
+            ]
+    left, low, high = judgement.without(
+        sums,
+        cause,
+        _untraced(asked),
+        judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0,
+    )
     sure = judgement.confidence_of(share, weighed.share_of("unknown"), len(judged))
     return Judgement(
         parts=weighed.parts,
@@ -141,10 +149,18 @@ def _of_host(query: Query, run_id: str, host_id: str, name: str) -> list[tuple[A
     return query(statement(name, run_id=run_id, host_id=host_id)).rows()
 
 
-def _top_op(asked: Asked) -> tuple[str | None, str | None, float | None, float | None]:
+def _lines(query: Query, run_id: str) -> dict[str, str]:
+    rows = query(statement("lines_of_instructions", run_id=run_id)).rows()
+    return {name: f"{file}:{line}" for name, file, line in rows}
+
+
+def _top_op(
+    asked: Asked, lines: Callable[[], Mapping[str, str]]
+) -> tuple[str | None, str | None, float | None, float | None]:
     """The type of op that computes longest, its longest op, its part of the time of all that compute, and
     that of the layer that computes longest, on devices where there are any. Ops of the input pipeline are
-    left out. A layer's part is None where ops have no names with scopes."""
+    left out. A layer is a scope in the names of ops; where they have none, a line of a compiled program,
+    whose instructions have the line of what they are the gradient of. None where neither is known."""
     rows = asked("computing_ops")
     place = "device" if any(row[0] == "device" and row[4] for row in rows) else "host"
     types: Counter[str] = Counter()
@@ -159,6 +175,10 @@ def _top_op(asked: Asked) -> tuple[str | None, str | None, float | None, float |
     for at, _, op, _, own_ps in rows:
         if at == place and own_ps and op and (layer := layer_of(op)):
             layers[layer] += own_ps
+    if not layers and (line_of := lines()):
+        for at, _, op, name, own_ps in rows:
+            if at == place and own_ps and (layer := line_of.get(op or name)):
+                layers[layer] += own_ps
     whole = sum(types.values())
     most = max(types, key=lambda one: (types[one], one))
     inside = ops[most]

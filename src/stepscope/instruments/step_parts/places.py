@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from stepscope.instruments.step_parts import labels
@@ -13,6 +13,8 @@ from stepscope.library.statements import Query, statement
 
 Path = tuple[Place, ...]
 """Calls of the program's own functions, the outermost first."""
+Function = tuple[str, str | None]
+"""A file and a function in it."""
 
 MOST_OF = 0.8
 """A line is followed into what it calls while it has this part of the time."""
@@ -40,8 +42,9 @@ def of_label(
     steps are meant."""
     by_label: dict[str | None, Counter[Path]] = defaultdict(Counter)
     everything: Counter[Path] = Counter()
+    loops: set[Function] = set()
     for (other,) in query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows():
-        paths, meanings = _stacks(query, other)
+        paths, meanings = _stacks(query, other, loops)
         for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
             path = paths.get(stack_id, ())
             everything[path] += weight_ps
@@ -50,17 +53,23 @@ def of_label(
                 if path:
                     by_label[part][path] += round(share * weight_ps)
     weights = by_label[label] or by_label[_ALIKE.get(label)]
-    if label == "python" and (found := in_loop(weights, everything)) is not None:
+    if label == "python" and (found := in_loop(weights, everything, loops)) is not None:
         return found
     return chosen(weights, label == "dispatch", MOST_OF_WAITS if label == "wait" else MOST_OF)
 
 
-def in_loop(weights: Counter[Path], everything: Counter[Path]) -> tuple[Place, Place | None] | None:
+def in_loop(
+    weights: Counter[Path], everything: Counter[Path], loops: Collection[Function] = ()
+) -> tuple[Place, Place | None] | None:
     """The line of the function with the loop of steps that spends most of what is asked about, and what
     called that function; None when all that the thread does comes from one line, as from a call of fit.
 
-    Which line within a loop of Python runs is not known well: threads take turns where loops begin again.
+    loops: the functions with the loop of steps, where the recorder saw them; else the function is where what
+    the thread does parts. Which line within a loop of Python runs is not known well: threads take turns where
+    loops begin again.
     """
+    if (found := _in_known_loop(weights, loops)) is not None:
+        return found
     whole = sum(everything.values())
     depth = 0
     above: Place | None = None
@@ -86,26 +95,45 @@ def in_loop(weights: Counter[Path], everything: Counter[Path]) -> tuple[Place, P
     return max(asked, key=lambda one: (asked[one], one.file, one.line or 0)), above
 
 
+def _in_known_loop(weights: Counter[Path], loops: Collection[Function]) -> tuple[Place, Place | None] | None:
+    asked: Counter[tuple[Place, Place | None]] = Counter()
+    for calls, weight in weights.items():
+        inner = [depth for depth, one in enumerate(calls) if (one.file, one.function) in loops]
+        if inner:
+            asked[calls[inner[-1]], calls[inner[-1] - 1] if inner[-1] else None] += weight
+    # What most of it does not pass through tells nothing of it.
+    if not asked or sum(asked.values()) < MOST_OF * sum(weights.values()):
+        return None
+    return max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
+
+
 def _samples(query: Query, source_id: int, sources: Sequence[int]) -> list[tuple[Any, ...]]:
     """Samples of the driving thread that begin within a step of the sources."""
     return query(statement("samples_in_steps", source_id=source_id, sources=sources)).rows()
 
 
-def _stacks(query: Query, source_id: int) -> tuple[dict[int, Path], dict[int, Meaning]]:
+def _stacks(query: Query, source_id: int, loops: set[Function]) -> tuple[dict[int, Path], dict[int, Meaning]]:
     """The program's own calls on each stack, up to where a framework converts or compiles; and what it
-    stands for."""
+    stands for. Adds the functions with the loop of steps to loops."""
     paths: dict[int, Path] = {}
     meanings: dict[int, Meaning] = {}
-    for stack_id, parent_id, file, line, function, code in query(
+    for stack_id, parent_id, file, line, function, code, has_loop in query(
         statement("frames_of_stacks", source_id=source_id)
     ).rows():
         around = meanings.get(parent_id, labels.NOTHING)
         path = paths.get(parent_id, ())
         if code == "program" and file is not None and not around.whole:
             path = _extended(path, Place(file, line, function))
+            if has_loop:
+                loops.add((file, function))
         paths[stack_id] = path
         meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
     return paths, meanings
+
+
+def paths_of(query: Query, source_id: int) -> dict[int, Path]:
+    """The program's own calls on each stack of a source."""
+    return _stacks(query, source_id, set())[0]
 
 
 def _extended(path: Path, place: Place) -> Path:

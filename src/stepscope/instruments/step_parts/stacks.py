@@ -94,7 +94,7 @@ def shifts(query: Query, source_id: int, run_id: str, host_id: str) -> list[tupl
 def _meanings(query: Query, source_id: int) -> dict[int, Meaning]:
     """What the stacks of a source stand for. A stack has a greater id than the one it continues."""
     found: dict[int, Meaning] = {}
-    for stack_id, parent_id, file, _, function, code in query(
+    for stack_id, parent_id, file, _, function, code, _ in query(
         statement("frames_of_stacks", source_id=source_id)
     ).rows():
         around = labels.NOTHING if parent_id is None else found.get(parent_id, labels.NOTHING)

@@ -12,7 +12,8 @@
 --   line | int | line in that file
 --   function | text | function that contains the line
 --   code | text | whose code it is: program, library, python, native or unknown
-SELECT k.id, k.parent_id, f.file, f.line, f.function, f.code
+--   has_loop | bool | true when the loop of the steps is in this function; NULL when nobody says
+SELECT k.id, k.parent_id, f.file, f.line, f.function, f.code, f.has_loop
 FROM stack AS k
 INNER JOIN frame AS f ON f.id = k.frame_id
 WHERE k.source_id = $source_id

@@ -1,0 +1,62 @@
+"""What goes with a line: when it is mended, other parts of the steps that come from it go as well.
+
+A constant that is made in every step is copied, and Python makes ready what is copied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from stepscope.instruments.step_parts.judgement import Place
+from stepscope.instruments.step_parts.places import Path, paths_of
+from stepscope.library.statements import Query, statement
+
+GOES = frozenset({"python", "copy", "dispatch", "wait"})
+"""Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
+MOST_OF_LINE = 0.65
+"""A line goes as a whole when the cause has this part of it, ops apart; else it does other things too."""
+LITTLE = 0.2
+"""When ops run for more than this part of a line's time, it is the model that is called there."""
+
+Row = tuple[int, int, str, int]
+"""A step, a stack, a label, picoseconds."""
+
+
+def goes_with(
+    query: Query, place: Place, cause: str, sampled: Sequence[int], sources: Sequence[int]
+) -> dict[int, int]:
+    """Picoseconds of each step besides the cause's own that go when a line is mended. sampled: sources that
+    have samples; sources: those that have the steps."""
+    if cause not in GOES:
+        return {}
+    paths: dict[int, Path] = {}
+    for source_id in sampled:
+        paths |= paths_of(query, source_id)
+    rows = query(statement("parts_by_stack", sources=sources)).rows()
+    return beside(rows, {stack_id for stack_id, path in paths.items() if place in path}, cause)
+
+
+def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str) -> dict[int, int]:
+    """The same from rows of stack_part. stacks: those that come from the line."""
+    there = set(stacks)
+    steps: dict[int, Counter[str]] = defaultdict(Counter)
+    whole: Counter[str] = Counter()
+    for step_id, stack_id, label, dur_ps in rows:
+        if stack_id in there:
+            steps[step_id][label] += dur_ps
+            whole[label] += dur_ps
+    return _others(steps, cause) if _is_one(whole, cause) else {}
+
+
+def _is_one(whole: Mapping[str, int], cause: str) -> bool:
+    ops = whole.get("compute", 0)
+    rest = sum(whole.values()) - ops
+    return whole.get(cause, 0) >= MOST_OF_LINE * rest and ops <= LITTLE * (ops + rest)
+
+
+def _others(steps: Mapping[int, Mapping[str, int]], cause: str) -> dict[int, int]:
+    return {
+        step_id: sum(dur_ps for label, dur_ps in parts.items() if label in GOES and label != cause)
+        for step_id, parts in steps.items()
+    }
