@@ -104,6 +104,18 @@ def test_the_line_that_has_most_of_the_time():
     assert chosen(weights) == (Place("train.py", 18, "take"), Place("train.py", 9, "read"))
 
 
+def test_instructions_without_scopes_are_told_apart_by_their_lines():
+    """XLA names a chain of products like every other product."""
+    rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", 20) for n in range(4)]
+    rows += [("host", "dot", "dot.1", "dot.1", 15), ("host", "dot", "dot.2", "dot.2", 5)]
+    lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
+    assert judging._top_op(lambda _: rows, lambda: lines)[1:] == ("ynn_fusion", 0.8, 0.95)
+    assert judging._top_op(lambda _: rows, dict)[3] is None
+    assert judging._top_op(lambda _: rows, lambda: {"dot.1": "p.py:16"})[3] is None
+    scoped = [("host", "MatMul", "a/MatMul", "x", 60), ("host", "MatMul", "b/MatMul", "x", 40)]
+    assert judging._top_op(lambda _: scoped, lambda: {"a/MatMul": "p.py:1"})[3] == 0.6
+
+
 def test_many_small_calls_are_a_function_and_no_line():
     weights = Counter({(MAIN, Place("train.py", line, "step")): line for line in range(30, 36)})
     assert chosen(weights, by_function=True) == (Place("train.py", 35, "step"), MAIN)
