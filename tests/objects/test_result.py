@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import datetime
+import html
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +20,7 @@ from stepscope.errors import QueryError, StepscopeError, UsageError
 from stepscope.objects import arrow
 from stepscope.objects.result import Result
 from tests.lake.recordings import chrome
+from tests.presenters.browser import Browser
 from tests.presenters.hostile import HOSTILE
 
 
@@ -231,23 +233,32 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         if trace.answer is not None:
             shown.append(trace.answer)
         for one in shown:
-            html = one._repr_html_()
-            assert html.startswith('<iframe srcdoc="')
-            assert html.count('"') == 8, "nothing leaves the attribute"
-            assert "<script" not in html.lower(), "the frame's page is escaped as a whole"
+            frame = one._repr_html_()
+            assert frame.startswith('<iframe srcdoc="')
+            assert frame.count('"') == 8, "nothing leaves the attribute"
+            assert "<script" not in frame.lower(), "the frame's page is escaped as a whole"
             text = repr(one)
             assert "\x1b" not in text
             assert "\u202e" not in text
             text.encode()
 
 
-def test_every_string_in_the_frame_is_escaped_twice(trace: stepscope.Trace) -> None:
-    html = trace.query("SELECT '<b id=planted>' AS planted")._repr_html_()
-    assert "&amp;lt;b id=planted&amp;gt;" in html
+def test_every_string_in_the_frame_is_data_and_shown_as_text(trace: stepscope.Trace, tmp_path: Path) -> None:
+    frame = trace.query("SELECT '<b id=planted>' AS planted")._repr_html_()
+    page = html.unescape(frame.partition('srcdoc="')[2].partition('"')[0])
+    assert "<b" not in page.replace("<body", "")
+    assert "\\u003cb id=planted>" in page
+    path = tmp_path / "frame.html"
+    path.write_text(page, encoding="utf-8")
+    with Browser() as browser:
+        browser.open(path)
+        assert browser.complaints() == []
+        assert browser.value("document.getElementById('planted')") is None
+        assert browser.value("document.querySelector('td').textContent") == "<b id=planted>"
 
 
 def test_a_table_in_html_says_what_it_leaves_out(trace: stepscope.Trace) -> None:
-    html = trace.query("SELECT range AS n FROM range(1000)")._repr_html_()
-    assert "the first 200" in html
+    frame = trace.query("SELECT range AS n FROM range(1000)")._repr_html_()
+    assert "the first 200" in frame
     rows = Result(None, table=trace.summary().report.sections[0].table)._repr_html_()
     assert "row" in rows

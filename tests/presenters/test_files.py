@@ -119,14 +119,3 @@ def test_the_axis_is_not_pressed_flat() -> None:
     assert axis.ceiling([1.0, 100.0]) == 100
     assert axis.ceiling([1.0, 1, 1, 100, 100, 100]) == 100
     assert axis.ceiling([]) == 0
-
-
-@given(st.integers(min_value=1, max_value=10**18), st.sampled_from(["ps", "bytes", "int", "float", "ratio"]))
-def test_ticks_are_few_round_and_within(top: int, unit: Any) -> None:
-    marks = axis.ticks(float(top), unit)
-    assert 2 <= len(marks.places) <= 7
-    assert marks.places[0] == 0
-    assert marks.places[-1] <= top * 1.001
-    assert len(set(marks.labels)) == len(marks.labels)
-    gaps = {round((b - a) / top, 6) for a, b in zip(marks.places, marks.places[1:], strict=False)}
-    assert len(gaps) == 1

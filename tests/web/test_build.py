@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from stepscope import presenters
 from stepscope.server.assets import FOLDER
 
 WEB = Path(__file__).parents[2] / "web"
 MOST_BYTES = 350_000
 """Budget of the whole page, gzipped."""
+MOST_IN_REPORT = 40_000
+"""The same of what each report carries, and each thing that a notebook shows."""
+REPORT = Path(presenters.__file__).with_name("page")
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -36,10 +40,23 @@ def test_the_page_keeps_its_budget() -> None:
     assert sum(len(gzip.compress(content)) for content in _files(FOLDER).values()) <= MOST_BYTES
 
 
+def test_the_page_of_a_report_keeps_its_budget_and_fits_into_html() -> None:
+    found = _files(REPORT)
+    assert found.keys() == {"page.js", "page.css"}
+    assert sum(len(gzip.compress(content)) for content in found.values()) <= MOST_IN_REPORT
+    script = found["page.js"].lower()
+    assert b"</script" not in script
+    assert b"<!--" not in script
+    assert b"</style" not in found["page.css"].lower()
+
+
 def test_two_builds_equal_what_is_kept(vite: list[str], tmp_path: Path) -> None:
     for name in ("first", "second"):
-        subprocess.run([*vite, str(tmp_path / name)], cwd=WEB, check=True, capture_output=True)
-        assert _files(tmp_path / name) == _files(FOLDER), "run make web and commit what it builds"
+        built = tmp_path / name / "server" / "assets"
+        subprocess.run([*vite, str(built)], cwd=WEB, check=True, capture_output=True)
+        assert _files(built) == _files(FOLDER), "run make web and commit what it builds"
+        report = tmp_path / name / "presenters" / "page"
+        assert _files(report) == _files(REPORT), "run make web and commit what it builds"
 
 
 @pytest.mark.usefixtures("vite")

@@ -83,7 +83,7 @@ def test_the_token_leaves_the_address(tab: Browser, address: str) -> None:
 
 
 def test_the_overview_says_what_the_report_says(tab: Browser, report: dict[str, Any]) -> None:
-    _show(tab, "overview", "!!document.querySelector('.bar') && !!document.querySelector('.steps rect')")
+    _show(tab, "overview", "!!document.querySelector('.bar') && !!document.querySelector('.steps .step')")
     text = tab.value("document.querySelector('main').innerText")
     for sentence in report["headline"]:
         assert sentence in text
@@ -92,30 +92,65 @@ def test_the_overview_says_what_the_report_says(tab: Browser, report: dict[str, 
     (parts,) = (section for section in report["sections"] if section["name"] == "step_parts")
     mean = next(row for row in parts["table"]["rows"] if row["what"] == "mean")
     values = sorted((mean[name] for name in parts["chart"]["y"] if mean[name]), reverse=True)
-    shares = tab.value("[...document.querySelectorAll('.legend b')].map(e => e.innerText)")
-    assert shares == [f"{100 * value / sum(values):.1f} %" for value in values]
+    assert _shares(tab) == [f"{100 * value / sum(values):.1f} %" for value in values]
     widths = tab.value("[...document.querySelectorAll('.bar i')].map(e => e.getBoundingClientRect().width)")
     whole = tab.value("document.querySelector('.bar').getBoundingClientRect().width")
     assert widths == pytest.approx([whole * value / sum(values) for value in values], abs=1.0)
-    assert tab.value("document.querySelectorAll('.steps rect').length") == report["facts"]["steps"]
+    assert tab.value("document.querySelectorAll('.steps .step').length") == report["facts"]["steps"]
 
 
-def test_every_analysis_of_the_report_is_a_table(tab: Browser, report: dict[str, Any]) -> None:
-    _show(tab, "ops", "!!document.querySelector('#op_types tbody tr')")
-    for section in (section for section in report["sections"] if section["table"]):
-        rows = tab.value(f"document.querySelectorAll('#{section['name']} tbody tr').length")
-        assert rows == min(section["table"]["total"], 200), section["name"]
+def _shares(tab: Browser) -> list[str]:
+    found: list[str] = tab.value(
+        "[...document.querySelectorAll('.where-a-step-goes .legend b')].map(e => e.innerText)"
+    )
+    return found
+
+
+def test_brushed_steps_have_the_bar_that_sql_gives_them(tab: Browser) -> None:
+    _show(tab, "overview", "!!document.querySelector('.steps .step')")
+    event = "new KeyboardEvent('keydown', {key: %r, bubbles: true})"
+    press = f"document.querySelector('.steps').dispatchEvent({event})"
+    tab.value(press % "ArrowRight")
+    tab.value(press % "ArrowRight")
+    _until(tab, "document.querySelector('.steps-card').innerText.includes('Selected: step 1.')")
+    asked = (
+        "SELECT p.label, p.dur_ps, s.ts_ps, s.dur_ps FROM step_part p JOIN step s ON s.id = p.step_id "
+        "WHERE s.step = 1 AND p.dur_ps > 0 ORDER BY p.dur_ps DESC"
+    )
+    with trace.open(str(RECORDING)) as opened:
+        rows = opened.query(asked).rows()
+    assert _shares(tab) == [f"{100 * row[1] / row[3]:.1f} %" for row in rows]
+    link = tab.value("document.querySelector('.steps-card a').getAttribute('href')")
+    first, until = (int(part.partition("=")[2]) for part in link.partition("?")[2].split("&"))
+    assert until - first == pytest.approx(rows[0][3], abs=2000)
+    tab.value(press % "Escape")
+    _until(tab, "!document.querySelector('.steps-card').innerText.includes('Selected')")
+
+
+def test_every_analysis_of_the_report_is_a_table_a_click_away(tab: Browser, report: dict[str, Any]) -> None:
+    _show(tab, "overview", "!!document.querySelector('details.section')")
+    tab.value("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    tab.value("document.querySelectorAll('button.more').forEach(one => one.click())")
+    tab.value("new Promise(done => setTimeout(() => done(1), 200))")
+    for number, section in enumerate(report["sections"]):
+        if section["table"]:
+            rows = tab.value(
+                f"document.querySelectorAll('#s{number} > div.grid tbody tr').length"
+            ) or tab.value(f"document.querySelectorAll('#s{number} > .rows tbody tr').length")
+            wide = len(section["table"]["rows"]) == 1 and len(section["table"]["columns"]) > 9
+            assert rows == (0 if wide else len(section["table"]["rows"])), section["name"]
 
 
 def test_a_header_sorts(tab: Browser, report: dict[str, Any]) -> None:
-    _show(tab, "ops", "!!document.querySelector('#op_types tbody tr')")
-    (section,) = (section for section in report["sections"] if section["name"] == "op_types")
+    _show(tab, "overview", "!!document.querySelector('details.section')")
+    (number,) = (i for i, section in enumerate(report["sections"]) if section["name"] == "op_types")
+    section = report["sections"][number]
     title = next(c["title"] for c in section["table"]["columns"] if c["name"] == "slices")
-    header = f"[...document.querySelectorAll('#op_types th')].find(e => e.innerText.startsWith({title!r}))"
+    header = f"[...document.querySelectorAll('#s{number} th')].find(e => e.textContent.startsWith({title!r}))"
     tab.value(f"{header}.querySelector('button').click()")
     _until(tab, f"{header}.getAttribute('aria-sort') === 'descending'")
     most = max(section["table"]["rows"], key=lambda row: row["slices"])["op_type"]
-    assert tab.value("document.querySelector('#op_types tbody td').innerText").strip() == most
+    assert tab.value(f"document.querySelector('#s{number} tbody td').textContent").strip() == most
 
 
 def test_sql_answers_what_the_library_answers(tab: Browser) -> None:

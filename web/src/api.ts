@@ -38,10 +38,23 @@ export async function post(path: string, body: unknown): Promise<Response> {
   return ask(path, { method: "POST", headers: { ...OWN, "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
+/** A table of a file has the names of its columns once; here each row has them again. */
+function inflated(_: string, value: unknown): unknown {
+  const table = value as { columns?: { name: string }[]; rows?: unknown[] } | null;
+  if (typeof table !== "object" || !Array.isArray(table?.columns) || !Array.isArray(table.rows)) return value;
+  const names = table.columns.map((column) => column.name);
+  return { ...table, rows: table.rows.map((row) => (Array.isArray(row) ? Object.fromEntries(names.map((name, i) => [name, row[i] as unknown])) : row)) };
+}
+
+const own = typeof document === "undefined" ? null : document.getElementById("stepscope-data");
+/** Answers that came with the page, by route: a report is a file without a server. null when a server sent the page. */
+export const embedded: ReadonlyMap<string, unknown> | null = own && new Map(Object.entries(JSON.parse(own.textContent ?? "{}", inflated) as object));
+
 const kept = new Map<string, Promise<unknown>>();
 
 /** A GET whose answer does not change while the page is open. A failure is not kept. */
 export function once<T>(path: string): Promise<T> {
+  if (embedded?.has(path)) return Promise.resolve(embedded.get(path) as T);
   let answer = kept.get(path) as Promise<T> | undefined;
   if (!answer) {
     answer = get<T>(path);

@@ -1,9 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ceiling, ticks } from "./axis";
+import { pieces } from "./chart";
+import { colourOf } from "./colours";
 import { counted, duration, shown } from "./format";
-import { columnsOf } from "./stepchart";
-import { filtered, sorted } from "./table";
-import type { Step } from "./types";
+import { plain } from "./plain";
+import { inScale, scaleOf, scalesOf, show } from "./scale";
+import { ofSteps } from "./stepbar";
+import { columnsOf, timelineLink } from "./stepchart";
+import { filtered, sorted, telling } from "./table";
+import { boxes, branches } from "./tree";
+import type { Row, Section, Step, Tree } from "./types";
 
 test("a value is shown in the unit of its column", () => {
   expect(duration(16355894300)).toBe("16.4 ms");
@@ -36,4 +43,92 @@ test("columns of the step chart count every step once and keep the longest", () 
     expect(columns.reduce((sum, c) => sum + c.count, 0)).toBe(steps.length);
     expect(Math.max(...columns.map((c) => Number(c.longest.dur_ps)))).toBe(Math.max(...durations));
   }));
+});
+
+test("hidden characters are escapes, and a long text is cut in the middle of no character", () => {
+  expect(plain("a\u202eb\x1b[2J\ud800\u{e0041}\n")).toBe("a\\u{202e}b\\x1b[2J\\u{d800}\\u{e0041}\\n");
+  fc.assert(fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 3, max: 40 }), (text, most) => {
+    const cut = plain(text, most);
+    expect([...cut].length).toBeLessThanOrEqual(most);
+    expect(cut).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e]|\p{Cs}/u);
+  }));
+});
+
+test("marks of an axis are few, round and within", () => {
+  fc.assert(fc.property(fc.integer({ min: 1, max: 10 ** 15 }), fc.constantFrom("ps", "bytes", "int", "float", "ratio"), (top, unit) => {
+    const marks = ticks(top, unit);
+    expect(marks.length).toBeGreaterThanOrEqual(2);
+    expect(marks.length).toBeLessThanOrEqual(7);
+    expect(marks[0]!.place).toBe(0);
+    expect(marks[marks.length - 1]!.place).toBeLessThanOrEqual(top * 1.001);
+    expect(new Set(marks.map((m) => m.label)).size).toBe(marks.length);
+    expect(new Set(marks.slice(1).map((m, i) => Math.round(((m.place - marks[i]!.place) / top) * 1e6))).size).toBe(1);
+  }));
+});
+
+test("a few marks far out do not press the others flat", () => {
+  expect(ceiling([306, 34, 33, 35, 36, 34])).toBe(36);
+  expect(ceiling([1, 100])).toBe(100);
+  expect(ceiling([1, 1, 1, 100, 100, 100])).toBe(100);
+  expect(ceiling([])).toBe(0);
+});
+
+test("a column has one scale, as in the terminal", () => {
+  const scale = scaleOf("ps", [12.3e9, 0.4e9]);
+  expect([scale.symbol, inScale(12.3e9, scale), inScale(0.4e9, scale), inScale(null, scale)]).toEqual(["ms", "12.30", "0.40", "–"]);
+  expect(show(34040497800, "ps")).toBe("34.0 ms");
+  expect(show(4 * 2 ** 30, "bytes")).toBe("4.00 GiB");
+  expect(show(0.375, "ratio")).toBe("37.5 %");
+  expect(show(0.0001, "ratio")).toBe("<0.1 %");
+  expect(show(1234, "int")).toBe("1,234");
+  const columns = ["a", "b"].map((name) => ({ name, unit: "ps", title: name, about: "" }));
+  expect(scalesOf(columns, [{ a: 5e12, b: 2e9 }]).map((one) => one.symbol)).toEqual(["s", "ms"]);
+  expect(scalesOf(columns, [{ a: 5e12, b: 2e12 }]).map((one) => one.symbol)).toEqual(["s", "s"]);
+});
+
+test("pieces of a curve keep the largest of all points", () => {
+  fc.assert(fc.property(fc.array(fc.nat(), { minLength: 1 }), fc.integer({ min: 1, max: 50 }), (values, most) => {
+    const parts = pieces(values, most);
+    expect(Math.max(...parts.map((p) => p.value))).toBe(Math.max(...values));
+    expect(parts.every((p) => values[p.at] === p.value)).toBe(true);
+  }));
+});
+
+test("what is alike in every row is said once, numbers stay", () => {
+  const columns = [["host_id", "text"], ["kind", "text"], ["n", "int"], ["op", "text"]].map(([name, unit]) => ({ name: name!, unit: unit!, title: name!, about: "" }));
+  const rows = ["a", "b", "c"].map((op) => ({ host_id: "h", kind: "k", n: 1, op }));
+  const found = telling({ columns, rows, total: 3 });
+  expect(found.columns.map((c) => c.name)).toEqual(["n", "op"]);
+  expect(found.alike).toBe("In every row: kind k.");
+  expect(telling({ columns, rows, total: 9 }).alike).toBe("In every row shown: kind k.");
+});
+
+test("branches lead from each node to its parent", () => {
+  expect(branches([0, 1, 2, 1, 0])).toEqual(["", "├─ ", "│  └─ ", "└─ ", ""]);
+});
+
+test("boxes of a flame graph lie within what called them", () => {
+  const nodes = [[0, 80], [1, 40], [2, 40], [1, 30], [0, 20]].map(([depth, t]) => ({ depth: depth!, name: "", values: { t: t! }, line: null, mark: "", about: "", kind: "" }));
+  const found = boxes({ columns: [], nodes, note: "", size: "t" } as Tree);
+  expect(found.map((b) => [b.left, b.width])).toEqual([[0, 0.8], [0, 0.4], [0, 0.4], [0.4, 0.3], [0.8, 0.2]]);
+});
+
+const step = (step: number, ts_ps: number, dur_ps: number) => ({ run_id: "r", host_id: "h", step, ts_ps, dur_ps }) as Step;
+const section = (rows: Row[]) => ({ chart: { kind: "stacked_bar", x: "what", y: ["input_ps", "compute_ps"], title: "" }, table: { columns: [], rows, total: rows.length } }) as unknown as Section;
+
+test("the bar of brushed steps is their mean, and unknown where a step has no parts", () => {
+  const row = (what: string, input_ps: number, compute_ps: number): Row => ({ run_id: "r", host_id: "h", what, input_ps, compute_ps });
+  const parts = section([row("mean", 9, 9), row("3", 10, 20), row("4", 20, 40)]);
+  const brushed = { place: "r / h", steps: [step(3, 0, 30), step(4, 30, 60)] };
+  expect(ofSteps(brushed, parts)!.parts).toEqual([{ name: "input_ps", ps: 15 }, { name: "compute_ps", ps: 30 }]);
+  expect(ofSteps({ ...brushed, steps: [step(5, 0, 1)] }, parts)).toBeNull();
+  expect(ofSteps(brushed, section([row("3", 1, 1), row("3", 2, 2), row("4", 1, 1)]))).toBeNull();
+});
+
+test("a link to the timeline has whole picoseconds without an exponent", () => {
+  expect(timelineLink([step(1, 1e9, 5e21), step(2, 2e9, 1)])).toBe("#timeline?from=1000000000&to=5000000001000000000000".replace("5000000001000000000000", BigInt(1e9 + 5e21).toString()));
+});
+
+test("a class has its colour, everything else one in order", () => {
+  expect([colourOf("input_ps", 3), colourOf("idle_ps", 0), colourOf("bytes", 7)]).toEqual(["class-input", "class-idle", "series-1"]);
 });

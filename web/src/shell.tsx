@@ -1,6 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { added, type Command } from "./commands";
+import { setTheme, theme, turnTheme } from "./theme";
 import type { View } from "./types";
 
 const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true });
@@ -11,22 +13,13 @@ const hash = signal(location.hash);
 addEventListener("hashchange", () => { hash.value = location.hash; });
 const current = computed(() => views.find((v) => v.name === hash.value.slice(1).split("?")[0]) ?? views[0]!);
 
-const THEMES = ["auto", "light", "dark"] as const;
-const theme = signal<string>(localStorage.getItem("stepscope.theme") ?? "auto");
-function setTheme(next: string): void {
-  theme.value = next;
-  document.documentElement.dataset["theme"] = next;
-  localStorage.setItem("stepscope.theme", next);
-}
-const turnTheme = () => setTheme(THEMES[(THEMES.indexOf(theme.value as "auto") + 1) % THEMES.length]!);
-
 const overlay = signal<"palette" | "help" | null>(null);
 
-interface Command { title: string; key: string; run: () => void }
 const commands = (): Command[] => [
   ...views.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => { location.hash = v.name; } })),
   { title: "Change light or dark", key: "t", run: turnTheme },
   { title: "Show the keys", key: "?", run: () => { overlay.value = "help"; } },
+  ...added.value,
 ];
 
 function Palette(): JSX.Element {
@@ -44,13 +37,13 @@ function Palette(): JSX.Element {
   return <div class="overlay" role="dialog" aria-modal="true" aria-label="Commands">
     <input name="command" ref={(e) => e?.focus()} aria-label="Command" placeholder="Type a command" value={text} onKeyDown={onKey}
       onInput={(e) => { setText(e.currentTarget.value); setAt(0); }} />
-    <ul role="listbox">{fits.map((c, i) => <li role="option" aria-selected={i === at} onClick={() => go(c)}>{c.title} <kbd>{c.key}</kbd></li>)}</ul>
+    <ul role="listbox">{fits.map((c, i) => <li role="option" aria-selected={i === at} onClick={() => go(c)}>{c.title} {c.key && <kbd>{c.key}</kbd>}</li>)}</ul>
     {fits.length === 0 && <p class="quiet">No command has this in its name.</p>}
   </div>;
 }
 
 const Help = (): JSX.Element => <div class="overlay" role="dialog" aria-modal="true" aria-label="Keys"><h2>Keys</h2>
-  <dl class="keys"><dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt><dd>Find a command</dd>{commands().map((c) => <><dt><kbd>{c.key}</kbd></dt><dd>{c.title}</dd></>)}
+  <dl class="keys"><dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt><dd>Find a command</dd>{commands().filter((c) => c.key).map((c) => <><dt><kbd>{c.key}</kbd></dt><dd>{c.title}</dd></>)}
     <dt><kbd>Esc</kbd></dt><dd>Close</dd></dl></div>;
 
 function onKey(e: KeyboardEvent): void {

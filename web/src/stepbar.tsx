@@ -1,27 +1,56 @@
 import type { JSX } from "preact";
-import { duration } from "./format";
+import { colourOf } from "./colours";
+import { counted, duration } from "./format";
+import { plain } from "./plain";
+import { placeOf, type Brushed, partsByStep, partsOf } from "./stepchart";
 import type { Row, Section } from "./types";
 
-const UNIT = "_ps";
+const HOSTS = 4; // bars that are seen without a click
 
-/** Where a step goes: one bar a row of the section's means, its parts coloured by their class and named below. */
-export function StepBars({ section }: { section: Section }): JSX.Element | null {
+interface Whole { title: string; parts: { name: string; ps: number }[] }
+
+/** What a bar is made of: the mean of a host's steps, as a row of the section tells it. */
+function ofRow(row: Row, section: Section): Whole {
+  const parts = section.chart!.y.map((name) => ({ name, ps: Number(row[name] ?? 0) }));
+  const steps = row["what"] === "mean" && typeof row["steps"] === "number" ? `, mean of ${counted(row["steps"], "step")}` : "";
+  return { title: `${plain(placeOf(row), 120)}: ${duration(total(parts))} a step${steps}`, parts };
+}
+
+/** The mean of some steps; null where the section does not tell the parts of all of them. */
+export function ofSteps(brushed: Brushed, section: Section): Whole | null {
+  const known = partsByStep(section);
+  const rows = brushed.steps.map((step) => partsOf(known, step));
+  if (!rows.every((row) => row !== undefined)) return null;
+  const parts = section.chart!.y.map((name) => ({ name, ps: rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0) / rows.length }));
+  const [first, last] = [brushed.steps[0]!.step, brushed.steps[brushed.steps.length - 1]!.step];
+  const which = rows.length === 1 ? `step ${first}` : `steps ${first} to ${last}, mean of ${counted(rows.length, "step")}`;
+  return { title: `${plain(brushed.place, 120)}: ${duration(total(parts))} a step, ${which}`, parts };
+}
+
+const total = (parts: { ps: number }[]): number => parts.reduce((sum, p) => sum + p.ps, 0);
+
+/** Where a step goes: one bar a host, or that of the brushed steps, its parts coloured by their class and named below. */
+export function StepBars({ section, brushed }: { section: Section; brushed: Brushed | null }): JSX.Element | null {
   const { chart, table } = section;
   if (!chart || !table) return null;
   const means = table.rows.filter((row) => row[chart.x] === "mean");
   const rows = means.length ? means : table.rows.slice(0, 1);
-  return <section aria-label="Where a step goes"><h2>Where a step goes</h2>{rows.map((row) => <Bar row={row} section={section} />)}</section>;
+  const selected = brushed && ofSteps(brushed, section);
+  const bars = selected ? [selected] : rows.map((row) => ofRow(row, section));
+  const one = (whole: Whole) => <Bar whole={whole} section={section} />;
+  return <section class="where-a-step-goes" aria-label="Where a step goes"><h2>Where a step goes</h2>
+    {bars.slice(0, HOSTS).map(one)}
+    {bars.length > HOSTS && <details><summary>{counted(bars.length - HOSTS, "more host")}</summary>{bars.slice(HOSTS).map(one)}</details>}</section>;
 }
 
-function Bar({ row, section }: { row: Row; section: Section }): JSX.Element {
-  const titles = new Map(section.table!.columns.map((c) => [c.name, c.title]));
-  const parts = section.chart!.y.map((name) => ({ name, ps: Number(row[name] ?? 0) })).filter((p) => p.ps > 0).sort((a, b) => b.ps - a.ps);
-  const whole = parts.reduce((sum, p) => sum + p.ps, 0) || 1;
-  const classOf = (name: string) => `class-${name.endsWith(UNIT) ? name.slice(0, -UNIT.length) : name}`;
-  const place = [row["run_id"], row["host_id"]].filter(Boolean).join(" / ");
-  return <figure><figcaption>{place}: {duration(whole)} a step</figcaption>
-    <div class="bar" role="img" aria-label={parts.map((p) => `${titles.get(p.name)} ${((100 * p.ps) / whole).toFixed(1)} %`).join(", ")}>
-      {parts.map((p) => <i class={classOf(p.name)} style={{ width: `${(100 * p.ps) / whole}%` }} title={`${titles.get(p.name)}: ${duration(p.ps)}`} />)}</div>
-    <ul class="legend">{parts.map((p) => <li><i class={`swatch ${classOf(p.name)}`} />{titles.get(p.name)} <b>{((100 * p.ps) / whole).toFixed(1)} %</b> <span class="quiet">{duration(p.ps)}</span></li>)}</ul>
+function Bar({ whole: { title, parts }, section }: { whole: Whole; section: Section }): JSX.Element {
+  const titles = new Map(section.table!.columns.map((c) => [c.name, plain(c.title, 80)]));
+  const about = new Map(section.table!.columns.map((c) => [c.name, plain(c.about, 400)]));
+  const sum = total(parts) || 1;
+  const shown = parts.map((p, number) => ({ ...p, look: colourOf(p.name, number), share: `${((100 * p.ps) / sum).toFixed(1)} %` })).filter((p) => p.ps > 0).sort((a, b) => b.ps - a.ps);
+  return <figure><figcaption>{title}</figcaption>
+    <div class="bar" role="img" aria-label={shown.map((p) => `${titles.get(p.name)} ${p.share}`).join(", ")}>
+      {shown.map((p) => <i class={p.look} style={{ width: `${(100 * p.ps) / sum}%` }} title={`${titles.get(p.name)}: ${duration(p.ps)}`}>{p.ps / sum > 0.12 && <span>{titles.get(p.name)}</span>}</i>)}</div>
+    <ul class="legend">{shown.map((p) => <li title={about.get(p.name)}><i class={`swatch ${p.look}`} />{titles.get(p.name)} <b>{p.share}</b> <span class="quiet">{duration(p.ps)}</span></li>)}</ul>
   </figure>;
 }

@@ -1,9 +1,15 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { counted, shown } from "./format";
+import { plain } from "./plain";
+import { inScale, NOTHING, scalesOf, show } from "./scale";
 import type { Cell, Column, Row, Table } from "./types";
 
 const FIRST = 200; // rows drawn before "show all": a screen needs no more, and drawing thousands takes time
+const CELL = 160; // characters of a text in a cell; all of it appears when the mouse rests on it
+const HOVER = 2000;
+const PLACES = new Set(["run_id", "host_id", "source_id"]);
+const MOST_ACROSS = 9; // columns that a page is wide enough for, mostly
 
 function compare(a: Cell | undefined, b: Cell | undefined): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
@@ -26,36 +32,80 @@ export function filtered(rows: Row[], columns: Column[], text: string): Row[] {
   return rows.filter((row) => columns.some((c) => shown(row[c.name], c.unit).toLowerCase().includes(wanted)));
 }
 
-/** A table whose headers sort and whose rows can be filtered; columns without a value are left out and named. */
-export function Grid({ table, filter = true }: { table: Table; filter?: boolean }): JSX.Element {
+/** Columns that say something, and a sentence with what is alike in every row. Numbers stay: that they are equal may be
+ * the news. Where all rows come from the same place, that is told elsewhere. */
+export function telling(table: Table): { columns: Column[]; alike: string } {
+  const { columns, rows, total } = table;
+  const key = (value: Cell | undefined) => JSON.stringify(value ?? null);
+  const constant = rows.length > 1 ? columns.filter((c) => rows.every((row) => key(row[c.name]) === key(rows[0]![c.name]))) : [];
+  const words = rows.length < 3 ? [] : constant.filter((c) => !PLACES.has(c.name) && (["text", "bool"].includes(c.unit) || (rows[0]![c.name] ?? null) === null));
+  const kept = columns.filter((c) => !words.includes(c) && !(PLACES.has(c.name) && constant.includes(c)));
+  if (!kept.length) return { columns, alike: "" };
+  const said = words.map((c) => {
+    const value = rows[0]![c.name] ?? null;
+    return value === null ? `no ${plain(c.title, 80).toLowerCase()}` : `${plain(c.title, 80)} ${plain(shown(value, c.unit), 200)}`;
+  });
+  const where = total <= rows.length ? "In every row" : "In every row shown";
+  return { columns: kept, alike: said.length ? `${where}: ${said.join("; ")}.` : "" };
+}
+
+/** All of a text that its cell cuts. */
+function hover(text: string): string | undefined {
+  if (text.length <= CELL) return undefined;
+  return plain(text, HOVER) + (text.length > HOVER ? ` (${text.length.toLocaleString("en")} characters)` : "");
+}
+
+/** A single row that is wider than a page is read downwards. */
+const Facts = ({ table }: { table: Table }): JSX.Element => <dl class="facts">{table.columns.map((c) => {
+  const text = show(table.rows[0]![c.name], c.unit);
+  return <div title={plain(c.about || c.title, 400)}><dt>{plain(c.title, 80)}</dt><dd title={hover(text)}>{plain(text, CELL)}</dd></div>;
+})}</dl>;
+
+interface Options {
+  table: Table;
+  filter?: boolean;
+  first?: number;
+  /** What stands at the end of a row, as links to what it is about. */
+  beside?: (row: Row) => ComponentChildren;
+}
+
+/** A table whose headers sort and whose rows can be filtered. One scale a column, its symbol in the heading. */
+export function Grid({ table, filter = true, first = FIRST, beside }: Options): JSX.Element {
   const [by, setBy] = useState<string | null>(null);
   const [down, setDown] = useState(true);
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
-  const columns = useMemo(() => table.columns.filter((c) => table.rows.some((r) => (r[c.name] ?? null) !== null)), [table]);
-  const empty = table.columns.filter((c) => !columns.includes(c));
+  const { columns, alike } = useMemo(() => telling(table), [table]);
+  const scales = useMemo(() => scalesOf(columns, table.rows), [columns, table]);
   const found = useMemo(() => {
     const rows = filtered(table.rows, columns, text);
     return by === null ? rows : sorted(rows, by, down);
   }, [table, columns, text, by, down]);
-  const drawn = all ? found : found.slice(0, FIRST);
-  const numeric = (c: Column) => table.rows.some((r) => typeof r[c.name] === "number");
+  if (table.rows.length === 1 && table.total === 1 && table.columns.length > MOST_ACROSS && !beside) return <Facts table={table} />;
+  const drawn = all || found.length <= first + 3 ? found : found.slice(0, first);
+  const numeric = (c: Column) => (["text", "bool"].includes(c.unit) ? false : c.unit !== "" || table.rows.some((r) => typeof r[c.name] === "number"));
   const order = (c: Column) => {
     if (by === c.name) setDown(!down);
     else { setBy(c.name); setDown(numeric(c)); }
   };
+  const leftOut = table.total - table.rows.length;
   return <div class="grid">
+    {alike && <p class="quiet">{alike}</p>}
     {filter && table.rows.length > 5 && <label class="filter">Filter <input name="filter" type="search" value={text}
       onInput={(e) => setText(e.currentTarget.value)} /> <span class="quiet">{counted(found.length, "row")}
-      {table.total > table.rows.length ? ` of ${table.total.toLocaleString("en")}` : ""}</span></label>}
-    <div class="scroll"><table>
-      <thead><tr>{columns.map((c) => <th scope="col" title={c.about} class={numeric(c) ? "number" : ""}
+      {leftOut > 0 ? ` of ${table.total.toLocaleString("en")}` : ""}</span></label>}
+    <div class="scroll" tabIndex={0} role="group" aria-label="Table"><table>
+      <thead><tr>{columns.map((c, i) => <th scope="col" title={plain(c.about || c.title, 400)} class={numeric(c) ? "number" : ""}
         aria-sort={by === c.name ? (down ? "descending" : "ascending") : "none"}>
-        <button type="button" onClick={() => order(c)}>{c.title}{by === c.name ? (down ? " ↓" : " ↑") : ""}</button></th>)}</tr></thead>
-      <tbody>{drawn.map((row) => <tr>{columns.map((c) => <td class={typeof row[c.name] === "number" ? "number" : ""}>
-        {c.name === "class" && <i class={`swatch class-${String(row[c.name])}`} />}{shown(row[c.name], c.unit)}</td>)}</tr>)}</tbody>
+        <button type="button" onClick={() => order(c)}>{plain(c.title, 80)}{scales[i]!.symbol && <span class="unit"> {scales[i]!.symbol}</span>}</button></th>)}{beside && <th scope="col"><span class="unseen">Links</span></th>}</tr></thead>
+      <tbody>{drawn.map((row) => <tr>{columns.map((c, i) => {
+        const value = row[c.name] ?? null;
+        const whole = inScale(value, scales[i]!);
+        return <td class={numeric(c) ? "number" : whole.length > 16 ? "long" : ""} title={hover(typeof value === "string" ? value : whole)}>
+          {c.name === "class" && <i class={`swatch class-${plain(String(value), 20)}`} />}{value === null ? <span class="quiet">{NOTHING}</span> : plain(whole, CELL)}</td>;
+      })}{beside && <td class="beside">{beside(row)}</td>}</tr>)}</tbody>
     </table></div>
-    {drawn.length < found.length && <button type="button" onClick={() => setAll(true)}>Show all {counted(found.length, "row")}</button>}
-    {empty.length > 0 && <p class="quiet">No values in: {empty.map((c) => c.title).join(", ")}</p>}
+    {drawn.length < found.length && <button type="button" class="more" onClick={() => setAll(true)}>Show all {counted(found.length, "row")}</button>}
+    {leftOut > 0 && <p class="quiet">{counted(leftOut, "row")} left out; the query has them.</p>}
   </div>;
 }

@@ -9,13 +9,20 @@ export interface Finding {
   slug: string; severity: string; title: string; impact: string; action: string; reasoning: string; formula: string;
   weakened_by: string[]; evidence: Table | null; sql: string | null;
 }
+export interface SourceLine { file: string; line: number }
+export interface Node { depth: number; name: string; values: Row; line: SourceLine | null; mark: string; about: string; kind: string }
+/** Things inside of things; `size` names the column that says how wide a node is in a flame graph, or is empty. */
+export interface Tree { columns: Column[]; nodes: Node[]; note: string; size: string }
+export interface Edit { at: SourceLine; before: string; after: string | null }
+export interface Change { name: string; what: string; helps: boolean | null; values: Row; outcome: string; edit: Edit | null }
+export interface Diff { columns: Column[]; changes: Change[] }
 export interface Section {
-  name: string; title: string; question: string; answer: string[]; table: Table | null; chart: Chart | null;
-  sql: string | null; kind: string; subject: string; parts: Section[]; findings: Finding[];
+  name: string; title: string; question: string; answer: string[]; table: Table | null; chart: Chart | null; tree: Tree | null;
+  diff: Diff | null; sql: string | null; kind: string; subject: string; parts: Section[]; findings: Finding[];
 }
-export interface Note { slug: string; effect: string; path: string | null; events: number | null; detail: string }
+export interface Note { slug: string; effect: string; path: string | null; events: number | null; detail: string; weakens: string[] }
 export interface Report {
-  title: string; headline: string[]; findings: Finding[]; sections: Section[]; notes: Note[]; next_commands: string[];
+  title: string; headline: string[]; findings: Finding[]; sections: Section[]; notes: Note[]; next_commands: string[]; version?: string;
 }
 export interface Track {
   track: number; run_id: string; host_id: string; process: string | null; name: string | null; kind: string;

@@ -1,0 +1,18 @@
+// Which colour something has: that of its class where it has one, else one of six in order.
+
+const CLASSES = new Set(["input", "python", "compute", "copy", "communication", "wait", "compile", "dispatch", "idle", "unknown", "other"]);
+
+/** The class that a column is about: compute_ps, idle_share; null for others. */
+export function classOf(name: string): string | null {
+  const word = name.replace(/_(ps|share|ratio|bytes)$/, "");
+  return CLASSES.has(word) ? word : null;
+}
+
+/** The CSS class of a series, by its name and its place among the others. */
+export function colourOf(name: string, number: number): string {
+  const known = classOf(name);
+  return known ? `class-${known}` : `series-${number % 6}`;
+}
+
+/** The CSS class of a row: that of its value in the column class. */
+export const ofRow = (value: unknown): string => (typeof value === "string" && CLASSES.has(value) ? `class-${value}` : "series-0");

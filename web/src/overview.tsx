@@ -1,0 +1,33 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { Findings } from "./findings";
+import { Notes } from "./notes";
+import { Prose } from "./prose";
+import { FoldedSections } from "./sections";
+import { StepBars } from "./stepbar";
+import { StepChart, type Brushed } from "./stepchart";
+import type { Report, Row, Step } from "./types";
+
+/** Steps as the section step_list tells them, for a page without a server; their times are those of their source. */
+export function stepsOf(report: Report): Step[] {
+  const rows = report.sections.find((s) => s.name === "step_list")?.table?.rows ?? [];
+  return rows.filter((row): row is Row & { dur_ps: number } => typeof row["dur_ps"] === "number").map((row) => ({ ...row, id: "" }) as unknown as Step);
+}
+
+/** The first screen answers: where a step goes, why, what to do. The rest is a click away. */
+export function Summary({ report, steps, linked }: { report: Report; steps: Step[]; linked: boolean }): JSX.Element {
+  const [brushed, setBrushed] = useState<Brushed | null>(null);
+  const parts = report.sections.find((s) => s.name === "step_parts");
+  const [first, ...more] = report.headline;
+  return <>
+    <h1><Prose text={report.title} /></h1>
+    {parts && <StepBars section={parts} brushed={brushed} />}
+    {first !== undefined && <p class="headline"><Prose text={first} /></p>}
+    {more.length > 0 && <p class="also">{more.map((sentence) => <span><Prose text={sentence} />{" "}</span>)}</p>}
+    <Findings findings={report.findings} />
+    {steps.length > 1 && <StepChart steps={steps} section={parts} brushed={brushed} onBrush={setBrushed} linked={linked} />}
+    <Notes notes={report.notes} />
+    {report.sections.length > 0 && <FoldedSections sections={report.sections} />}
+    {report.next_commands.length > 0 && <details class="section"><summary><h2>Next</h2> <span class="quiet">Commands that show more</span></summary><pre>{report.next_commands.map((command) => <><Prose text={command.replaceAll("`", "'")} />{"\n"}</>)}</pre></details>}
+  </>;
+}

@@ -1,0 +1,26 @@
+// Light or dark, as the system has it or as the reader chose.
+
+import { signal } from "@preact/signals";
+
+const THEMES = ["auto", "light", "dark"];
+const KEY = "stepscope.theme";
+
+/** What was kept from an earlier visit; a page in a sandbox, as in a notebook, may keep nothing. */
+export function recall(key: string): string | null {
+  try { return localStorage.getItem(key); } catch { return null; }
+}
+
+export function keep(key: string, value: string): void {
+  try { localStorage.setItem(key, value); } catch { /* the choice lasts as long as the page */ }
+}
+
+const kept = recall(KEY);
+export const theme = signal(THEMES.includes(kept ?? "") ? kept! : "auto");
+
+export function setTheme(next: string): void {
+  theme.value = next;
+  document.documentElement.dataset["theme"] = next;
+  keep(KEY, next);
+}
+
+export const turnTheme = (): void => setTheme(THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!);
