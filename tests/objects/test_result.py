@@ -246,7 +246,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
 def test_every_string_in_the_frame_is_data_and_shown_as_text(trace: stepscope.Trace, tmp_path: Path) -> None:
     frame = trace.query("SELECT '<b id=planted>' AS planted")._repr_html_()
     page = html.unescape(frame.partition('srcdoc="')[2].partition('"')[0])
-    assert "<b" not in page.replace("<body", "")
+    assert "<b id" not in page
     assert "\\u003cb id=planted>" in page
     path = tmp_path / "frame.html"
     path.write_text(page, encoding="utf-8")
