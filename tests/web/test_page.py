@@ -42,18 +42,26 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.communicate(timeout=30)
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def _printed(folder: Path, verb: str, *options: str) -> dict[str, Any]:
     """What the command line says of the same recording."""
-    cache = str(tmp_path_factory.mktemp("cache"))
     answer = subprocess.run(
-        [sys.executable, "-m", "stepscope", "summary", str(RECORDING), "--all", "--format", "json"],
+        [sys.executable, "-m", "stepscope", verb, str(RECORDING), *options, "--format", "json"],
         capture_output=True,
         check=True,
-        env={**os.environ, "STEPSCOPE_CACHE_DIR": cache},
+        env={**os.environ, "STEPSCOPE_CACHE_DIR": str(folder)},
     )
     found: dict[str, Any] = json.loads(answer.stdout)
     return found
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return _printed(tmp_path_factory.mktemp("cache"), "summary", "--all")
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return _printed(tmp_path_factory.mktemp("cache"), "pipeline")
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +179,46 @@ def test_sql_answers_what_the_library_answers(tab: Browser) -> None:
     assert [int(value.replace(",", "")) for value in shown] == [slices, total]
 
 
+def test_the_pipeline_is_drawn_as_the_verb_tells_it(tab: Browser, pipeline: dict[str, Any]) -> None:
+    _show(tab, "pipeline", "!!document.querySelector('.stages')")
+    text = tab.value("document.querySelector('main').innerText")
+    for sentence in pipeline["headline"]:
+        assert sentence in text
+    rows = tab.value("[...document.querySelectorAll('.stages tbody tr')].slice(1).map(r => r.innerText)")
+    assert len(rows) == len(pipeline["stages"])
+    (marked,) = [row for row in rows if "bottleneck" in row]
+    assert pipeline["bottleneck"]["name"].rpartition("::")[2] in marked
+    widths = tab.value("[...document.querySelectorAll('.stages .slide input')].map(e => Number(e.value))")
+    assert sorted(widths[::2]) == sorted(stage["width"] for stage in pipeline["stages"])
+    for change in pipeline["changes"]:
+        assert change["what"].replace("`", "") in text
+        if change["code"] is not None:
+            assert f"{change['code']['file']}:{change['code']['line']}" in text
+
+
+def test_a_slider_predicts_what_the_library_predicts(tab: Browser, pipeline: dict[str, Any]) -> None:
+    from stepscope import units
+    from stepscope.instruments.pipeline import diagnoses, whatif
+
+    _show(tab, "pipeline", "!!document.querySelector('.stages')")
+    number, width = pipeline["bottleneck"]["number"], pipeline["bottleneck"]["width"] + 1
+    for name, value in (("width", width), ("work", 50)):
+        slider = f"document.querySelector('[name={name}-{number}]')"
+        event = "new Event('input', {bubbles: true})"
+        tab.value(f"(() => {{const e = {slider}; e.value = {value}; e.dispatchEvent({event})}})()")
+    with trace.open(str(RECORDING)) as opened:
+        (found,) = diagnoses.find(opened.query)
+    outcome = whatif.ask(found.diagnosis, [whatif.Setting(number, width, 0.5)])
+    assert outcome is not None
+    wanted = units.show(outcome.prediction.step_ps, "ps")
+    _until(tab, f"document.querySelector('.predicted .big')?.innerText === {json.dumps(wanted)}")
+    text = tab.value("document.querySelector('.predicted').innerText")
+    for bound in (outcome.prediction.low_ps, outcome.prediction.high_ps):
+        assert units.show(bound, "ps") in text
+    tab.value("[...document.querySelectorAll('.whatif button')].at(-1).click()")
+    _until(tab, "!document.querySelector('.predicted .big')")
+
+
 def test_palette_and_help_open_by_key(tab: Browser) -> None:
     press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: %r, ctrlKey: %s, bubbles: true}))"
     tab.value(press % ("k", "true"))
@@ -183,7 +231,7 @@ def test_palette_and_help_open_by_key(tab: Browser) -> None:
 
 
 def test_nothing_is_complained_of_and_no_other_host_is_asked(tab: Browser, address: str) -> None:
-    for view in ("overview", "ops", "memory", "sql"):
+    for view in ("overview", "ops", "pipeline", "memory", "sql"):
         _show(
             tab, view, f"!!document.querySelector('main.{view}') && !document.querySelector('[role=status]')"
         )
@@ -206,7 +254,13 @@ def test_pictures(tab: Browser, address: str, dark: bool, tmp_path: Path) -> Non
     folder = Path(os.environ.get("STEPSCOPE_PICTURES", tmp_path))
     tab.open("about:blank")  # a change of the fragment alone loads nothing
     tab.open(address, width=1280, height=720, dark=dark)
-    shown = {"overview": ".bar", "ops": "tbody", "memory": "main.memory tbody", "sql": "aside details"}
+    shown = {
+        "overview": ".bar",
+        "ops": "tbody",
+        "pipeline": ".stages",
+        "memory": "main.memory tbody",
+        "sql": "aside details",
+    }
     for view, until in shown.items():
         _show(tab, view, f"!!document.querySelector('{until}')")
         tab.picture(folder / f"{view}-{'dark' if dark else 'light'}.png")

@@ -184,11 +184,12 @@ def _change(one: changes.Change, now_ps: int) -> Change:
         edit = Edit(SourceLine(one.code.file, one.code.line), one.code.before, one.code.after)
     values = (now_ps - p.step_ps, p.step_ps, p.low_ps, p.high_ps)
     return Change(
-        one.name, advised.what(one), True, values, f"then {_short(p.limits_next)} limits the step", edit
+        one.name, advised.what(one), True, values, f"then {spoken_limit(p.limits_next)} limits the step", edit
     )
 
 
-def _short(name: str) -> str:
+def spoken_limit(name: str) -> str:
+    """What limits a step, as the model names it, in words."""
     return {PROGRAM: "the program itself", "cpu": "the CPU", "threads": "the thread pool"}.get(
         name, name.rpartition("::")[2]
     )
@@ -386,7 +387,7 @@ def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: 
 
 
 def _ceiling(best: Ceiling, waited: Waits) -> str:
-    limits = _short(best.limits)
+    limits = spoken_limit(best.limits)
     return (
         f"With the best parallelism and prefetching, a step would take {_ps(best.step_ps)} on this "
         f"machine; then {limits} limits it."

@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope import __version__
-from stepscope.server import asked, details, parquet, schema
+from stepscope.server import asked, details, parquet, schema, whatif
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
@@ -63,6 +63,13 @@ async def catalog(page: Page, request: Request) -> Response:
 async def report(page: Page, request: Request) -> Response:
     """A report as `--format json` prints it."""
     return Json(await page.recording.report(request.scope["path"].rpartition("/")[2]))
+
+
+async def pipeline_whatif(page: Page, request: Request) -> Response:
+    """A step with other threads, work or cores."""
+    given = asked.json_object(request, request.state.body, *whatif.KEYS)
+    found = await page.recording.pipelines()
+    return Json(await asyncio.to_thread(lambda: encode(whatif.answer(found, given))))
 
 
 async def names(page: Page, request: Request) -> Response:
@@ -181,6 +188,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/report/summary", report),
     ("GET", "/api/report/pipeline", report),
     ("GET", "/api/report/memory", report),
+    ("POST", "/api/pipeline/whatif", pipeline_whatif),
     ("GET", "/api/names", names),
     ("GET", "/api/timeline", timeline),
     ("GET", "/api/slice/{id}", slice_),

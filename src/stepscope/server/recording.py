@@ -14,6 +14,7 @@ from stepscope.server.replies import encode
 from stepscope.server.timeline import Timeline
 
 if TYPE_CHECKING:
+    from stepscope.instruments.pipeline.diagnoses import Found
     from stepscope.session.trace import Trace
 
 T = TypeVar("T")
@@ -50,7 +51,15 @@ class Recording:
     async def report(self, name: str) -> bytes:
         """A report by its name, as JSON. KeyError when there is none of that name."""
         await self.catalog()  # decoded once, not by both desks
+        if name == "pipeline":
+            found = await self.pipelines()
+            return await self._once("pipeline", partial(self._reports.ask, partial(reports.pipeline, found)))
         return await self._once(f"report {name}", partial(self._reports.ask, reports.REPORTS[name]))
+
+    async def pipelines(self) -> list[Found]:
+        """The input pipelines with their rate models, in the order of their report."""
+        await self.catalog()
+        return await self._once("pipelines", partial(self._reports.ask, reports.pipelines))
 
     async def _once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
         """What `make` gives, made once for all who ask, even when one of them leaves. What failed is tried

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from stepscope.presenters import json
 
 if TYPE_CHECKING:
+    from stepscope.instruments.pipeline.diagnoses import Found
     from stepscope.session.trace import Trace
 
 
@@ -18,13 +19,19 @@ def summary(trace: Trace) -> bytes:
     return json.render(report.build(trace, all=True)).encode("ascii")
 
 
-def pipeline(trace: Trace) -> bytes:
-    """The input pipeline."""
-    from stepscope.instruments.pipeline.captures import missing
+def pipelines(trace: Trace) -> list[Found]:
+    """The input pipelines, in the order of their report."""
     from stepscope.instruments.pipeline.diagnoses import find
+    from stepscope.report.pipeline import ordered
+
+    return ordered(find(trace.query))
+
+
+def pipeline(found: list[Found], trace: Trace) -> bytes:
+    """The input pipelines as a report."""
+    from stepscope.instruments.pipeline.captures import missing
     from stepscope.report import pipeline
 
-    found = find(trace.query)
     report = pipeline.build(found, [] if found else missing(trace.query))
     return json.render(report).encode("ascii")
 
@@ -40,4 +47,4 @@ def memory(trace: Trace) -> bytes:
     return json.render(memory.build(asked)).encode("ascii")
 
 
-REPORTS: dict[str, Callable[[Trace], bytes]] = {"summary": summary, "pipeline": pipeline, "memory": memory}
+REPORTS: dict[str, Callable[[Trace], bytes]] = {"summary": summary, "memory": memory}

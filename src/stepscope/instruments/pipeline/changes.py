@@ -114,10 +114,7 @@ def propose(
 def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
     """A step after a trial, with the bounds that the stage and the machine leave."""
     prediction = predict(case.now, trial.then, case.measured_ps)
-    crowded = machine is not None and machine.crowded
-    if (case.worst.python or crowded) and trial.name in _PARALLEL:
-        # Python that computes holds the lock, Python that waits does not: the trace cannot tell. And more
-        # threads get more of the cores only where other programs leave some.
+    if trial.name in _PARALLEL and not surely_parallel(case.worst, machine):
         return replace(prediction, high_ps=max(case.measured_ps, prediction.high_ps))
     if trial.name == "vectorise" and trial.then is not case.now:
         # Kernels of small tensors cost what one of many elements does, more or less.
@@ -125,6 +122,12 @@ def _predicted(trial: Trial, case: Case, machine: Machine | None) -> Prediction:
         low = predict(case.now, least, case.measured_ps).low_ps
         return replace(prediction, low_ps=min(low, prediction.low_ps))
     return prediction
+
+
+def surely_parallel(load: Load, machine: Machine | None) -> bool:
+    """Whether more threads are sure to do more. Python that computes holds the lock, Python that waits does
+    not: the trace cannot tell. And more threads get more cores only where other programs leave some."""
+    return not load.python and not (machine is not None and machine.crowded)
 
 
 _NO_LINE = ("more_cores", "tf_data_service")

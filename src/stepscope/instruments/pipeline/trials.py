@@ -77,8 +77,9 @@ class Case:
         """What the words for a change of the stage need."""
         return {"stage": self.stage.spoken, **({"way": way} if way else {}), **more}
 
-    def in_parallel(self) -> Model:
-        """It runs on threads of its own, and what it takes from on another one."""
+    def in_parallel(self, width: int | None = None) -> Model:
+        """It runs on threads of its own, and what it takes from on another one. width: its threads, as many
+        as there are cores when None."""
         now, number = self.now, self.stage.number
         upstream = self.upstream
         lane = next((part.lane for part in now.parts if part.number == number), None)
@@ -87,7 +88,9 @@ class Case:
         bursts = self.stage.short == "Map"
         return thread.changed(
             self.number,
-            lambda p: replace(p, lane=f"changed:{p.number}", width=now.cores, into=p.lane, bursts=bursts),
+            lambda p: replace(
+                p, lane=f"changed:{p.number}", width=width or now.cores, into=p.lane, bursts=bursts
+            ),
         )
 
 
@@ -228,7 +231,7 @@ def _prefetch(case: Case) -> Iterator[Trial]:
     now = case.now
     in_program = sum(part.work_ps for part in now.parts if part.lane == PROGRAM)
     if in_program >= HELPS * case.measured_ps:
-        way, moved = "at_the_end", tuple(_from_program(part) for part in now.parts)
+        way, moved = "at_the_end", tuple(from_program(part) for part in now.parts)
     else:
         way, moved = "ahead_already", now.parts
     yield Trial("prefetch", case.facts(way), replace(now, parts=moved))
@@ -273,7 +276,7 @@ def _nothing(part: Part) -> None:
 
 def part_of(part: Part, share: float) -> Part:
     """The part when it is asked for fewer elements."""
-    return _scaled(part, share, share)
+    return scaled(part, share, share)
 
 
 def _at_once(part: Part, load: Load, many: float) -> Part:
@@ -281,10 +284,10 @@ def _at_once(part: Part, load: Load, many: float) -> Part:
     is spent on calling it and between kernels is spent once."""
     each = min((load.between_kernels_ps or 0) / max(load.work_ps, 1), 1.0)
     left = 1 - each * (1 - 1 / many)
-    return _scaled(part, left, 1 / many)
+    return scaled(part, left, 1 / many)
 
 
-def _scaled(part: Part, work: float, calls: float) -> Part:
+def scaled(part: Part, work: float, calls: float) -> Part:
     """The part with so much of its work, called so much as often."""
     return replace(
         part,
@@ -297,7 +300,7 @@ def _scaled(part: Part, work: float, calls: float) -> Part:
     )
 
 
-def _from_program(part: Part) -> Part:
+def from_program(part: Part) -> Part:
     """The part when a prefetch takes what the program took."""
     ends = "changed:end"
     return replace(

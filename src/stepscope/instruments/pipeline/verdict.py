@@ -79,6 +79,8 @@ class Diagnosis:
     """Part of the steps in which a call for a batch was under way, whatever else went on."""
     odd: tuple[Oddity, ...] = ()
     """What is lost or odd in the recording; it lowers the confidence."""
+    model: Model | None = None
+    """The rate model of the steps as they are, where predictions begin. None where no waits are known."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ def diagnose(
     return Diagnosis(
         verdict, sure, waited, loads, ranked, tuple(made), cores, share_seen,
         accounts, beside.machine, best, where, measured_ps, beside.pace, None if bound else tried, worst,
-        other, wait_share, tuple(odd),
+        other, wait_share, tuple(odd), now,
     )  # fmt: skip
 
 

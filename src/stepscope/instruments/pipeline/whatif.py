@@ -1,0 +1,97 @@
+"""What a step would take with other threads, work or cores: the rate model with somebody's own numbers.
+
+Proposals (see trials) try what is usual. Here the user says how many threads a stage has, and how much of its
+work is left; the model, the prediction and its interval are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from stepscope.instruments.pipeline.changes import surely_parallel
+from stepscope.instruments.pipeline.model import Model, Prediction, predict
+from stepscope.instruments.pipeline.rates import Load
+from stepscope.instruments.pipeline.stages import PROGRAM
+from stepscope.instruments.pipeline.trials import Case, from_program, scaled
+from stepscope.instruments.pipeline.verdict import Diagnosis
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A stage as it would be."""
+
+    number: int
+    width: int
+    """Threads that share its work."""
+    work: float = 1.0
+    """Part of its work that is left: 0.5 when its function is twice as fast."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a stage needs then."""
+
+    number: int
+    width: int
+    service_ps: int
+    """Time that it needs for a step on its threads."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A step then, and what each stage needs."""
+
+    prediction: Prediction
+    needs: tuple[Need, ...]
+
+
+def ask(
+    diagnosis: Diagnosis,
+    settings: Sequence[Setting] = (),
+    *,
+    cores: int | None = None,
+    prefetch: bool = False,
+) -> Outcome | None:
+    """The step with some stages changed; None where the recording does not tell how long a step takes.
+
+    settings: numbers of stages that are not there are left out. cores: cores of the machine, None for those
+    it has. prefetch: the end of the pipeline runs ahead of the program.
+    """
+    now, measured_ps = diagnosis.model, diagnosis.step_ps
+    if now is None or measured_ps is None:
+        return None
+    loads = {load.stage.number: load for load in diagnosis.loads}
+    wanted = {one.number: one for one in settings if one.number in loads}
+    then = now if cores is None or cores == now.cores else _with_cores(now, cores)
+    if prefetch:
+        then = replace(then, parts=tuple(from_program(part) for part in then.parts))
+    for one in wanted.values():
+        then = _with(then, diagnosis.loads, loads[one.number], one, measured_ps)
+    prediction = predict(now, then, measured_ps)
+    wider = [loads[one.number] for one in wanted.values() if one.width > loads[one.number].width]
+    if not all(surely_parallel(load, diagnosis.machine) for load in wider):
+        prediction = replace(prediction, high_ps=max(measured_ps, prediction.high_ps))
+    needs = (_need(load, wanted.get(number)) for number, load in loads.items())
+    return Outcome(prediction, tuple(needs))
+
+
+def _with(then: Model, loads: Sequence[Load], load: Load, one: Setting, measured_ps: int) -> Model:
+    """The model with a stage changed."""
+    if one.width != load.width:
+        part = next((part for part in then.parts if part.number == one.number), None)
+        if part is not None and (load.stage.ahead or (part.lane != PROGRAM and part.width > 1)):
+            then = then.changed([one.number], lambda p: replace(p, width=one.width))
+        elif one.width > 1:  # on threads of its own, as a parallel map is
+            then = Case(loads, load, then, measured_ps).in_parallel(one.width)
+    return then if one.work == 1.0 else then.changed([one.number], partial(scaled, work=one.work, calls=1.0))
+
+
+def _with_cores(now: Model, cores: int) -> Model:
+    return replace(now, cores=cores, free_cores=max(now.free_cores + cores - now.cores, 1.0))
+
+
+def _need(load: Load, one: Setting | None) -> Need:
+    width, work = (load.width, 1.0) if one is None else (one.width, one.work)
+    return Need(load.stage.number, width, round(load.work_ps * work) // max(width, 1))

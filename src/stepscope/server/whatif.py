@@ -1,0 +1,90 @@
+"""What-ifs of the pipeline view: a request becomes settings of the instrument, its outcome the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from stepscope.errors import NothingFound
+from stepscope.server.replies import Refused
+
+if TYPE_CHECKING:
+    from stepscope.instruments.pipeline.diagnoses import Found
+
+MOST_THREADS = 1024
+MOST_WORK = 100.0
+MOST_STAGES = 10_000
+KEYS = ("pipeline", "cores", "prefetch", "stages")
+
+
+def answer(found: Sequence[Found], given: dict[str, Any]) -> dict[str, Any]:
+    """The predicted step. given: {"pipeline": its place in the report, "cores": int or null, "prefetch":
+    bool, "stages": [{"number", "width", "work"}]}. Refused with 400 when that makes no sense, NothingFound
+    when the recording does not tell."""
+    from stepscope.instruments.pipeline import whatif
+    from stepscope.report.pipeline import spoken_limit
+
+    number = _integer(given["pipeline"], "pipeline", 0, 10**6)
+    cores = None if given["cores"] is None else _integer(given["cores"], "cores", 1, MOST_THREADS)
+    if not isinstance(given["prefetch"], bool):
+        _odd("prefetch", "true or false")
+    stages = given["stages"]
+    if not isinstance(stages, list) or len(stages) > MOST_STAGES:
+        _odd("stages", f"a list of at most {MOST_STAGES} stages")
+    settings = [_setting(one) for one in stages]
+    if number >= len(found):
+        raise NothingFound(
+            "There is no such pipeline.",
+            seen=f"pipeline {number} of {len(found)}",
+            todo="count them as the report of the pipeline lists them, from 0",
+        )
+    diagnosis = found[number].diagnosis
+    outcome = whatif.ask(
+        diagnosis,
+        [whatif.Setting(stage, width, work) for stage, width, work in settings],
+        cores=cores,
+        prefetch=given["prefetch"],
+    )
+    if outcome is None or diagnosis.step_ps is None:
+        raise NothingFound(
+            "The recording does not tell how long a step takes.",
+            seen="no call that takes a batch",
+            todo="record while the loop runs, in the process that takes the batches",
+        )
+    then = outcome.prediction
+    return {
+        "now_ps": diagnosis.step_ps,
+        "step_ps": then.step_ps,
+        "low": then.low_ps,
+        "high": then.high_ps,
+        "limits_next": then.limits_next,
+        "limit": spoken_limit(then.limits_next),
+        "stages": [vars(need) for need in outcome.needs],
+    }
+
+
+def _setting(given: Any) -> tuple[int, int, float]:
+    if not isinstance(given, dict) or set(given) != {"number", "width", "work"}:
+        _odd("a stage", "number, width and work for each stage")
+    work = given["work"]
+    is_number = isinstance(work, (int, float)) and not isinstance(work, bool)
+    if not is_number or not math.isfinite(work) or not 0 <= work <= MOST_WORK:
+        _odd("work", f"a number from 0 to {MOST_WORK:.0f}")
+    return (
+        _integer(given["number"], "number", 0, 10**9),
+        _integer(given["width"], "width", 1, MOST_THREADS),
+        float(work),
+    )
+
+
+def _integer(given: Any, name: str, low: int, high: int) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or not low <= given <= high:
+        _odd(name, f"a whole number from {low} to {high}")
+    return given
+
+
+def _odd(name: str, wanted: str) -> NoReturn:
+    raise Refused(
+        400, "The what-if makes no sense.", seen=f"another {name}", todo=f"send {wanted}", slug="request-odd"
+    )

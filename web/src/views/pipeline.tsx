@@ -1,0 +1,137 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { post } from "../api";
+import { counted, duration } from "../format";
+import { Loaded, Problem } from "../loading";
+import { plain } from "../plain";
+import { Prose } from "../prose";
+import { Open } from "../sections";
+import { allOf, labelsOf, ordered, partsOf, type Pipeline, type PipelineReport, type Placed, type Stage } from "../stages";
+import { branches } from "../tree";
+import type { Section, View } from "../types";
+
+interface Wanted { width: number; work: number }
+interface Outcome { now_ps: number; step_ps: number; low: number; high: number; limit: string; stages: { number: number; width: number; service_ps: number }[] }
+
+const WAIT_MS = 120; // a slider is asked about when it rests so long
+
+/** The answer of the server's model to what the sliders say; null while they say what is. */
+function useOutcome(number: number, wanted: Map<number, Wanted>, cores: number | null, prefetch: boolean): { outcome: Outcome | null; error: unknown } {
+  const [state, setState] = useState<{ outcome: Outcome | null; error: unknown }>({ outcome: null, error: null });
+  const changed = wanted.size > 0 || cores !== null || prefetch;
+  useEffect(() => {
+    if (!changed) { setState({ outcome: null, error: null }); return; }
+    let current = true;
+    const stages = [...wanted].map(([stage, one]) => ({ number: stage, width: one.width, work: one.work }));
+    const timer = setTimeout(() => {
+      post("/api/pipeline/whatif", { pipeline: number, cores, prefetch, stages }).then(async (reply) => {
+        const outcome = (await reply.json()) as Outcome;
+        if (current) setState({ outcome, error: null });
+      }).catch((error: unknown) => current && setState({ outcome: null, error }));
+    }, WAIT_MS);
+    return () => { current = false; clearTimeout(timer); };
+  }, [number, wanted, cores, prefetch]);
+  return state;
+}
+
+const place = (stage: Stage): string => {
+  const written = stage.code.find((one) => one.file !== null);
+  return written ? `${written.file}:${written.line}` : "";
+};
+
+/** How many steps in a second a stage could feed. */
+const rate = (servicePs: number): string => (servicePs > 0 ? `${(1e12 / servicePs).toLocaleString("en", { maximumSignificantDigits: 3 })} steps/s` : "–");
+
+interface Look { pipeline: Pipeline; placed: Placed[]; labels: string[]; wanted: Map<number, Wanted>; outcome: Outcome | null; onWant: (stage: Stage, change: Partial<Wanted>) => void }
+
+/** The stages as a diagram: the program first, each stage below what it feeds, its time per step as a bar beside the step's. */
+function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): JSX.Element {
+  const step = pipeline.step_ps ?? 0;
+  const then = new Map(outcome?.stages.map((one) => [one.number, one]));
+  const most = Math.max(step, outcome?.step_ps ?? 0, ...placed.map(({ stage }) => Math.max(stage.service_ps, then.get(stage.number)?.service_ps ?? 0)), 1);
+  const percent = (ps: number) => `${(100 * ps) / most}%`;
+  const before = branches([0, ...placed.map(({ depth }) => depth + 1)]);
+  const own = pipeline.step_ps !== null && pipeline.traced_step_ps !== null && pipeline.wait_ps !== null ? Math.max(pipeline.traced_step_ps - pipeline.wait_ps, 0) : null;
+  const most_threads = Math.max(2 * pipeline.cores, 8, ...placed.map(({ stage }) => stage.width));
+  return <div class="scroll"><table class="stages"><thead><tr><th scope="col">Stage</th><th scope="col" class="wide">Needs per step</th><th scope="col" class="number" title="steps in a second that the stage could feed">Rate</th>
+    <th scope="col" class="number" title="its work per step, over all its threads">Does</th><th scope="col" class="number" title="time its function waited for a thread of the pool">Queue</th><th scope="col" title="threads that share its work; move to try others">Threads</th><th scope="col" title="part of its work that is left; move to try">Work</th></tr></thead><tbody>
+    <tr><td class="branch"><b>program</b></td><td class="wide"><svg class="need" height="22" role="img" aria-label="the program's own time">
+      {own !== null && <rect class="class-compute" width={percent(own)} y="4" height="14"><title>{`the program itself: ${duration(own)} of a step`}</title></rect>}
+      {own !== null && <rect class="class-input" x={percent(own)} width={percent(pipeline.wait_ps!)} y="4" height="14"><title>{`waiting for input: ${duration(pipeline.wait_ps!)}`}</title></rect>}</svg></td>
+      <td class="number">{step ? rate(step) : "–"}</td><td class="number">{own === null ? "–" : duration(own)}</td><td /><td colSpan={2} class="quiet">{own === null ? "" : <><i class="swatch class-compute" />itself <i class="swatch class-input" />waiting for input</>}</td></tr>
+    {placed.map(({ stage }, i) => {
+      const worst = pipeline.bottleneck?.number === stage.number;
+      const now = wanted.get(stage.number) ?? { width: stage.width, work: 1 };
+      const next = then.get(stage.number)?.service_ps;
+      const name = plain(labels[i]!, 100);
+      return <tr class={worst ? "marked" : ""}><td class="branch">{before[i + 1]}<span title={plain(stage.branch_name, 400)}>{name}</span>{worst && <mark>bottleneck</mark>}
+        {place(stage) && <div class="at quiet" title={plain(stage.code.map((one) => one.text ?? "").join("\n"), 400)}>{plain(place(stage), 120)}{stage.runs_python ? " · runs Python" : ""}{stage.works_ahead ? " · works ahead" : ""}</div>}</td>
+        <td class="wide"><svg class="need" height="22" role="img" aria-label={`${name} needs ${duration(stage.service_ps)} a step`}><title>{`${name} needs ${duration(stage.service_ps)} of a step`}</title>
+          <rect class={worst ? "worst" : "need-bar"} width={percent(stage.service_ps)} y="4" height="14" />
+          {next !== undefined && next !== stage.service_ps && <rect class="then" width={percent(next)} y="2" height="18"><title>{`then ${duration(next)}`}</title></rect>}
+          {step > 0 && <line class="step-line" x1={percent(step)} x2={percent(step)} y1="0" y2="22" />}
+          {outcome && <line class="step-line then-line" x1={percent(outcome.step_ps)} x2={percent(outcome.step_ps)} y1="0" y2="22" />}</svg>
+          <span class="quiet">{duration(stage.service_ps)}{next !== undefined && next !== stage.service_ps ? ` → ${duration(next)}` : ""}</span></td>
+        <td class="number">{rate(stage.service_ps)}</td><td class="number">{duration(stage.work_ps)}</td><td class="number">{stage.queue_ps ? duration(stage.queue_ps) : "–"}</td>
+        <td><label class="slide"><input type="range" name={`width-${stage.number}`} aria-label={`Threads of ${name}`} min={1} max={most_threads} value={now.width} disabled={pipeline.step_ps === null}
+          onInput={(e) => onWant(stage, { width: Number(e.currentTarget.value) })} /> <output>{now.width}</output></label></td>
+        <td><label class="slide"><input type="range" name={`work-${stage.number}`} aria-label={`Work left of ${name}, percent`} min={0} max={200} step={5} value={Math.round(100 * now.work)} disabled={pipeline.step_ps === null}
+          onInput={(e) => onWant(stage, { work: Number(e.currentTarget.value) / 100 })} /> <output>{Math.round(100 * now.work)} %</output></label></td></tr>;
+    })}</tbody></table></div>;
+}
+
+/** What the model says of the sliders, beside the step as it is. */
+function Predicted({ pipeline, outcome, error, changed }: { pipeline: Pipeline; outcome: Outcome | null; error: unknown; changed: boolean }): JSX.Element {
+  if (error !== null) return <Problem error={error} />;
+  const most = Math.max(pipeline.step_ps ?? 1, outcome?.high ?? 0);
+  const percent = (ps: number) => `${(100 * ps) / most}%`;
+  return <dl class="facts predicted" aria-live="polite"><div><dt>A step now</dt><dd>{pipeline.step_ps === null ? "unknown" : duration(pipeline.step_ps)}</dd></div>
+    {outcome ? <><div><dt>Predicted</dt><dd class="big">{duration(outcome.step_ps)}</dd></div><div><dt>Between</dt><dd>{duration(outcome.low)} and {duration(outcome.high)}</dd></div>
+      <div><dt>{outcome.step_ps <= outcome.now_ps ? "Saves" : "Costs"}</dt><dd>{duration(Math.abs(outcome.now_ps - outcome.step_ps))}</dd></div><div><dt>Then limited by</dt><dd>{plain(outcome.limit, 120)}</dd></div>
+      <div class="grow"><svg class="need" height="22" role="img" aria-label="predicted step beside the step now"><rect class="need-bar" width={percent(outcome.now_ps)} y="1" height="8"><title>now</title></rect>
+        <rect class="worst" width={percent(outcome.step_ps)} y="12" height="8"><title>predicted</title></rect><line class="whisker" x1={percent(outcome.low)} x2={percent(outcome.high)} y1="16" y2="16" /></svg></div></>
+      : <div><dt>What if?</dt><dd class="quiet">{changed ? "Asking …" : "Move a slider: the model of the recording predicts the step."}</dd></div>}</dl>;
+}
+
+function One({ pipeline, number, parts }: { pipeline: Pipeline; number: number; parts: Section[] }): JSX.Element {
+  const [wanted, setWanted] = useState<Map<number, Wanted>>(new Map());
+  const [cores, setCores] = useState<number | null>(null);
+  const [prefetch, setPrefetch] = useState(false);
+  const { outcome, error } = useOutcome(number, wanted, cores, prefetch);
+  const placed = useMemo(() => ordered(pipeline.stages), [pipeline]);
+  const nodes = parts.find((part) => part.tree)?.tree?.nodes ?? [];
+  const want = (stage: Stage, change: Partial<Wanted>) => {
+    const next = { width: stage.width, work: 1, ...wanted.get(stage.number), ...change };
+    const all = new Map(wanted);
+    if (next.width === stage.width && next.work === 1) all.delete(stage.number);
+    else all.set(stage.number, next);
+    setWanted(all);
+  };
+  const changed = wanted.size > 0 || cores !== null || prefetch;
+  const reset = () => { setWanted(new Map()); setCores(null); setPrefetch(false); };
+  return <>
+    {pipeline.stages.length > 0 && <section aria-label="Stages and what if"><h2>Stages <span class="quiet">each below what it feeds; the line is the step</span></h2>
+      <Predicted pipeline={pipeline} outcome={outcome} error={error} changed={changed} />
+      <Diagram pipeline={pipeline} placed={placed} labels={labelsOf(placed, nodes)} wanted={wanted} outcome={outcome} onWant={want} />
+      <p class="whatif"><label class="slide">Cores <input type="range" name="cores" min={1} max={Math.max(4 * pipeline.cores, 8)} value={cores ?? pipeline.cores} disabled={pipeline.step_ps === null}
+        onInput={(e) => { const value = Number(e.currentTarget.value); setCores(value === pipeline.cores ? null : value); }} /> <output>{cores ?? pipeline.cores}</output></label>
+        <label><input type="checkbox" name="prefetch" checked={prefetch} onInput={(e) => setPrefetch(e.currentTarget.checked)} /> prefetch at the end</label>
+        <button type="button" disabled={!changed} onClick={reset}>As recorded</button></p></section>}
+    {parts.filter((part) => part.diff).map((part) => <Open section={part} />)}
+    {parts.filter((part) => !part.diff && !part.tree).map((part) => <Open section={part} />)}
+  </>;
+}
+
+function Shown({ report }: { report: PipelineReport }): JSX.Element {
+  const [number, setNumber] = useState(0);
+  const all = allOf(report);
+  if (!report.sections.length) return <section class="empty"><h2>No input pipeline</h2>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}</section>;
+  const pipeline = all[number] ?? all[0]!;
+  return <><h1><Prose text={report.headline[0] ?? report.title} /></h1>
+    {all.length > 1 && <label>{counted(all.length, "pipeline")}: <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>{all.map((one, i) => <option value={i}>{plain(one.path, 120)}: {one.verdict.replaceAll("_", " ")}</option>)}</select></label>}
+    <One key={number} pipeline={pipeline} number={number} parts={partsOf(report, number)} /></>;
+}
+
+const PipelineView = (): JSX.Element => <Loaded<PipelineReport> from="/api/report/pipeline">{(report) => <Shown report={report} />}</Loaded>;
+
+export const view: View = { name: "pipeline", title: "Input pipeline", order: 4, key: "4", Component: PipelineView };
