@@ -1,0 +1,315 @@
+"""The timeline in Chromium: what it draws, finds, selects and adds up is what the recording holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.session import trace
+from tests.corpus import SAMPLES
+from tests.presenters.browser import Browser
+from tests.presenters.hostile import HOSTILE
+from tests.web.test_page import _show, _until
+
+RECORDING = SAMPLES / "tf_data" / "map_py_function.xplane.pb"
+DRAWN = "document.querySelectorAll('.tl-track').length > 0"
+
+
+@contextmanager
+def served(cache: Path, *paths: Path) -> Iterator[Browser]:
+    """A browser on the timeline of some recordings."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "-m", "stepscope", "serve", *map(str, paths), "--port", port, "--no-open"]
+    server = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "STEPSCOPE_CACHE_DIR": str(cache)}
+    )
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        with Browser() as browser:
+            browser.open(address, width=1280, height=720)
+            _show(browser, "timeline", "!!document.querySelector('.tl-scroll')")
+            yield browser
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with served(tmp_path_factory.mktemp("cache"), RECORDING) as browser:
+        _until(browser, DRAWN)
+        yield browser
+
+
+def ask(sql: str, path: Path = RECORDING) -> list[tuple[Any, ...]]:
+    with trace.open(path, cache=False) as opened:
+        return [tuple(row) for row in opened.query(sql).rows()]
+
+
+def pixels(browser: Browser) -> int:
+    """Different colours on the canvas."""
+    return int(
+        browser.value(
+            "(() => { const c = document.querySelector('.tl-area canvas');"
+            "const d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);"
+            "return new Set(d).size })()"
+        )
+    )
+
+
+POINTER = """(() => {
+  const c = document.querySelector('.tl-area canvas'), box = c.getBoundingClientRect();
+  c.setPointerCapture = () => {};
+  for (const [kind, x, y, shift] of %s) c.dispatchEvent(new PointerEvent(kind, {
+    clientX: box.left + x, clientY: box.top + y, button: 0, pointerId: 7, bubbles: true, shiftKey: shift }));
+})()"""
+
+
+def pointer(browser: Browser, *events: tuple[str, float, float, bool]) -> None:
+    browser.value(POINTER % json.dumps(events))
+
+
+def click(browser: Browser, x: float, y: float) -> None:
+    pointer(browser, ("pointerdown", x, y, False), ("pointerup", x, y, False))
+
+
+def rest(browser: Browser, milliseconds: int) -> None:
+    """Gives the page time to ask and to draw."""
+    browser.value(f"new Promise(done => setTimeout(() => done(1), {milliseconds}))")
+
+
+def complaints(browser: Browser) -> list[str]:
+    return [one for one in browser.complaints() if "NavigationEntryMarkedSkippable" not in one]
+
+
+TITLES = "[...document.querySelectorAll('.tl-track .tl-title')].map(e => e.title)"
+
+
+def panel(browser: Browser) -> str:
+    return str(browser.value("document.querySelector('.tl-panel').innerText"))
+
+
+def press(browser: Browser, key: str) -> None:
+    event = f"new KeyboardEvent('keydown', {{key: {json.dumps(key)}, bubbles: true}})"
+    browser.value(f"document.body.dispatchEvent({event})")
+
+
+def test_every_track_with_slices_has_a_row(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    wanted = ask(
+        "SELECT COALESCE(t.name, ''), COUNT(*) FROM slice AS s JOIN track AS t ON t.id = s.track_id "
+        "GROUP BY t.id, t.name"
+    )
+    seen: set[str] = set()
+    height = tab.value("document.querySelector('.tl-scroll').scrollHeight")
+    for top in range(0, height, 300):
+        tab.value(f"document.querySelector('.tl-scroll').scrollTop = {top}")
+        rest(tab, 60)
+        seen |= set(tab.value(TITLES))
+    tab.value("document.querySelector('.tl-scroll').scrollTop = 0")
+    told = {
+        (title.split("\n")[0], title.split("\n")[1].split(" slice")[0].replace(",", "")) for title in seen
+    }
+    assert told == {(name, str(count)) for name, count in wanted}
+    assert pixels(tab) > 10
+
+
+COUNTED = """(async () => {
+  const own = {headers: {'X-Stepscope': '1'}};
+  const n = (await (await fetch('/api/catalog', own)).json()).tracks.length;
+  const bytes = await (await fetch('/api/timeline?' + %s + [...Array(n).keys()], own)).arrayBuffer();
+  const size = new DataView(bytes).getUint32(0, true);
+  return JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, size))).events
+})()"""
+
+
+def test_cells_of_any_window_count_every_slice(tab: Browser) -> None:
+    """The page asks as it does when it draws; the sum of its cells is what SQL counts."""
+    slices = ask("SELECT ts_ps, dur_ps FROM slice")
+    first = min(ts for ts, _ in slices)
+    last = max(ts + dur for ts, dur in slices)
+    for begin, end, px in (
+        (first, last + 1, 1000),
+        (first + 10**9, first + 4 * 10**10, 300),
+        (first, first + 5 * 10**8, 7),
+    ):
+        query = f"from={begin}&to={end}&px={px}&tracks="
+        got = tab.value(COUNTED % json.dumps(query))
+        wanted = sum(begin <= ts < end or (ts < begin < ts + dur) for ts, dur in slices)
+        assert got == wanted
+
+
+def test_a_click_tells_what_sql_knows_of_a_slice(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    found = None
+    for x in range(300, 340, 8):
+        click(tab, x, 150)
+        rest(tab, 400)
+        if found := tab.value("/slice=([-0-9]+)/.exec(location.hash)?.[1] ?? null"):
+            break
+    assert found is not None
+    ((name, dur_ps, children),) = ask(
+        "SELECT s.name, s.dur_ps, (SELECT COUNT(*) FROM slice AS c WHERE c.parent_id = s.id) "
+        f"FROM slice AS s WHERE s.id = {found}"
+    )
+    told = panel(tab)
+    assert name in told
+    assert f"{dur_ps / 1e9:.3g} ms" in told
+    if children:
+        assert f"{children:,} child" in told
+    press(tab, "f")
+    rest(tab, 400)
+    window = tab.value("/window=([-0-9]+)~([-0-9]+)/.exec(location.hash).slice(1).map(Number)")
+    assert window[1] - window[0] == pytest.approx(2 * dur_ps, rel=0.05)
+    press(tab, "x")
+    press(tab, "Home")
+
+
+def test_a_range_adds_up(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    press(tab, "Home")
+    rest(tab, 200)
+    # What is on the screen now: the panel that opens below leaves room for less.
+    names = [title.split("\n")[0] for title in tab.value(TITLES)]
+    moves = (("pointerdown", 300), ("pointermove", 500), ("pointerup", 500))
+    pointer(tab, *((kind, x, 10, False) for kind, x in moves))
+    _until(tab, "document.querySelector('.tl-panel').innerText.includes('At once')")
+    rest(tab, 400)
+    begin, end = tab.value("/range=([-0-9]+)~([-0-9]+)/.exec(location.hash).slice(1).map(Number)")
+    (first,) = ask("SELECT MIN(ts_ps) FROM slice")[0]
+    rows = ask(
+        "SELECT s.ts_ps, s.dur_ps FROM slice AS s JOIN track AS t ON t.id = s.track_id "
+        f"WHERE t.name IN ({', '.join(repr(n) for n in names)})"
+    )
+    wanted = sum(ts < first + end and ts + dur > first + begin for ts, dur in rows)
+    told = panel(tab)
+    number = int(told.split("Slices")[1].split()[0].replace(",", ""))
+    # Slices that only touch the range may count either way.
+    assert abs(number - wanted) <= 2
+    press(tab, "x")
+
+
+def test_a_search_counts_and_visits(tab: Browser) -> None:
+    _show(tab, "timeline?search=MapV2", "!!document.querySelector('.tl-count')")
+    (wanted,) = ask("SELECT COUNT(*) FROM slice WHERE LOWER(name) LIKE '%mapv2%'")[0]
+    _until(tab, f"document.querySelector('.tl-count').innerText.includes('{wanted:,} slice')")
+    tab.value("document.activeElement.blur()")
+    press(tab, "n")
+    _until(tab, "document.querySelector('.tl-panel h2')?.innerText.toLowerCase().includes('mapv2')")
+    assert "1 of" in tab.value("document.querySelector('.tl-count').innerText")
+
+
+def test_what_was_arranged_survives_a_reload(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    tab.value("document.querySelector('.tl-track [aria-pressed]').click()")
+    _until(tab, "document.querySelector('.tl-group .tl-title').innerText.startsWith('Pinned')")
+    kept = tab.value("Object.entries(localStorage).find(([key]) => key.startsWith('stepscope.timeline'))[1]")
+    assert json.loads(kept)["arrangement"]["pinned"] != []
+    tab.value("document.querySelector('.tl-track [aria-pressed=true]').click()")
+
+
+def test_keys_zoom_and_move(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    spans = []
+    for key in ("Home", "w", "w", "d", "s"):
+        press(tab, key)
+        rest(tab, 350)
+        spans.append(tab.value("/window=([-0-9]+)~([-0-9]+)/.exec(location.hash).slice(1).map(Number)"))
+    lengths = [end - begin for begin, end in spans]
+    assert lengths[0] > lengths[1] > lengths[2]
+    assert lengths[3] == pytest.approx(lengths[2])
+    assert spans[3][0] > spans[2][0]
+    assert lengths[4] > lengths[3]
+
+
+def test_the_page_complains_of_nothing(tab: Browser) -> None:
+    assert complaints(tab) == []
+    assert all(url.startswith(("http://127.0.0.1:", "data:")) for url in tab.requests())
+
+
+def chrome(path: Path, events: list[dict[str, Any]]) -> Path:
+    path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    return path
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    events = [
+        {
+            "ph": "X",
+            "name": name,
+            "cat": name,
+            "pid": 1,
+            "tid": 1,
+            "ts": 100 * i,
+            "dur": 90,
+            "args": {name: name},
+        }
+        for i, name in enumerate(HOSTILE)
+    ]
+    events += [{"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": HOSTILE[0]}}]
+    recording = chrome(tmp_path / "t.json", events)
+    with served(tmp_path / "cache", recording) as browser:
+        browser.value("window.alert = window.confirm = window.prompt = () => { window.dialogs = 1 }")
+        _until(browser, DRAWN)
+        for x in range(30, 1000, 60):
+            click(browser, x, 75)
+            rest(browser, 60)
+        press(browser, "Home")
+        _show(browser, "timeline?search=script", "!!document.querySelector('.tl-count')")
+        assert browser.value("window.dialogs ?? 0") == 0
+        assert (
+            browser.value(
+                "document.querySelectorAll('.timeline script, .timeline iframe, .timeline img').length"
+            )
+            == 0
+        )
+        assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("events", [
+    [],
+    [{"ph": "X", "name": "only", "pid": 1, "tid": 1, "ts": 5, "dur": 1}],
+    [{"ph": "X", "name": "day", "pid": 1, "tid": 1, "ts": -5, "dur": 86_400_000_000}],
+    [{"ph": "X", "name": "n" * 1_000_000, "pid": 1, "tid": 1, "ts": 5, "dur": 1}],
+], ids=["none", "one", "a day that begins before the origin", "a name of a megabyte"])  # fmt: skip
+def test_odd_recordings_are_shown(tmp_path: Path, events: list[dict[str, Any]]) -> None:
+    with served(tmp_path / "cache", chrome(tmp_path / "t.json", events)) as browser:
+        if events:
+            _until(browser, DRAWN)
+            _until(browser, "!document.querySelector('.tl-panel .problem')")
+            rest(browser, 500)
+            click(browser, 510, 75)
+            _until(browser, "!!document.querySelector('.tl-panel h2')")
+        else:
+            _until(browser, "document.querySelector('.tl-panel').innerText.includes('no slices')")
+        assert complaints(browser) == []
+
+
+def test_ten_thousand_tracks_scroll(tmp_path: Path) -> None:
+    events = [
+        {"ph": "X", "name": f"op{i % 7}", "pid": i // 100, "tid": i, "ts": i, "dur": 5000}
+        for i in range(10_000)
+    ]
+    with served(tmp_path / "cache", chrome(tmp_path / "t.json", events)) as browser:
+        _until(browser, DRAWN)
+        assert browser.value("document.querySelectorAll('.tl-row').length") < 100
+        browser.value("document.querySelector('.tl-scroll').scrollTop = 1e9")
+        rest(browser, 500)
+        assert browser.value("document.querySelector('.tl-corner').innerText") == "10,000 tracks"
+        titles = browser.value(
+            "[...document.querySelectorAll('.tl-track .tl-title')].map(e => e.title).join('|')"
+        )
+        assert "9999" in titles or "9,999" in titles

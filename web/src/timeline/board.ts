@@ -1,0 +1,301 @@
+// The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it.
+import { batch, computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import { get } from "../api";
+import { keep, recall } from "../theme";
+import type { Catalog } from "../types";
+import { cellAt, type Hit } from "./hit";
+import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible } from "./lanes";
+import { read, write } from "./link";
+import { type Arrow, type Band, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
+import type { Detail, Found, Ranged } from "./panel";
+import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
+import { Store } from "./store";
+
+const MOST_FOUND = 500;
+const MOST_ARROWS = 12;
+const MOST_COUNTERS_PX = 2000;
+
+interface Kept { arrangement: Arrangement; marks: Window[]; colouring: Colouring }
+interface Counters { series: { name: string; series: string; track: number | null; points: [number | string, number | null][] }[] }
+
+export class Board {
+  readonly origin: bigint;
+  readonly whole: number;
+  readonly bands: Band[];
+  readonly window = signal<Window>({ from: 0, to: 1 });
+  readonly size = signal({ width: 800, height: 400 });
+  readonly top = signal(0);
+  readonly arrangement = signal<Arrangement>(UNARRANGED);
+  readonly colouring = signal<Colouring>("class");
+  readonly marks = signal<Window[]>([]);
+  readonly selected = signal<string | null>(null);
+  readonly detail = signal<Detail | null>(null);
+  readonly range = signal<Window | null>(null);
+  readonly ranged = signal<Ranged | null>(null);
+  readonly text = signal("");
+  readonly found = signal<Found | null>(null);
+  readonly foundAt = signal(-1);
+  readonly hover = signal<{ hit: Hit; x: number; y: number } | null>(null);
+  readonly error = signal<unknown>(null);
+  readonly series = signal<Map<string, Series>>(new Map());
+  private readonly arrows = signal<{ id: string; from: boolean; ps: number; track: number; depth: number }[]>([]);
+  private readonly arrived = signal(0);
+  readonly rows: ReadonlySignal<Lane[]>;
+  readonly shown: ReadonlySignal<Lane[]>;
+  readonly foundNames: ReadonlySignal<ReadonlySet<number> | null>;
+  readonly store: Store;
+  private readonly key: string;
+  private frame = 0;
+  private later = 0;
+  private asked: AbortController | null = null;
+  private stop: (() => void)[] = [];
+
+  constructor(readonly catalog: Catalog, readonly names: Names) {
+    this.origin = BigInt(catalog.start_ps);
+    this.whole = Math.max(Number(BigInt(catalog.end_ps) - this.origin), 1);
+    this.bands = catalog.steps
+      .map((step) => ({ from: this.offset(step.ts_ps), to: this.offset(step.ts_ps) + Number(step.dur_ps), title: `${step.name ?? "step"} ${step.step}`, short: String(step.step), averaged: step.averaged }))
+      .sort((a, b) => a.from - b.from);
+    this.store = new Store(this.origin, this.whole, () => { this.arrived.value++; this.error.value = this.store.error; });
+    this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title }]) => ({ key, title })), this.arrangement.value));
+    this.shown = computed(() => visible(this.rows.value, this.top.value, this.size.value.height - RULER));
+    this.foundNames = computed(() => {
+      const text = this.found.value ? this.text.value.toLowerCase() : "";
+      return text ? new Set(names.names.flatMap((name, i) => (name.toLowerCase().includes(text) ? [i] : []))) : null;
+    });
+    this.key = `stepscope.timeline.${catalog.title}`;
+    this.remember();
+    this.follow(location.hash);
+  }
+
+  /** Picoseconds after the first moment. */
+  offset(ps: number | string): number {
+    return Number(BigInt(ps) - this.origin);
+  }
+
+  /** Draws whenever something has changed, at most once a frame, and asks for what is missing. */
+  begin(canvas: HTMLCanvasElement, ink: () => Ink): () => void {
+    const context = canvas.getContext("2d")!;
+    const draw = () => {
+      this.frame = 0;
+      const { width, height } = this.size.value, ratio = devicePixelRatio || 1;
+      if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(height * ratio);
+      }
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      paint(context, {
+        width, height, top: this.top.value, window: this.window.value, rows: this.shown.value, pieces: this.store.kept,
+        series: this.series.value, bands: this.bands, names: this.names, colouring: this.colouring.value,
+        selected: this.selected.value === null ? null : BigInt(this.selected.value), found: this.foundNames.value,
+        range: this.range.value, marks: this.marks.value, arrows: this.drawnArrows(),
+      }, ink());
+    };
+    const parts = [this.window, this.size, this.top, this.shown, this.colouring, this.marks, this.selected, this.range, this.foundNames, this.arrived, this.series, this.arrows];
+    this.stop = [
+      effect(() => { parts.forEach((part) => part.value); if (!this.frame) this.frame = requestAnimationFrame(draw); }),
+      effect(() => {
+        const tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : []));
+        this.arrived.value;
+        this.store.want(this.window.value, tracks, this.size.value.width);
+      }),
+      effect(() => { this.window.value; this.selected.value; this.range.value; this.text.value; this.settle(); }),
+      effect(() => keep(this.key, JSON.stringify({ arrangement: this.arrangement.value, marks: this.marks.value, colouring: this.colouring.value } satisfies Kept))),
+    ];
+    const followed = () => this.follow(location.hash);
+    addEventListener("hashchange", followed);
+    void this.readCounters();
+    return () => {
+      removeEventListener("hashchange", followed);
+      cancelAnimationFrame(this.frame);
+      clearTimeout(this.later);
+      this.frame = 0;
+      this.stop.forEach((end) => end());
+    };
+  }
+
+  redraw(): void { this.arrived.value++; }
+
+  /** What waits until the window rests: the address, and the counters of the new window. */
+  private settle(): void {
+    clearTimeout(this.later);
+    this.later = window.setTimeout(() => {
+      const place = write({ window: this.window.value, slice: this.selected.value, range: this.range.value, search: this.text.value });
+      if (location.hash.startsWith("#timeline")) history.replaceState(null, "", place);
+      void this.readCounters();
+    }, 250);
+  }
+
+  private remember(): void {
+    let kept: Partial<Kept>;
+    try { kept = JSON.parse(recall(this.key) ?? "{}") as Partial<Kept>; } catch { return; } // what was kept is not ours any more
+    this.arrangement.value = { ...UNARRANGED, ...kept.arrangement };
+    this.marks.value = Array.isArray(kept.marks) ? kept.marks.filter((mark) => mark.from < mark.to) : [];
+    this.colouring.value = kept.colouring ?? "class";
+  }
+
+  private follow(hash: string): void {
+    const place = read(hash, this.origin);
+    batch(() => {
+      this.window.value = within(place.window ?? { from: -0.02 * this.whole, to: 1.02 * this.whole }, this.whole);
+      if (place.slice !== this.selected.value) void this.select(place.slice, place.slice !== null && place.window === null);
+      if (place.range) void this.choose(place.range);
+      if (place.search && place.search !== this.text.value) void this.search(place.search);
+    });
+  }
+
+  zoom(around: number, factor: number): void { this.window.value = zoomed(this.window.value, around, factor, this.whole); }
+  zoomHere(factor: number): void { this.zoom((this.window.value.from + this.window.value.to) / 2, factor); }
+  pan(part: number): void { this.window.value = moved(this.window.value, part, this.whole); }
+  home(): void { this.window.value = within({ from: -0.02 * this.whole, to: 1.02 * this.whole }, this.whole); }
+  at(x: number): number { return psAt(this.window.value, this.size.value.width, x); }
+  hitAt(x: number, y: number): Hit | null {
+    return cellAt(this.shown.value, this.store.kept, this.window.value, this.size.value.width, this.top.value, x, y);
+  }
+
+  /** Shows the selected slice, or else the range, in full. */
+  zoomToSelection(): void {
+    const slice = this.detail.value?.slice, range = this.range.value;
+    if (slice) {
+      const from = this.offset(slice.ts_ps);
+      this.window.value = showing(from, from + Number(slice.dur_ps), this.whole);
+    } else if (range) this.window.value = showing(range.from, range.to, this.whole);
+  }
+
+  /** Keeps the range, or the span of the selected slice, as a mark. */
+  mark(): void {
+    const slice = this.detail.value?.slice, range = this.range.value;
+    const from = slice ? this.offset(slice.ts_ps) : 0;
+    const span = range ?? (slice ? { from, to: from + Number(slice.dur_ps) } : null);
+    if (span && span.to > span.from) this.marks.value = [...this.marks.value, span];
+  }
+
+  clear(): void {
+    batch(() => {
+      this.selected.value = this.detail.value = this.range.value = this.ranged.value = null;
+      this.arrows.value = [];
+      this.error.value = null;
+    });
+  }
+
+  /** What is under a click: a slice is shown in full; a cell of several is opened. */
+  async pick(hit: Hit | null): Promise<void> {
+    if (!hit) return this.clear();
+    const { piece, cell } = hit, { cells } = piece;
+    if (cells.count[cell]! > 1) {
+      const from = piece.from + cells.start[cell]!;
+      this.window.value = showing(from, from + cells.width[cell]!, this.whole);
+    } else await this.select(cells.id[cell]!.toString(), false);
+  }
+
+  /** Selects a slice by its id. reveal: moves the window and the rows to it. */
+  async select(id: string | null, reveal: boolean): Promise<void> {
+    this.selected.value = id;
+    this.arrows.value = [];
+    if (id === null) { this.detail.value = null; return; }
+    const detail = await this.ask<Detail>(`/api/slice/${id}`);
+    if (!detail || this.selected.value !== id) return;
+    batch(() => { this.detail.value = detail; this.range.value = this.ranged.value = null; });
+    if (reveal) this.reveal(this.offset(detail.slice.ts_ps), Number(detail.slice.dur_ps), detail.track?.track ?? null);
+    await this.connect(id, detail);
+  }
+
+  private reveal(from: number, long: number, track: number | null): void {
+    const window = this.window.value;
+    if (from < window.from || from + long > window.to || long < spanOf(window) / 200) this.window.value = showing(from, from + long, this.whole);
+    const row = this.rows.value.find((r) => r.track !== null && r.track.track === track);
+    const { height } = this.size.value;
+    if (row && (row.y < this.top.value || row.y + LANE > this.top.value + height - RULER)) this.top.value = Math.max(0, Math.min(row.y - 60, heightOf(this.rows.value) - height + RULER));
+  }
+
+  /** Where the arrows of the selected slice lead. */
+  private async connect(id: string, detail: Detail): Promise<void> {
+    const ends = await Promise.all(detail.flows.slice(0, MOST_ARROWS).map(async (flow) => {
+      const other = await this.ask<Detail>(`/api/slice/${flow.other_id}`);
+      if (!other?.track) return [];
+      const from = flow.direction === "from", begin = this.offset(other.slice.ts_ps);
+      return [{ id, from, ps: from ? begin + Number(other.slice.dur_ps) : begin, track: other.track.track, depth: Number(other.slice["depth"] ?? 0) }];
+    }));
+    if (this.selected.value === id) this.arrows.value = ends.flat();
+  }
+
+  private drawnArrows(): Arrow[] {
+    const detail = this.detail.value;
+    if (!detail?.track || !this.arrows.value.length) return [];
+    const y = (track: number, depth: number) => {
+      const row = this.rows.value.find((r) => r.track?.track === track);
+      return row ? RULER + row.y - this.top.value + (row.closed ? 0 : depth) * LANE + LANE / 2 : null;
+    };
+    const mine = y(detail.track.track, Number(detail.slice["depth"] ?? 0)), begin = this.offset(detail.slice.ts_ps), end = begin + Number(detail.slice.dur_ps);
+    return this.arrows.value.flatMap((arrow) => {
+      const other = y(arrow.track, arrow.depth);
+      if (mine === null || other === null) return [];
+      return [arrow.from ? { fromPs: arrow.ps, fromY: other, toPs: begin, toY: mine } : { fromPs: end, fromY: mine, toPs: arrow.ps, toY: other }];
+    });
+  }
+
+  /** Totals of a range, of the tracks on the screen or between two heights of it. */
+  async choose(range: Window, tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : []))): Promise<void> {
+    batch(() => { this.selected.value = this.detail.value = this.ranged.value = null; this.arrows.value = []; this.range.value = range; });
+    const every = tracks.length ? tracks : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
+    if (!every.length) return;
+    this.asked?.abort();
+    this.asked = new AbortController();
+    const at = (ps: number) => (this.origin + BigInt(Math.round(ps))).toString();
+    const ranged = await this.ask<Ranged>(`/api/range?from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}&tracks=${every.join(",")}`, this.asked.signal);
+    if (ranged && this.range.value === range) batch(() => { this.ranged.value = ranged; this.rangedTracks.value = every.length; });
+  }
+  readonly rangedTracks = signal(0);
+
+  /** Looks for a text in the names of all slices, on and off the screen. */
+  async search(text: string): Promise<void> {
+    batch(() => { this.text.value = text; this.foundAt.value = -1; });
+    if (!text) { this.found.value = null; return; }
+    const found = await this.ask<Found>(`/api/search?q=${encodeURIComponent(text)}&limit=${MOST_FOUND}`);
+    if (found && this.text.value === text) this.found.value = found;
+  }
+
+  /** Goes to the next or the previous slice that was found. */
+  async turn(by: number): Promise<void> {
+    const slices = this.found.value?.slices ?? [];
+    if (!slices.length) return;
+    this.foundAt.value = (this.foundAt.value + by + slices.length + (this.foundAt.value < 0 && by < 0 ? 1 : 0)) % slices.length;
+    await this.select(slices[this.foundAt.value]!.id, true);
+  }
+
+  arrange(change: Partial<Arrangement>): void { this.arrangement.value = { ...this.arrangement.value, ...change }; }
+  toggle(list: "pinned" | "closed", key: number | string): void {
+    const held = this.arrangement.value[list] as (number | string)[];
+    this.arrange({ [list]: held.includes(key) ? held.filter((one) => one !== key) : [...held, key] });
+  }
+  /** Puts a track before its neighbour above. */
+  raise(track: number): void {
+    const tracks = this.rows.value.flatMap((row) => (row.track ? [row.track.track] : [])), above = tracks[tracks.indexOf(track) - 1];
+    if (above !== undefined) this.arrange({ moved: [...this.arrangement.value.moved.slice(-200), [track, above]] });
+  }
+  closeAll(shut: boolean): void { this.arrange({ closed: shut ? this.catalog.tracks.map((track) => track.track) : [] }); }
+
+  private async readCounters(): Promise<void> {
+    const { from, to } = this.window.value, at = (ps: number) => (this.origin + BigInt(Math.trunc(ps))).toString();
+    const px = Math.min(MOST_COUNTERS_PX, Math.max(1, Math.round(this.size.value.width)));
+    const found = await this.ask<Counters>(`/api/counters?from=${at(from)}&to=${at(to)}&px=${px}`);
+    if (!found) return;
+    const host = (track: number | null) => (track === null ? null : this.catalog.tracks[track]);
+    this.series.value = new Map(found.series.map(({ name, series, track, points }) => [
+      `${track}\u001f${name}\u001f${series}`,
+      { title: [host(track)?.process, name, series !== name && series].filter(Boolean).join(" · "), points: points.map(([ps, value]) => [this.offset(ps), value]) },
+    ]));
+  }
+
+  /** Asks the server; what it refuses is shown, what was dropped on purpose is not. */
+  private async ask<T>(path: string, abort?: AbortSignal): Promise<T | null> {
+    try {
+      return await get<T>(path, abort);
+    } catch (failure) {
+      if (!(failure instanceof DOMException && failure.name === "AbortError")) this.error.value = failure;
+      return null;
+    }
+  }
+}
+
+

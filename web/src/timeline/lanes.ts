@@ -1,0 +1,109 @@
+// Which rows there are, from top to bottom, and how high each is.
+import type { Track } from "../types";
+
+/** What people changed about the rows; kept for each recording. */
+export interface Arrangement {
+  /** Tracks on top, by number. */
+  pinned: number[];
+  /** Tracks, and groups by their key, of which one lane or the title is shown. */
+  closed: (number | string)[];
+  /** Tracks moved before another: pairs of numbers, the latest last. */
+  moved: [number, number][];
+  filter: string;
+}
+
+export const UNARRANGED: Arrangement = { pinned: [], closed: [], moved: [], filter: "" };
+
+export interface Lane {
+  kind: "group" | "track" | "counter";
+  /** Key of a group or a counter; number of a track. */
+  key: number | string;
+  title: string;
+  about: string;
+  y: number;
+  height: number;
+  closed: boolean;
+  track: Track | null;
+}
+
+export const LANE = 16;
+export const GROUP = 22;
+export const COUNTER = 40;
+const GAP = 4;
+
+export const groupOf = (track: Track): string => [track.run_id, track.host_id, track.group].join("\u001f");
+
+/** What a track is, in words. */
+export function aboutTrack(track: Track): string {
+  const what = [track.kind, track.device && track.device !== track.group ? track.device : null].filter(Boolean).join(", ");
+  return `${track.slices.toLocaleString("en")} ${track.slices === 1 ? "slice" : "slices"}${what ? ` · ${what}` : ""}`;
+}
+
+export const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;
+
+/** Runs and hosts are named where there are several. */
+function titleOfGroup(track: Track, tracks: Track[]): string {
+  const several = (key: "run_id" | "host_id") => tracks.some((other) => other[key] !== track[key]);
+  const names = [several("run_id") && track.run_id, several("host_id") && track.host_id, track.group];
+  return [...new Set(names.filter(Boolean))].join(" / ");
+}
+
+function ordered(tracks: Track[], moved: [number, number][]): Track[] {
+  const list = [...tracks];
+  for (const [who, before] of moved) {
+    const from = list.findIndex((t) => t.track === who);
+    const [one] = from < 0 ? [] : list.splice(from, 1);
+    const to = list.findIndex((t) => t.track === before);
+    if (one) list.splice(to < 0 ? from : to, 0, one);
+  }
+  return list;
+}
+
+/** Rows from top to bottom. counters: key and title of each. */
+export function lanes(tracks: Track[], counters: { key: string; title: string }[], arrangement: Arrangement): Lane[] {
+  const { pinned, closed, filter } = arrangement;
+  const text = filter.toLowerCase();
+  const fits = (track: Track) => !text || `${titleOf(track)} ${track.group} ${track.host_id} ${track.run_id} ${track.kind}`.toLowerCase().includes(text);
+  const shown = ordered(tracks.filter((t) => t.slices > 0 && fits(t)), arrangement.moved);
+  const found: Lane[] = [];
+  let y = 0;
+  const add = (lane: Omit<Lane, "y">) => { found.push({ ...lane, y }); y += lane.height; };
+  const addTrack = (track: Track) => {
+    const shut = closed.includes(track.track);
+    const height = (shut ? 1 : Math.max(1, track.depths)) * LANE + GAP;
+    add({ kind: "track", key: track.track, title: titleOf(track), about: aboutTrack(track), height, closed: shut, track });
+  };
+  const addGroup = (key: string, title: string, about: string): boolean => {
+    const shut = closed.includes(key);
+    add({ kind: "group", key, title, about, height: GROUP, closed: shut, track: null });
+    return !shut;
+  };
+  const onTop = pinned.map((n) => shown.find((t) => t.track === n)).filter((t) => t !== undefined);
+  if (onTop.length && addGroup("pinned", "Pinned", "")) onTop.forEach(addTrack);
+  const groups = new Map<string, Track[]>();
+  for (const track of shown.filter((t) => !pinned.includes(t.track))) groups.set(groupOf(track), [...(groups.get(groupOf(track)) ?? []), track]);
+  for (const [key, members] of groups) {
+    const count = `${members.length} ${members.length === 1 ? "track" : "tracks"}`;
+    if (addGroup(key, titleOfGroup(members[0]!, tracks), count)) members.forEach(addTrack);
+  }
+  const series = counters.filter((c) => !text || c.title.toLowerCase().includes(text));
+  if (series.length && addGroup("counters", "Counters", `${series.length}`)) {
+    for (const { key, title } of series) add({ kind: "counter", key, title, about: "", height: COUNTER, closed: false, track: null });
+  }
+  return found;
+}
+
+export const heightOf = (rows: Lane[]): number => { const last = rows[rows.length - 1]; return last ? last.y + last.height : 0; };
+
+/** The rows that are at least partly within a stretch of the page. */
+export function visible(rows: Lane[], top: number, height: number): Lane[] {
+  let low = 0;
+  for (let high = rows.length; low < high;) {
+    const middle = (low + high) >> 1;
+    if (rows[middle]!.y + rows[middle]!.height <= top) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (end < rows.length && rows[end]!.y < top + height) end++;
+  return rows.slice(low, end);
+}

@@ -1,0 +1,247 @@
+// Draws the window on a canvas. Knows nothing of requests and of what the mouse does.
+import { duration } from "../format";
+import { LANE, type Lane } from "./lanes";
+import { pixelOf, spanOf, ticks, type Window } from "./scale";
+import type { Piece } from "./store";
+
+export const RULER = 40;
+/** Below this many pixels a slice has no text. */
+const LEAST_TEXT = 28;
+
+export interface Ink { classes: string[]; text: string; quiet: string; edge: string; paper: string; card: string; accent: string; font: string }
+export interface Names { names: string[]; classes: number[]; op_types: (string | null)[] }
+export type Colouring = "class" | "op type" | "name";
+/** A step. short: what is written where the title has no room. */
+export interface Band { from: number; to: number; title: string; short: string; averaged: boolean }
+export interface Series { title: string; points: [number, number | null][] }
+export interface Arrow { fromPs: number; fromY: number; toPs: number; toY: number }
+
+export interface Scene {
+  width: number;
+  height: number;
+  /** Of the rows' own page, what lies above the screen. */
+  top: number;
+  window: Window;
+  rows: Lane[];
+  pieces: ReadonlyMap<number, Piece>;
+  series: ReadonlyMap<string, Series>;
+  bands: Band[];
+  names: Names;
+  colouring: Colouring;
+  selected: bigint | null;
+  /** Names that a search found; null when there is none. */
+  found: ReadonlySet<number> | null;
+  range: Window | null;
+  marks: Window[];
+  arrows: Arrow[];
+}
+
+/** Colours of kinds without an order: hues that are far apart for neighbours, light enough for dark text. */
+const hue = (text: string): number => { let h = 0; for (let i = 0; i < text.length; i++) h = (h * 31 + text.charCodeAt(i)) | 0; return ((h >>> 0) * 137.508) % 360; };
+
+export class Colours {
+  private readonly known = new Map<string, string>();
+  constructor(private readonly ink: Ink, private readonly names: Names, private readonly colouring: Colouring) {}
+
+  of(name: number): string {
+    const kind = this.colouring === "class" ? null : this.colouring === "name" ? this.names.names[name] : this.names.op_types[name];
+    if (!kind) return this.ink.classes[this.names.classes[name] ?? -1] ?? this.ink.quiet;
+    let colour = this.known.get(kind);
+    if (!colour) this.known.set(kind, (colour = `oklch(0.66 0.11 ${hue(kind).toFixed(0)})`));
+    return colour;
+  }
+}
+
+/** A moment on the ruler, with as many digits as tell it from its neighbours. */
+export function moment(ps: number, step: number): string {
+  const [factor, unit] = ([[1e12, "s"], [1e9, "ms"], [1e6, "µs"], [1e3, "ns"], [1, "ps"]] as const).find(([f]) => Math.max(Math.abs(ps), step) >= f) ?? [1, "ps"];
+  const digits = Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9));
+  return `${(ps / factor).toFixed(Math.min(digits, 12))} ${unit}`;
+}
+
+const MOST_LABEL = 11; // characters between two ticks
+
+/** What is written at ticks: where whole moments are too long, the first, and how much later the others are. */
+export function labels(at: number[], step: number): string[] {
+  const whole = at.map((ps) => moment(ps, step));
+  if (whole.every((label) => label.length <= MOST_LABEL)) return whole;
+  return at.map((ps, i) => (i ? `+${moment(ps - at[0]!, step)}` : whole[0]!));
+}
+
+export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink): void {
+  const { width, height } = scene;
+  context.fillStyle = ink.card;
+  context.fillRect(0, 0, width, height);
+  context.font = ink.font;
+  context.textBaseline = "middle";
+  bands(context, scene, ink);
+  context.save();
+  context.beginPath();
+  context.rect(0, RULER, width, height - RULER);
+  context.clip();
+  const colours = new Colours(ink, scene.names, scene.colouring);
+  for (const row of scene.rows) {
+    const y = RULER + row.y - scene.top;
+    context.fillStyle = ink.edge;
+    context.fillRect(0, y + row.height - 1, width, 1);
+    if (row.kind === "track" && row.track) track(context, scene, ink, colours, row, y);
+    else if (row.kind === "counter") counter(context, scene, ink, row, y);
+  }
+  spans(context, scene, ink);
+  arrows(context, scene, ink);
+  context.restore();
+  ruler(context, scene, ink);
+}
+
+function bands(context: CanvasRenderingContext2D, { bands, window, width, height }: Scene, ink: Ink): void {
+  bands.forEach((band, i) => {
+    const left = pixelOf(window, width, band.from), right = pixelOf(window, width, band.to);
+    if (right < 0 || left > width || right - left < 3) return;
+    context.globalAlpha = i % 2 ? 0.25 : 0.55;
+    context.fillStyle = ink.paper;
+    context.fillRect(left, RULER, right - left, height);
+    context.globalAlpha = 1;
+    context.fillStyle = ink.edge;
+    context.fillRect(Math.round(left), 18, 1, height);
+  });
+}
+
+function ruler(context: CanvasRenderingContext2D, { window, width, bands }: Scene, ink: Ink): void {
+  context.fillStyle = ink.paper;
+  context.fillRect(0, 0, width, RULER);
+  context.fillStyle = ink.edge;
+  context.fillRect(0, RULER - 1, width, 1);
+  const { at, step } = ticks(window, width, 90);
+  const written = labels(at, step);
+  let until = -1;
+  at.forEach((ps, i) => {
+    const x = Math.round(pixelOf(window, width, ps));
+    context.fillStyle = ink.edge;
+    context.fillRect(x, 0, 1, 18);
+    context.fillStyle = ink.quiet;
+    if (x + 4 < until) return;
+    context.fillText(written[i]!, x + 4, 10);
+    until = x + 10 + context.measureText(written[i]!).width;
+  });
+  let free = -1;
+  for (const band of bands) {
+    const left = Math.max(pixelOf(window, width, band.from), 0), right = Math.min(pixelOf(window, width, band.to), width);
+    if (right <= left || left < free) continue;
+    const text = [band.title, band.short].find((one) => context.measureText(one).width <= right - left - 6);
+    if (text === undefined) continue;
+    context.fillStyle = band.averaged ? ink.text : ink.quiet;
+    context.fillText(text, left + 4, 29);
+    free = left + 4 + context.measureText(text).width;
+  }
+}
+
+function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colours: Colours, row: Lane, y: number): void {
+  const piece = scene.pieces.get(row.track!.track);
+  if (!piece) {
+    context.fillStyle = ink.quiet;
+    context.fillText("…", 6, y + LANE / 2);
+    return;
+  }
+  const { window, width } = scene, { cells } = piece, scale = width / spanOf(window);
+  for (let i = piece.begin; i < piece.end; i++) {
+    const lane = row.closed ? 0 : cells.depth[i]!;
+    if (row.closed && cells.depth[i]) continue;
+    const top = y + lane * LANE;
+    if (top > scene.height || top + LANE < RULER) continue;
+    const left = (cells.start[i]! + piece.from - window.from) * scale;
+    const wide = cells.width[i]! * scale;
+    if (left > width || left + wide < 0) continue;
+    const x = Math.max(left, -1), w = Math.max(Math.min(left + wide, width + 1) - x, 1);
+    const several = cells.count[i]! > 1, name = cells.name[i]!;
+    const faint = scene.found !== null && !scene.found.has(name);
+    // A dense cell is as strong as the part of it that slices cover.
+    context.globalAlpha = (several ? 0.35 + 0.65 * Math.min(1, cells.busy[i]! / (cells.width[i]! || 1)) : 1) * (faint ? 0.25 : 1);
+    context.fillStyle = colours.of(name);
+    context.fillRect(x, top + 1, w > 2 ? w - 0.5 : w, LANE - 2);
+    context.globalAlpha = 1;
+    if (scene.selected !== null && cells.id[i] === scene.selected) {
+      context.strokeStyle = ink.text;
+      context.lineWidth = 2;
+      context.strokeRect(x, top + 1, Math.max(w, 3), LANE - 2);
+    }
+    if (w < LEAST_TEXT) continue;
+    const text = fitted(context, several ? `${cells.count[i]!.toLocaleString("en")} slices` : (scene.names.names[name] ?? ""), w - 6);
+    if (!text) continue;
+    context.fillStyle = "#10151a";
+    context.fillText(text, x + 3, top + LANE / 2 + 0.5);
+  }
+}
+
+function counter(context: CanvasRenderingContext2D, { series, window, width }: Scene, ink: Ink, row: Lane, y: number): void {
+  const points = series.get(String(row.key))?.points;
+  if (!points?.length) return;
+  const values = points.map(([, v]) => v).filter((v) => v !== null);
+  const low = Math.min(0, ...values), high = Math.max(...values, low + 1e-9);
+  const at = (v: number) => y + row.height - 4 - ((v - low) / (high - low)) * (row.height - 14);
+  context.strokeStyle = ink.accent;
+  context.lineWidth = 1.25;
+  context.beginPath();
+  let last: number | null = null;
+  for (const [ps, v] of points) {
+    const x = pixelOf(window, width, ps);
+    if (v !== null) {
+      if (last === null) context.moveTo(x, at(v));
+      else { context.lineTo(x, at(last)); context.lineTo(x, at(v)); }
+    }
+    last = v;
+  }
+  if (last !== null) context.lineTo(width, at(last));
+  context.stroke();
+}
+
+function spans(context: CanvasRenderingContext2D, { window, width, height, range, marks }: Scene, ink: Ink): void {
+  for (const span of [...marks, ...(range ? [range] : [])]) {
+    const left = pixelOf(window, width, span.from), right = pixelOf(window, width, span.to);
+    if (right < 0 || left > width) continue;
+    context.fillStyle = ink.accent;
+    context.globalAlpha = span === range ? 0.18 : 0.1;
+    context.fillRect(left, RULER, Math.max(right - left, 1), height);
+    context.globalAlpha = 1;
+    context.fillRect(left, RULER, 1, height);
+    context.fillRect(right, RULER, 1, height);
+    const text = duration(span.to - span.from), room = context.measureText(text).width;
+    context.fillStyle = ink.card;
+    const x = Math.min(Math.max((left + right - room) / 2, 2), width - room - 2);
+    context.fillRect(x - 3, RULER + 2, room + 6, 16);
+    context.fillStyle = ink.text;
+    context.fillText(text, x, RULER + 10);
+  }
+}
+
+function arrows(context: CanvasRenderingContext2D, { arrows, window, width }: Scene, ink: Ink): void {
+  context.strokeStyle = context.fillStyle = ink.text;
+  context.lineWidth = 1;
+  for (const { fromPs, fromY, toPs, toY } of arrows) {
+    const x0 = pixelOf(window, width, fromPs), x1 = pixelOf(window, width, toPs);
+    if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > width) continue;
+    const bend = Math.max(20, Math.abs(x1 - x0) / 3);
+    context.beginPath();
+    context.moveTo(x0, fromY);
+    context.bezierCurveTo(x0 + bend, fromY, x1 - bend, toY, x1, toY);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(x1, toY);
+    context.lineTo(x1 - 6, toY - 3);
+    context.lineTo(x1 - 6, toY + 3);
+    context.fill();
+  }
+}
+
+/** As much of a text as fits; "" when that would be less than three characters. */
+function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  // Most names are longer than their slices: measure a guess first.
+  const guess = Math.floor(room / 5);
+  if (guess < 3) return "";
+  let cut = text.length > guess ? text.slice(0, guess) : text;
+  let wide = context.measureText(cut).width;
+  while (wide > room && cut.length > 2) {
+    cut = cut.slice(0, Math.max(2, Math.floor((cut.length * room) / wide)));
+    wide = context.measureText(cut).width;
+  }
+  return cut.length === text.length ? text : cut.length > 3 ? `${cut.slice(0, -1)}…` : "";
+}

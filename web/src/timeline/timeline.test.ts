@@ -1,0 +1,170 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Track } from "../types";
+import { decode } from "./frame";
+import { cellAt, rowAt } from "./hit";
+import { groupOf, heightOf, lanes, UNARRANGED, visible } from "./lanes";
+import { read, write } from "./link";
+import { labels, RULER } from "./paint";
+import { LEAST_PS, moved, pixelOf, psAt, showing, spanOf, ticks, within, zoomed } from "./scale";
+import { covers, pieces, wider } from "./store";
+
+const whole = fc.double({ min: 1, max: 1e16, noNaN: true });
+const part = fc.double({ min: 0, max: 1, noNaN: true });
+const windows = fc.record({ whole, a: part, b: part }).map(({ whole, a, b }) => ({ whole, window: within({ from: Math.min(a, b) * whole, to: Math.max(a, b) * whole }, whole) }));
+
+describe("the window", () => {
+  it("stays within the recording, and is never too short to draw", () => {
+    fc.assert(fc.property(windows, fc.double({ min: -50, max: 50, noNaN: true }), ({ whole, window }, by) => {
+      for (const one of [window, moved(window, by, whole), zoomed(window, window.from, Math.exp(by / 10), whole)]) {
+        const slack = 1e-9 * (whole + LEAST_PS) + 1;
+        expect(one.from).toBeGreaterThanOrEqual(-0.02 * whole - LEAST_PS / 2 - slack);
+        expect(one.to).toBeLessThanOrEqual(1.02 * whole + LEAST_PS / 2 + slack);
+        expect(spanOf(one)).toBeGreaterThan(0);
+      }
+    }));
+  });
+  it("turns pixels into moments and back", () => {
+    fc.assert(fc.property(windows, fc.integer({ min: 50, max: 4000 }), part, ({ window }, width, at) => {
+      expect(pixelOf(window, width, psAt(window, width, at * width))).toBeCloseTo(at * width, 3);
+    }));
+  });
+  it("keeps the moment under the mouse where it is", () => {
+    fc.assert(fc.property(fc.double({ min: 0.2, max: 0.8, noNaN: true }), fc.double({ min: 0.5, max: 1.5, noNaN: true }), (at, factor) => {
+      const window = { from: 4e9, to: 5e9 }, around = psAt(window, 1000, at * 1000);
+      expect(pixelOf(zoomed(window, around, factor, 1e10), 1000, around)).toBeCloseTo(at * 1000, 3);
+    }));
+  });
+  it("shows a span with room around it", () => {
+    const shown = showing(4e9, 4e9 + 100, 1e10);
+    expect(shown.from).toBeLessThan(4e9);
+    expect(shown.to).toBeGreaterThan(4e9 + 100);
+  });
+  it("has ticks that are neither crowded nor rare", () => {
+    fc.assert(fc.property(windows, fc.integer({ min: 300, max: 4000 }), ({ window }, width) => {
+      const { at, step } = ticks(window, width, 90);
+      const apart = (step / spanOf(window)) * width;
+      expect(apart).toBeGreaterThan(89);
+      if (step > 1) expect(apart).toBeLessThan(90 * 2.6);
+      expect(at.every((ps) => ps >= window.from && ps <= window.to)).toBe(true);
+      expect(new Set(labels(at, step).slice(0, 50)).size).toBe(Math.min(at.length, 50));
+    }));
+  });
+});
+
+const track = fc.record({ run_id: fc.constantFrom("a", "b"), host_id: fc.constantFrom("h", "i"), group: fc.constantFrom("g", "k"), depths: fc.integer({ min: 1, max: 30 }), slices: fc.integer({ min: 0, max: 9 }) });
+const tracks = fc.array(track, { maxLength: 40 }).map((list) => list.map((one, n): Track => ({ ...one, track: n, process: one.group, name: `t${n}`, kind: "thread", device: null })));
+
+describe("the rows", () => {
+  it("hold every track with slices once, without gaps, whatever is pinned, closed and moved", () => {
+    fc.assert(fc.property(tracks, fc.array(fc.nat(39)), fc.array(fc.nat(39)), fc.array(fc.tuple(fc.nat(39), fc.nat(39))), (list, pinned, closed, moved) => {
+      const rows = lanes(list, [{ key: "c", title: "memory" }], { ...UNARRANGED, pinned: [...new Set(pinned)], closed, moved });
+      expect(rows.flatMap((r) => (r.track ? [r.track.track] : [])).sort((a, b) => a - b)).toEqual(list.filter((t) => t.slices).map((t) => t.track));
+      rows.reduce((y, row) => { expect(row.y).toBe(y); expect(row.height).toBeGreaterThan(0); return y + row.height; }, 0);
+      expect(rows.filter((r) => r.kind === "counter")).toHaveLength(1);
+    }));
+  });
+  it("are found on the screen as by looking at each", () => {
+    fc.assert(fc.property(tracks, fc.integer({ min: 0, max: 9000 }), fc.integer({ min: 1, max: 900 }), (list, top, height) => {
+      const rows = lanes(list, [], UNARRANGED);
+      expect(visible(rows, top, height)).toEqual(rows.filter((r) => r.y + r.height > top && r.y < top + height));
+      const seen = rowAt(rows, RULER + 5, top);
+      expect(seen).toEqual(rows.find((r) => top + 5 >= r.y && top + 5 < r.y + r.height) ?? null);
+    }));
+  });
+  it("leave out what the filter does not name, and the members of a closed group", () => {
+    const list = [{ ...tracksOf("stream 7"), slices: 3 }, { ...tracksOf("python"), slices: 3, track: 1 }];
+    expect(lanes(list, [], { ...UNARRANGED, filter: "STREAM" }).filter((r) => r.track).map((r) => r.title)).toEqual(["stream 7"]);
+    const shut = lanes(list, [], { ...UNARRANGED, closed: [groupOf(list[0]!)] });
+    expect(shut.map((r) => r.kind)).toEqual(["group"]);
+    expect(heightOf([])).toBe(0);
+  });
+});
+const tracksOf = (name: string): Track => ({ run_id: "r", host_id: "h", group: "g", process: "g", depths: 1, slices: 1, track: 0, name, kind: "thread", device: null });
+
+interface Made { track: number; depth: number; start: number; width: number; count: number; name: number; busy: number; id: bigint }
+/** A frame as the core writes it. */
+function frame(cells: Made[], from: bigint, to: bigint): ArrayBuffer {
+  const columns = [["track", "u32"], ["depth", "u32"], ["start", "f64"], ["width", "f64"], ["count", "f64"], ["name", "u32"], ["busy", "f64"], ["id", "i64"]] as const;
+  const header = new TextEncoder().encode(JSON.stringify({ format: 1, from_ps: String(from), to_ps: String(to), px: 1, events: cells.reduce((n, c) => n + c.count, 0), columns: columns.map(([name, type]) => ({ name, type, length: cells.length })) }));
+  const pad = (n: number) => Math.ceil(n / 8) * 8, first = pad(4 + header.length);
+  const out = new ArrayBuffer(first + columns.reduce((n, [, type]) => n + pad(cells.length * (type === "u32" ? 4 : 8)), 0)), view = new DataView(out);
+  view.setUint32(0, header.length, true);
+  new Uint8Array(out).set(header, 4);
+  let at = first;
+  for (const [name, type] of columns) {
+    cells.forEach((cell, i) => {
+      if (type === "u32") view.setUint32(at + 4 * i, Number(cell[name]), true);
+      else if (type === "f64") view.setFloat64(at + 8 * i, Number(cell[name]), true);
+      else view.setBigInt64(at + 8 * i, cell[name] as bigint, true);
+    });
+    at += pad(cells.length * (type === "u32" ? 4 : 8));
+  }
+  return out;
+}
+const made = fc.array(fc.record({ track: fc.nat(4), depth: fc.nat(3), start: fc.double({ min: 0, max: 1e6, noNaN: true }), width: fc.double({ min: 0, max: 1e5, noNaN: true }), count: fc.integer({ min: 1, max: 1000 }), name: fc.nat(9), busy: fc.double({ min: 0, max: 1e5, noNaN: true }), id: fc.bigInt(0n, 2n ** 62n) }), { maxLength: 50 })
+  .map((cells) => cells.sort((a, b) => a.track - b.track));
+
+describe("a frame", () => {
+  it("gives back every cell, and its pieces hold each once: nothing is dropped on the way to the screen", () => {
+    fc.assert(fc.property(made, (cells) => {
+      const read = decode(frame(cells, 5n, 9n));
+      expect([read.length, read.fromPs, read.toPs]).toEqual([cells.length, 5n, 9n]);
+      expect([...read.id]).toEqual(cells.map((c) => c.id));
+      expect([...read.start]).toEqual(cells.map((c) => c.start));
+      const found = pieces(read, [10, 11, 12, 13, 14], 0, 4, 1);
+      let events = 0;
+      for (const [track, piece] of found) for (let i = piece.begin; i < piece.end; i++) { expect(read.track[i]).toBe(track - 10); events += read.count[i]!; }
+      expect(events).toBe(read.events);
+    }), { numRuns: 500 });
+  });
+  it("refuses what is none", () => {
+    expect(() => decode(new ArrayBuffer(3))).toThrow(RangeError);
+    expect(() => decode(new ArrayBuffer(64))).toThrow(SyntaxError);
+  });
+  it("tells which slice is under the mouse as by looking at each", () => {
+    fc.assert(fc.property(made, fc.double({ min: 0, max: 1e6, noNaN: true }), fc.nat(3), (cells, ps, depth) => {
+      const mine = cells.map((cell) => ({ ...cell, track: 0 }));
+      const piece = pieces(decode(frame(mine, 0n, 1_000_000n)), [0], 0, 1e6, 1).get(0)!;
+      const rows = lanes([{ ...tracksOf("t"), depths: 4 }], [], UNARRANGED);
+      const hit = cellAt(rows, new Map([[0, piece]]), { from: 0, to: 1e6 }, 1000, 0, ps / 1000, RULER + rows[1]!.y + depth * 16 + 8);
+      const away = (c: Made) => (ps < c.start ? c.start - ps : ps > c.start + c.width ? ps - c.start - c.width : 0);
+      const best = Math.min(...mine.filter((c) => c.depth === depth).map(away));
+      if (hit === null) expect(best).toBeGreaterThan(2000 - 1e-6);
+      else expect(away(mine[hit.cell]!)).toBeCloseTo(best, 3);
+    }));
+  });
+});
+
+describe("what was fetched", () => {
+  it("covers a window, or a finer or coarser one, only while it is as fine as the screen", () => {
+    const piece = { from: 0, to: 1000, step: 1, cells: null as never, begin: 0, end: 0 };
+    expect(covers(piece, { from: 0, to: 1000 }, 1)).toBe(true);
+    expect(covers(piece, { from: 0, to: 1001 }, 1)).toBe(false);
+    expect(covers(piece, { from: 0, to: 100 }, 0.1)).toBe(false);
+    expect(covers(piece, { from: 0, to: 100 }, 10)).toBe(false);
+    expect(covers(undefined, { from: 0, to: 1 }, 1)).toBe(false);
+  });
+  it("reaches beyond the window as far as the recording goes", () => {
+    expect(wider({ from: 100, to: 200 }, -1, 1000)).toEqual({ from: 50, to: 250 });
+    expect(wider({ from: 0, to: 900 }, -1, 1000)).toEqual({ from: -1, to: 1000 });
+  });
+});
+
+describe("the address", () => {
+  it("holds the window, the selection and the search", () => {
+    fc.assert(fc.property(fc.integer({ min: 0, max: 1e12 }), fc.integer({ min: 1, max: 1e12 }), fc.option(fc.bigInt(0n, 2n ** 62n)), fc.string(), (from, long, slice, search) => {
+      const place = { window: { from, to: from + long }, slice: slice === null ? null : String(slice), range: null, search };
+      fc.pre(search.isWellFormed());
+      expect(read(write(place), 0n)).toEqual(place);
+    }));
+  });
+  it("says nothing when it makes no sense", () => {
+    for (const odd of ["#timeline?window=5~1", "#timeline?window=a~b&slice=<script>", "#timeline?slice=1e9", "#timeline", "#timeline?range=~"]) {
+      expect(read(odd, 0n)).toEqual({ window: null, slice: null, range: null, search: "" });
+    }
+  });
+  it("takes moments of the axis from other views", () => {
+    expect(read("#timeline?from=1000000000000000007&to=1000000000000000107", 1_000_000_000_000_000_000n).window).toEqual({ from: 7, to: 107 });
+  });
+});
