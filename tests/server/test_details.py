@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from stepscope import library
 from stepscope.library.statements import statement
 from stepscope.session import trace
 from stepscope.session.trace import Trace
@@ -183,3 +184,32 @@ def test_the_schema_has_comments_and_every_statement_of_the_library_runs(served:
     for one in told["analyses"]:
         answer = served.sql(one["sql"])
         assert answer.status == 200, (one["name"], answer.body)
+
+
+def test_an_analysis_with_filters_is_that_of_the_library(served: Served, opened: Trace) -> None:
+    for name in library.names("analysis"):
+        entry = library.named(name)
+        told = served.get(f"/api/analysis/{name}").json
+        rows = opened.ask(entry).rows()
+        assert told["table"]["total"] == len(rows), name
+        assert [column["name"] for column in told["table"]["columns"]] == [one.name for one in entry.columns]
+        assert told["sql"] == entry.sql
+    for type_ in {row[0] for row in opened.ask(library.named("op_types")).rows()}:
+        table = served.get(f"/api/analysis/op_types?op_type={quote(str(type_), safe='')}").json["table"]
+        wanted = [row for row in opened.ask(library.named("op_types")).rows() if row[0] == type_]
+        assert [tuple(row.values()) for row in table["rows"]] == wanted
+    assert served.get("/api/analysis/op_types?nonsense=1").status == 400
+    assert served.get("/api/analysis/nonsense").status == 404
+    assert served.get("/api/analysis/_labelled_slice").status == 404
+
+
+def test_ops_add_up_to_what_op_types_says(served: Served, opened: Trace) -> None:
+    told = served.get("/api/ops").json
+    sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for row in told["rows"]:
+        for at, key in enumerate(("self_ps", "total_ps", "slices")):
+            sums[row["op_type"], row["place"]][at] += row[key]
+    wanted = opened.ask(library.named("op_types")).rows()
+    assert {(row[0], row[1]): [row[2], row[4], row[5]] for row in wanted} == dict(sums)
+    assert told["total"] == len(told["rows"])
+    assert told["left_out_self_ps"] == 0

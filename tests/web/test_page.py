@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -159,6 +160,40 @@ def test_a_header_sorts(tab: Browser, report: dict[str, Any]) -> None:
     _until(tab, f"{header}.getAttribute('aria-sort') === 'descending'")
     most = max(section["table"]["rows"], key=lambda row: row["slices"])["op_type"]
     assert tab.value(f"document.querySelector('#s{number} tbody td').textContent").strip() == most
+
+
+def test_ops_are_those_of_the_library(tab: Browser) -> None:
+    _show(tab, "ops", "!!document.querySelector('.ops-table tbody tr')")
+    from stepscope import library, units
+
+    with trace.open(str(RECORDING)) as opened:
+        answer = {name: opened.ask(library.named(name)).rows() for name in ("op_types", "ops")}
+    for number, name in enumerate(("op_types", "ops")):
+        tab.value(f"document.querySelectorAll('.segments button')[{number}].click()")
+        _until(tab, f"document.querySelectorAll('.segments button')[{number}].ariaPressed === 'true'")
+        rows = [row for row in answer[name] if row[1] == "host"]
+        cells = "r => [...r.cells].map(c => c.innerText.trim())"
+        asked = f"[...document.querySelectorAll('.ops-table tbody tr')].map({cells})"
+        shown = tab.value(asked)
+        assert [row[0] for row in shown] == [row[0] for row in rows]
+        counts = 5
+        assert [int(row[counts].replace(",", "")) for row in shown] == [row[5] for row in rows]
+        assert [row[3] for row in shown] == [units.show(row[3], "ratio").removesuffix(" %") for row in rows]
+    area = "(b => b.width * b.height)(e.getBoundingClientRect())"
+    boxes = f"[...document.querySelectorAll('.treemap rect')].map(e => {area})"
+    areas, self_ps = tab.value(boxes), sorted((row[2] for row in answer["ops"] if row[2]), reverse=True)
+    assert areas == pytest.approx([sum(areas) * value / sum(self_ps) for value in self_ps], rel=0.02, abs=4)
+
+
+def test_a_row_of_ops_leads_to_its_slices(tab: Browser) -> None:
+    _show(tab, "ops", "!!document.querySelector('.ops-table tbody tr')")
+    link = tab.value("document.querySelector('.ops-table tbody a').getAttribute('href')")
+    op = tab.value("document.querySelector('.ops-table tbody td').innerText")
+    sql = unquote(link.partition("sql=")[2])
+    with trace.open(str(RECORDING)) as opened:
+        found = opened.query(sql)
+        types = {row[found.columns.index("op_type")] for row in found.rows()}
+    assert types == {op}
 
 
 def test_sql_answers_what_the_library_answers(tab: Browser) -> None:

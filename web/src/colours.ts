@@ -14,5 +14,8 @@ export function colourOf(name: string, number: number): string {
   return known ? `class-${known}` : `series-${number % 6}`;
 }
 
-/** The CSS class of a row: that of its value in the column class. */
-export const ofRow = (value: unknown): string => (typeof value === "string" && CLASSES.has(value) ? `class-${value}` : "series-0");
+/** The CSS class of a row: that of its value in the column class. Ops that bring hosts together are communication. */
+export function ofRow(value: unknown): string {
+  const word = value === "collective" ? "communication" : value;
+  return typeof word === "string" && CLASSES.has(word) ? `class-${word}` : "class-other";
+}

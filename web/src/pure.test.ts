@@ -4,6 +4,7 @@ import { ceiling, ticks } from "./axis";
 import { pieces } from "./chart";
 import { colourOf } from "./colours";
 import { counted, duration, shown } from "./format";
+import { grouped, scopeTree, squarified, type OpRow } from "./opgroups";
 import { plain } from "./plain";
 import { inScale, scaleOf, scalesOf, show } from "./scale";
 import { ofSteps } from "./stepbar";
@@ -131,4 +132,38 @@ test("a link to the timeline has whole picoseconds without an exponent", () => {
 
 test("a class has its colour, everything else one in order", () => {
   expect([colourOf("input_ps", 3), colourOf("idle_ps", 0), colourOf("bytes", 7)]).toEqual(["class-input", "class-idle", "series-1"]);
+});
+
+const opRows = fc.array(fc.record({
+  op: fc.constantFrom("a/b/MatMul", "a/b/Add", "a/Relu", "Sum", null), op_type: fc.constantFrom("MatMul", "Add", null), class: fc.constantFrom("compute", "wait", null),
+  device: fc.constantFrom("GPU 0", "GPU 1", null), slices: fc.integer({ min: 1, max: 9 }), total_ps: fc.nat(), self_ps: fc.nat(), min_ps: fc.nat(), max_ps: fc.nat(),
+})).map((rows) => rows.map((row) => ({ run_id: "r", host_id: "h", place: "device", ...row }) as OpRow));
+
+test("groups of ops hold every slice and all self time once, whatever they are grouped by", () => {
+  fc.assert(fc.property(opRows, fc.constantFrom("op_type", "op", "scope", "device"), (rows, by) => {
+    const groups = grouped(rows, by as "op");
+    for (const name of ["slices", "total_ps", "self_ps"] as const) {
+      expect(groups.reduce((sum, g) => sum + g[name], 0)).toBe(rows.reduce((sum, row) => sum + row[name], 0));
+    }
+    expect(Math.max(0, ...groups.map((g) => g.max_ps ?? 0))).toBe(Math.max(0, ...rows.map((row) => row.max_ps ?? 0)));
+    const roots = scopeTree(rows).nodes.filter((node) => node.depth === 0);
+    expect(roots.reduce((sum, node) => sum + Number(node.values["self_ps"]), 0)).toBe(rows.reduce((sum, row) => sum + row.self_ps, 0));
+  }));
+});
+
+test("areas of a treemap are as the sizes and fill their box without overlap", () => {
+  fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 60 }), (sizes) => {
+    const cells = squarified(sizes, (size) => size, 1000, 220);
+    const total = sizes.reduce((a, b) => a + b, 0);
+    expect(cells.length).toBe(sizes.length);
+    for (const c of cells) {
+      expect(c.w * c.h).toBeCloseTo((220_000 * c.item) / total, 3);
+      expect(c.x).toBeGreaterThanOrEqual(-1e-6);
+      expect(c.x + c.w).toBeLessThanOrEqual(1000 + 1e-6);
+      expect(c.y + c.h).toBeLessThanOrEqual(220 + 1e-6);
+    }
+    for (const [i, a] of cells.entries()) for (const b of cells.slice(i + 1)) {
+      expect(Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 1e-6 && Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 1e-6).toBe(false);
+    }
+  }));
 });

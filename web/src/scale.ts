@@ -51,6 +51,9 @@ export function scalesOf(columns: Column[], rows: Row[]): Scale[] {
   });
 }
 
+/** A number without a unit: whole numbers with all their digits, others with six of them. */
+export const raw = (value: number): string => (Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(6))));
+
 function moment(ns: number): string {
   const at = new Date(ns / 1e6);
   return Number.isNaN(at.getTime()) ? String(ns) : at.toISOString().replace("T", " ").slice(0, 19) + " UTC";
@@ -64,7 +67,9 @@ export function inScale(value: Cell | undefined, scale: Scale): string {
   if (typeof value === "string") return plain(value);
   if (scale.unit === "text") return String(value);
   if (scale.unit === "unix_ns") return moment(value);
-  const text = (value / scale.divisor).toLocaleString("en", { minimumFractionDigits: scale.decimals, maximumFractionDigits: scale.decimals });
+  if (scale.unit === "") return raw(value);
+  const digits = { minimumFractionDigits: scale.decimals, maximumFractionDigits: scale.decimals, roundingMode: "halfEven" }; // as Python rounds
+  const text = (value / scale.divisor).toLocaleString("en", digits as Intl.NumberFormatOptions);
   if (!value || /[1-9]/.test(text)) return text;
   return `${value < 0 ? ">-" : "<"}${(10 ** -scale.decimals).toFixed(scale.decimals)}`; // it is not zero, so it is not shown as zero
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { ofRow } from "./colours";
 import { counted, shown } from "./format";
 import { plain } from "./plain";
 import { inScale, NOTHING, scalesOf, show } from "./scale";
@@ -65,23 +66,25 @@ interface Options {
   table: Table;
   filter?: boolean;
   first?: number;
+  /** Every column, also one that says the same in every row, and a single row as a row. */
+  all?: boolean;
   /** What stands at the end of a row, as links to what it is about. */
   beside?: (row: Row) => ComponentChildren;
 }
 
 /** A table whose headers sort and whose rows can be filtered. One scale a column, its symbol in the heading. */
-export function Grid({ table, filter = true, first = FIRST, beside }: Options): JSX.Element {
+export function Grid({ table, filter = true, first = FIRST, all: whole = false, beside }: Options): JSX.Element {
   const [by, setBy] = useState<string | null>(null);
   const [down, setDown] = useState(true);
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
-  const { columns, alike } = useMemo(() => telling(table), [table]);
+  const { columns, alike } = useMemo(() => (whole ? { columns: table.columns, alike: "" } : telling(table)), [table, whole]);
   const scales = useMemo(() => scalesOf(columns, table.rows), [columns, table]);
   const found = useMemo(() => {
     const rows = filtered(table.rows, columns, text);
     return by === null ? rows : sorted(rows, by, down);
   }, [table, columns, text, by, down]);
-  if (table.rows.length === 1 && table.total === 1 && table.columns.length > MOST_ACROSS && !beside) return <Facts table={table} />;
+  if (table.rows.length === 1 && table.total === 1 && table.columns.length > MOST_ACROSS && !whole) return <Facts table={table} />;
   const drawn = all || found.length <= first + 3 ? found : found.slice(0, first);
   const numeric = (c: Column) => (["text", "bool"].includes(c.unit) ? false : c.unit !== "" || table.rows.some((r) => typeof r[c.name] === "number"));
   const order = (c: Column) => {
@@ -100,9 +103,9 @@ export function Grid({ table, filter = true, first = FIRST, beside }: Options): 
         <button type="button" onClick={() => order(c)}>{plain(c.title, 80)}{scales[i]!.symbol && <span class="unit"> {scales[i]!.symbol}</span>}</button></th>)}{beside && <th scope="col"><span class="unseen">Links</span></th>}</tr></thead>
       <tbody>{drawn.map((row) => <tr>{columns.map((c, i) => {
         const value = row[c.name] ?? null;
-        const whole = inScale(value, scales[i]!);
-        return <td class={numeric(c) ? "number" : whole.length > 16 ? "long" : ""} title={hover(typeof value === "string" ? value : whole)}>
-          {c.name === "class" && <i class={`swatch class-${plain(String(value), 20)}`} />}{value === null ? <span class="quiet">{NOTHING}</span> : plain(whole, CELL)}</td>;
+        const text = inScale(value, scales[i]!);
+        return <td class={numeric(c) ? "number" : text.length > 16 ? "long" : ""} title={hover(typeof value === "string" ? value : text)}>
+          {c.name === "class" && <i class={`swatch ${ofRow(value)}`} />}{value === null ? <span class="quiet">{NOTHING}</span> : plain(text, CELL)}</td>;
       })}{beside && <td class="beside">{beside(row)}</td>}</tr>)}</tbody>
     </table></div>
     {drawn.length < found.length && <button type="button" class="more" onClick={() => setAll(true)}>Show all {counted(found.length, "row")}</button>}

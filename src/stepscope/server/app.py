@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope import __version__
-from stepscope.server import asked, details, parquet, schema, whatif
+from stepscope.server import analyses, asked, details, parquet, schema, whatif
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
@@ -70,6 +70,18 @@ async def pipeline_whatif(page: Page, request: Request) -> Response:
     given = asked.json_object(request, request.state.body, *whatif.KEYS)
     found = await page.recording.pipelines()
     return Json(await asyncio.to_thread(lambda: encode(whatif.answer(found, given))))
+
+
+async def analysis(page: Page, request: Request) -> Response:
+    """What one analysis of the library finds; parameters are values of its columns."""
+    entry = analyses.find(request.path_params["name"])
+    filters = asked.filters(request)
+    return Json(await page.recording.desk.ask(lambda trace: encode(analyses.answer(trace, entry, filters))))
+
+
+async def ops(page: Page, request: Request) -> Response:
+    """All ops, for tables, treemaps and flame graphs."""
+    return Json(await page.recording.ops())
 
 
 async def names(page: Page, request: Request) -> Response:
@@ -190,6 +202,8 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/report/memory", report),
     ("POST", "/api/pipeline/whatif", pipeline_whatif),
     ("GET", "/api/names", names),
+    ("GET", "/api/ops", ops),
+    ("GET", "/api/analysis/{name}", analysis),
     ("GET", "/api/timeline", timeline),
     ("GET", "/api/slice/{id}", slice_),
     ("GET", "/api/search", search),

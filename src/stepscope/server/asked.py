@@ -54,6 +54,11 @@ def text(request: Request, name: str) -> str:
     return found.encode("utf-8", "replace").decode("utf-8")
 
 
+def filters(request: Request) -> dict[str, str]:
+    """All of the query string: names, each once, with their values."""
+    return {name: text(request, name) if value else "" for name, value in request.query_params.multi_items()}
+
+
 async def read(request: Request) -> bytes:
     """The body of a request. Refused with status 408 or 413 when it is late or large."""
     try:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepscope.server import catalog, reports
+from stepscope.server import analyses, catalog, reports
 from stepscope.server.catalog import Catalog
 from stepscope.server.desk import Desk
 from stepscope.server.replies import encode
@@ -47,6 +47,11 @@ class Recording:
             return await asyncio.to_thread(encode, timeline.names)
 
         return await self._once("names", made)
+
+    async def ops(self) -> bytes:
+        """All ops, as JSON."""
+        await self.catalog()
+        return await self._once("ops", partial(self._reports.ask, lambda trace: encode(analyses.ops(trace))))
 
     async def report(self, name: str) -> bytes:
         """A report by its name, as JSON. KeyError when there is none of that name."""

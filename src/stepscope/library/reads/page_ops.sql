@@ -1,0 +1,60 @@
+-- Ops of a page
+--
+-- question: How often and how long did each op run, on each device of each host?
+-- reads: op_sum
+-- notes: The rows of op_sum, those with the largest self times first, and what all of them hold together.
+-- parameters:
+--   most | int | rows
+-- columns:
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   place | text | device, host or launch
+--   device | text | device it ran on or was launched from
+--   op | text | name of the op
+--   op_type | text | type of the op
+--   class | text | compute, copy, collective, compile, python or wait
+--   slices | int | how many
+--   total_ps | ps | durations with children, added up
+--   self_ps | ps | self times, added up
+--   min_ps | ps | shortest duration
+--   max_ps | ps | longest duration
+--   rows_in_all | int | rows without the limit
+--   self_in_all_ps | ps | self times of all of them, added up
+WITH sums AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.place,
+    o.device,
+    o.op,
+    o.op_type,
+    o.class,
+    CAST(SUM(o.slices) AS BIGINT) AS number,
+    CAST(SUM(o.sum_dur_ps) AS BIGINT) AS total_ps,
+    CAST(SUM(o.sum_self_ps) AS BIGINT) AS self_ps,
+    MIN(o.min_dur_ps) AS min_ps,
+    MAX(o.max_dur_ps) AS max_ps
+  FROM op_sum AS o
+  GROUP BY o.run_id, o.host_id, o.place, o.device, o.op, o.op_type, o.class
+)
+
+SELECT
+  s.run_id,
+  s.host_id,
+  s.place,
+  s.device,
+  s.op,
+  s.op_type,
+  s.class,
+  s.number AS slices,
+  s.total_ps,
+  s.self_ps,
+  s.min_ps,
+  s.max_ps,
+  COUNT(*) OVER () AS rows_in_all,
+  CAST(SUM(s.self_ps) OVER () AS BIGINT) AS self_in_all_ps
+FROM sums AS s
+ORDER BY
+  s.self_ps DESC NULLS LAST, s.op NULLS LAST, s.op_type NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST,
+  s.place NULLS LAST, s.device NULLS LAST, s.class NULLS LAST
+LIMIT $most

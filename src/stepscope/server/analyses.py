@@ -1,0 +1,88 @@
+"""One analysis or finding of the library with filters, and the ops that the page groups as it is asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stepscope import library
+from stepscope.errors import NothingFound
+from stepscope.library.statements import statement
+from stepscope.server.catalog import dicts
+from stepscope.server.replies import Refused
+
+if TYPE_CHECKING:
+    from stepscope.library import Entry
+    from stepscope.session.trace import Trace
+
+MOST_ROWS = 5_000
+MOST_OPS = 20_000
+_TOTALS = ("rows_in_all", "self_in_all_ps")
+
+
+def find(name: str) -> Entry:
+    """An analysis or finding by its name. NothingFound when there is none."""
+    known = [*library.names("analysis"), *library.names("finding")]
+    if name not in known or name.startswith("_"):
+        raise NothingFound(
+            "There is no such analysis.", seen=repr(name)[:60], todo="ask /api/schema for their names"
+        )
+    return library.named(name)
+
+
+def answer(trace: Trace, entry: Entry, filters: Mapping[str, str]) -> dict[str, Any]:
+    """What the analysis finds, as a section of a report: rows whose columns have these values, at most
+    MOST_ROWS of them. Refused with status 400 when it has no such column."""
+    names = [column.name for column in entry.columns]
+    for name in filters:
+        if name not in names:
+            raise Refused(
+                400,
+                "The analysis has no such column.",
+                seen=repr(name)[:60],
+                todo=f"use {', '.join(names)}",
+                slug="request-odd",
+            )
+    at = {names.index(name): value for name, value in filters.items()}
+    found = trace.ask(entry).rows()
+    rows = [row for row in found if all(_text(row[i]) == value for i, value in at.items())]
+    chart = entry.chart
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "question": entry.question,
+        "notes": entry.notes,
+        "table": {
+            "columns": [
+                {"name": one.name, "unit": one.unit, "title": one.title, "about": one.about}
+                for one in entry.columns
+            ],
+            "rows": [
+                {name: _safe(name, value) for name, value in zip(names, row, strict=True)}
+                for row in rows[:MOST_ROWS]
+            ],
+            "total": len(rows),
+        },
+        "chart": None if chart is None else {**chart._asdict(), "title": entry.title},
+        "sql": entry.sql,
+    }
+
+
+def ops(trace: Trace) -> dict[str, Any]:
+    """Ops by device, op and type; what a limit leaves out is counted."""
+    rows = dicts(trace.query(statement("page_ops", most=MOST_OPS)))
+    total, all_ps = (rows[0][name] for name in _TOTALS) if rows else (0, 0)
+    kept = [{key: value for key, value in row.items() if key not in _TOTALS} for row in rows]
+    return {"rows": kept, "total": total, "left_out_self_ps": all_ps - sum(row["self_ps"] for row in kept)}
+
+
+def _text(value: Any) -> str:
+    """A value as a query string says it."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _safe(name: str, value: Any) -> Any:
+    """Ids have more digits than a page can count; a value that JSON cannot say is none."""
+    if name.endswith("_id") and isinstance(value, int):
+        return str(value)
+    return None if isinstance(value, float) and value - value != 0 else value
