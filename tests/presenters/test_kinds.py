@@ -159,7 +159,7 @@ def test_branches_lead_from_each_node_to_its_parent(depths: list[int]) -> None:
         assert (before[-3] == "├") == follows
 
 
-DRAWING = {"axis", "bars", "cells", "grid", "outline", "plain", "terminal"}
+DRAWING = {"axis", "bars", "cells", "grid", "outline", "plain", "stepbar", "terminal"}
 """Modules that divide a screen, or a length by another."""
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SEVERITIES = ("high", "medium", "low", "info")
 """From the worst on."""
+SCREEN = 40
+"""Lines of a summary that goes elsewhere than to a terminal."""
 ABOUT = "where the time went, why, and what to do (the default)"
 
 
@@ -84,8 +86,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return _over(report, options.fail_on, console)
     from stepscope.presenters import terminal
 
+    height = console.height or SCREEN
     text = terminal.render(
-        report, width=console.width, height=console.height, color=console.color, everything=options.all
+        report, width=console.width, height=height, color=console.color, everything=options.all
     )
     console.out.write(text)
     return _over(report, options.fail_on, console)

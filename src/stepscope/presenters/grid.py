@@ -26,6 +26,17 @@ STYLES = {
     "warm": "33",
     "mild": "32",
     "cool": "2",
+    # Classes of work, in the colours of the page (web/src/style.css).
+    "compute": "38;5;31",
+    "input": "38;5;172",
+    "python": "38;5;71",
+    "copy": "38;5;97",
+    "communication": "38;5;131",
+    "wait": "38;5;179",
+    "compile": "38;5;100",
+    "dispatch": "38;5;60",
+    "idle": "38;5;250",
+    "unknown": "38;5;246",
 }
 _SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
 _BAR = 24

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stepscope import units
+from stepscope.presenters import stepbar
 from stepscope.presenters.bars import area, spark
 from stepscope.presenters.cells import cells, shorten_cells
 from stepscope.presenters.grid import STYLES, Paint, lay_out, painter
@@ -19,7 +20,9 @@ from stepscope.presenters.outline import diff_lines, tree_lines
 from stepscope.presenters.plain import plain
 from stepscope.report import Chart, Finding, Note, Report, Section, Table
 
-_ROWS_AT_FIRST, _ROWS_AT_MOST = 3, 12
+_ROWS_AT_FIRST, _ROWS_AT_MOST = 3, 5
+_WIDEST = 240  # of a table, for the names in it
+_READABLE = 120  # of a sentence
 _LONGEST = 4000  # characters of a sentence; a name in it may be absurdly long
 
 
@@ -36,8 +39,13 @@ class _Measure:
 
 
 _EVERYTHING = _Measure(10**6, 10**6, None, None, 0)
-_MEASURES = (_Measure(3, 2, None, None, 3), _Measure(3, 1, 2, 2, 2), _Measure(2, 1, 1, 1, 1))
+_MEASURES = (_Measure(3, 2, 2, 2, 3), _Measure(3, 1, 1, 2, 2), _Measure(2, 1, 1, 1, 1))
 """From a large screen to a small one."""
+_LATER = frozenset(
+    {"runs_and_hosts", "ops", "waits", "pipeline_stages", "concurrency", "more_pipelines", "more_allocators"}
+)
+"""Sections that a first screen leaves out: what they say of the whole, the headline and the findings say."""
+_SOURCES = "completeness"
 
 
 @dataclass
@@ -68,13 +76,13 @@ def render(
 ) -> str:
     """The report as text. height: lines of the screen, one of which the prompt will take; None or
     `everything` lifts the limit."""
-    width = max(40, min(width, 140))
+    width = max(40, min(width, _WIDEST))
     paint = painter(color)
     gutter = min(14, max([8, *(cells(plain(s.title)) for s in report.sections)]) + 2)
     room = width - gutter
 
     head = [paint("title", plain(report.title, width))]
-    head += [*(line for sentence in report.headline for line in _wrap(sentence, width)), ""]
+    head += [*(line for sentence in report.headline for line in _wrap(sentence, min(width, _READABLE))), ""]
     # Commands are there to be copied, so they are never cut; the terminal wraps them.
     commands = [paint("command", plain(command)) for command in report.next_commands]
     tail = _beside(_Block("Next", "name", commands), gutter, paint) if commands else []
@@ -115,10 +123,16 @@ def _fitting(report: Report, room: int, paint: Paint, limit: int | None, everyth
 def _blocks(report: Report, room: int, paint: Paint, measure: _Measure) -> list[_Block]:
     everything = measure is _EVERYTHING
     notes = [note for note in report.notes if everything or note.effect not in ("info", "recorder")]
-    blocks = [_finding(one, room, paint, measure) for one in report.findings[: measure.findings]]
-    for section in report.sections:
-        for one in section.walk():
-            blocks.append(_section(one, room, paint, measure))
+    sections = list(report.sections) if everything else _first(report.sections)
+    # The picture of the step belongs to the headline; the findings explain it.
+    blocks = [_section(one, room, paint, measure) for one in sections if one.name == stepbar.NAME]
+    blocks += [_finding(one, room, paint, measure) for one in report.findings[: measure.findings]]
+    for section in sections:
+        for one in section.walk() if section.name != stepbar.NAME else ():
+            block = _section(one, room, paint, measure)
+            if section.name == _SOURCES and not notes:
+                block.rows.clear()  # sources that lost nothing
+            blocks.append(block)
             blocks += [_finding(finding, room, paint, measure) for finding in one.findings]
     if notes:
         evidence = _Block("Evidence", "medium", [])
@@ -129,6 +143,14 @@ def _blocks(report: Report, room: int, paint: Paint, measure: _Measure) -> list[
             _say(evidence, notes_as_one(alike), room, measure)
         blocks.append(evidence)
     return blocks
+
+
+def _first(sections: Sequence[Section]) -> list[Section]:
+    """Those of a first screen: what one draws, another need not draw again."""
+    names = {section.name for section in sections}
+    later = _LATER if "op_types" in names else _LATER - {"ops"}
+    found = [section for section in sections if section.name not in later]
+    return found if len(found) > 1 else list(sections)
 
 
 def _least(blocks: Sequence[_Block], measure: _Measure) -> int:
@@ -175,7 +197,7 @@ def _wrap(text: str, width: int, most: int | None = None) -> list[str]:
 
 def _say(block: _Block, text: str, room: int, measure: _Measure, mark: str = "") -> None:
     """Adds a sentence to a block, in as many lines as there may be; the first begins with the mark."""
-    lines = _wrap(text, room - len(mark), measure.lines)
+    lines = _wrap(text, min(room, _READABLE) - len(mark), measure.lines)
     block.cut |= measure.lines is not None and len(lines) == measure.lines and lines[-1].endswith(" …")
     block.sentences += [(mark if i == 0 else " " * len(mark)) + line for i, line in enumerate(lines)]
 
@@ -208,6 +230,10 @@ def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> _B
     table, chart = section.table, section.chart
     if table is None or not table.rows:
         return block
+    if section.name == stepbar.NAME and (bar := stepbar.step_lines(section, min(room, _READABLE), paint)):
+        block.sentences, block.drawn, chart = [*bar, *block.sentences], True, None
+        if measure is not _EVERYTHING:
+            return block
     is_curve = chart is not None and chart.kind in ("line", "strip", "area")
     if chart is not None and is_curve:
         curve = curve_lines(table, chart, room, paint)
