@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5_000
 MOST_OPS = 20_000
+MOST_BLOCKS = 4_000
 _TOTALS = ("rows_in_all", "self_in_all_ps")
 
 
@@ -74,6 +75,12 @@ def ops(trace: Trace) -> dict[str, Any]:
     total, all_ps = (rows[0][name] for name in _TOTALS) if rows else (0, 0)
     kept = [{key: value for key, value in row.items() if key not in _TOTALS} for row in rows]
     return {"rows": kept, "total": total, "left_out_self_ps": all_ps - sum(row["self_ps"] for row in kept)}
+
+
+def buffers(trace: Trace) -> dict[str, Any]:
+    """The largest blocks of each allocator, on the page's axis of time."""
+    rows = dicts(trace.query(statement("page_buffers", most=MOST_BLOCKS)))
+    return {"rows": [{key: _safe(key, value) for key, value in row.items()} for row in rows]}
 
 
 def _text(value: Any) -> str:

@@ -84,6 +84,11 @@ async def ops(page: Page, request: Request) -> Response:
     return Json(await page.recording.ops())
 
 
+async def buffers(page: Page, request: Request) -> Response:
+    """Blocks of memory: the lifetimes of tensors."""
+    return Json(await page.recording.buffers())
+
+
 async def names(page: Page, request: Request) -> Response:
     """Names of slices, their classes and op types."""
     return Json(await page.recording.names())
@@ -203,6 +208,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/pipeline/whatif", pipeline_whatif),
     ("GET", "/api/names", names),
     ("GET", "/api/ops", ops),
+    ("GET", "/api/memory/buffers", buffers),
     ("GET", "/api/analysis/{name}", analysis),
     ("GET", "/api/timeline", timeline),
     ("GET", "/api/slice/{id}", slice_),

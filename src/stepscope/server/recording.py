@@ -53,6 +53,13 @@ class Recording:
         await self.catalog()
         return await self._once("ops", partial(self._reports.ask, lambda trace: encode(analyses.ops(trace))))
 
+    async def buffers(self) -> bytes:
+        """Blocks of memory, as JSON."""
+        await self.catalog()
+        return await self._once(
+            "buffers", partial(self._reports.ask, lambda trace: encode(analyses.buffers(trace)))
+        )
+
     async def report(self, name: str) -> bytes:
         """A report by its name, as JSON. KeyError when there is none of that name."""
         await self.catalog()  # decoded once, not by both desks

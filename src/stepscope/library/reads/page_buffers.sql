@@ -1,0 +1,88 @@
+-- Blocks of memory of a page
+--
+-- question: Which blocks did allocators hand out, when, and for how long?
+-- reads: buffer, source, _source_shift
+-- notes: The largest blocks of each allocator, with how many it has in all.
+-- parameters:
+--   most | int | blocks of each allocator
+-- columns:
+--   source_id | int | source of the block
+--   path | text | where the source was read
+--   run_id | text | its run
+--   host_id | text | its host
+--   allocator | text | name of the allocator
+--   device | text | device of the execution
+--   shift_ps | ps | what leads from the times of the source to the page's
+--   op_name | text | op that asked for it
+--   op_type | text | type of that op
+--   kind | text | output, temporary, persistent or unknown, or a word of a profile
+--   dtype | text | element type
+--   shape | text | shape as JSON
+--   bytes | bytes | size
+--   begin_ps | ps | when it was allocated, on the page's axis; NULL: before the recording
+--   until_ps | ps | when it was freed; NULL: not within the recording
+--   used_ps | ps | when its last reader was done
+--   at_peak | bool | held when its allocator held most
+--   lane | int | row to draw it on
+--   file | text | file in which the program made the op
+--   line | int | line in that file
+--   blocks | int | blocks of its allocator
+--   rank | int | its place among them by size, from 1
+WITH ranked AS (
+  SELECT
+    b.id,
+    b.source_id,
+    s.path,
+    b.run_id,
+    b.host_id,
+    b.allocator,
+    b.device,
+    COALESCE(f.shift_ps, 0) AS moved_ps,
+    b.op_name,
+    b.op_type,
+    b.kind,
+    b.dtype,
+    b.shape,
+    b.bytes,
+    b.born_ps,
+    b.freed_ps,
+    b.last_use_ps,
+    b.at_peak,
+    b.lane,
+    b.file,
+    b.line,
+    COUNT(*) OVER (PARTITION BY b.source_id, b.allocator, b.device) AS blocks,
+    ROW_NUMBER() OVER (
+      PARTITION BY b.source_id, b.allocator, b.device ORDER BY b.bytes DESC NULLS LAST, b.id NULLS LAST
+    ) AS place
+  FROM buffer AS b
+  INNER JOIN source AS s ON s.source_id = b.source_id
+  LEFT JOIN _source_shift AS f ON f.source_id = b.source_id
+)
+
+SELECT
+  r.source_id,
+  r.path,
+  r.run_id,
+  r.host_id,
+  r.allocator,
+  r.device,
+  r.moved_ps AS shift_ps,
+  r.op_name,
+  r.op_type,
+  r.kind,
+  r.dtype,
+  r.shape,
+  r.bytes,
+  r.born_ps + r.moved_ps AS begin_ps,
+  r.freed_ps + r.moved_ps AS until_ps,
+  r.last_use_ps + r.moved_ps AS used_ps,
+  r.at_peak,
+  r.lane,
+  r.file,
+  r.line,
+  r.blocks,
+  r.place AS rank
+FROM ranked AS r
+WHERE r.place <= $most
+ORDER BY r.source_id NULLS LAST, r.allocator NULLS LAST, r.device NULLS LAST, r.place NULLS LAST
