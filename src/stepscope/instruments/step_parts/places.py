@@ -101,7 +101,7 @@ def _in_known_loop(weights: Counter[Path], loops: Collection[Function]) -> tuple
         inner = [depth for depth, one in enumerate(calls) if (one.file, one.function) in loops]
         if inner:
             asked[calls[inner[-1]], calls[inner[-1] - 1] if inner[-1] else None] += weight
-    # What most of it does not pass through tells nothing of it.
+    # A loop that most of it does not pass through explains none of it.
     if not asked or sum(asked.values()) < MOST_OF * sum(weights.values()):
         return None
     return max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
