@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope import __version__
-from stepscope.server import analyses, asked, details, parquet, schema, whatif
+from stepscope.server import analyses, asked, details, model, parquet, schema, whatif
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
@@ -87,6 +87,17 @@ async def ops(page: Page, request: Request) -> Response:
 async def buffers(page: Page, request: Request) -> Response:
     """Blocks of memory: the lifetimes of tensors."""
     return Json(await page.recording.buffers())
+
+
+async def about_model(page: Page, request: Request) -> Response:
+    """Options and columns of tfprof's views, where there is a model."""
+    return Json(encode(await page.recording.ask_model(model.about)))
+
+
+async def model_view(page: Page, request: Request) -> Response:
+    """A view of tfprof."""
+    given = asked.json_object(request, request.state.body, *model.KEYS)
+    return Json(await page.recording.ask_model(lambda found: encode(model.answer(found, given))))
 
 
 async def names(page: Page, request: Request) -> Response:
@@ -206,6 +217,8 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/report/pipeline", report),
     ("GET", "/api/report/memory", report),
     ("POST", "/api/pipeline/whatif", pipeline_whatif),
+    ("GET", "/api/model", about_model),
+    ("POST", "/api/model", model_view),
     ("GET", "/api/names", names),
     ("GET", "/api/ops", ops),
     ("GET", "/api/memory/buffers", buffers),

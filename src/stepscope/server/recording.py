@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepscope.server import analyses, catalog, reports
+from stepscope.server import analyses, catalog, model, reports
 from stepscope.server.catalog import Catalog
 from stepscope.server.desk import Desk
 from stepscope.server.replies import encode
@@ -15,6 +15,7 @@ from stepscope.server.timeline import Timeline
 
 if TYPE_CHECKING:
     from stepscope.instruments.pipeline.diagnoses import Found
+    from stepscope.instruments.tfprof import Model
     from stepscope.session.trace import Trace
 
 T = TypeVar("T")
@@ -67,6 +68,16 @@ class Recording:
             found = await self.pipelines()
             return await self._once("pipeline", partial(self._reports.ask, partial(reports.pipeline, found)))
         return await self._once(f"report {name}", partial(self._reports.ask, reports.REPORTS[name]))
+
+    async def model(self) -> Model:
+        """The model for tfprof's views."""
+        await self.catalog()
+        return await self._once("model", partial(self._reports.ask, model.read))
+
+    async def ask_model(self, ask: Callable[[Model], T]) -> T:
+        """An answer of the model, which takes one question at a time."""
+        found = await self.model()
+        return await self._reports.ask(lambda _: ask(found))
 
     async def pipelines(self) -> list[Found]:
         """The input pipelines with their rate models, in the order of their report."""

@@ -52,4 +52,4 @@ function Sql(): JSX.Element {
   </>}</Loaded></aside></div>;
 }
 
-export const view: View = { name: "sql", title: "SQL", order: 6, key: "6", Component: Sql };
+export const view: View = { name: "sql", title: "SQL", order: 9, key: "9", Component: Sql };

@@ -1,0 +1,113 @@
+"""The model: tfprof's views with their options, of the graphs and steps that were given, or of the trace."""
+
+from __future__ import annotations
+
+import json as python_json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from stepscope.errors import NothingFound, UsageError
+from stepscope.instruments import tfprof
+from stepscope.server.catalog import FORMAT
+from stepscope.server.replies import Refused
+
+if TYPE_CHECKING:
+    from stepscope.instruments.tfprof import File
+    from stepscope.session.trace import Trace
+
+KEYS = ("view", "options")
+REFUSED = frozenset({"output"})
+"""Options that write files."""
+MOST_LINES = 20_000
+MOST_TEXT = 4_000_000
+"""Characters of tfprof's own text that a page gets."""
+_OF_A_PROFILE = ("graph_path", "run_meta_path", "op_log_path")
+
+
+def read(trace: Trace) -> tfprof.Model:
+    """The model of what was given: its graph, steps, op log and checkpoint, or else the ops that the trace
+    shows. NothingFound when there is neither."""
+    from stepscope.instruments.tfprof import evidence, files
+
+    found = files.under(list(trace.given)).files
+    if "profile_path" in found:
+        for name in _OF_A_PROFILE:
+            found.pop(name, None)
+    told = None
+    if not found.keys() & {"profile_path", "run_meta_path"}:
+        told = evidence.read(trace.query)
+        told = told if told.nodes else None
+    named = {name: places for name, places in found.items() if name != files.TRACES}
+    if not named and told is None:
+        raise NothingFound(
+            "There is no model to look at.",
+            seen="no graph, RunMetadata, checkpoint or profile, and no slice that is an op",
+            todo="serve a folder that holds the graph or a recording of its steps",
+        )
+
+    def only(name: str) -> File | None:
+        return named[name][0] if name in named else None
+
+    return tfprof.Model(
+        only("graph_path"),
+        named.get("run_meta_path", ()),
+        only("op_log_path"),
+        checkpoint=only("checkpoint_path"),
+        profile=only("profile_path"),
+        evidence=told,
+    )
+
+
+def about(model: tfprof.Model) -> dict[str, Any]:
+    """What there is to choose."""
+    return {
+        "format": FORMAT,
+        "views": list(tfprof.VIEWS),
+        "options": [vars(one) for one in tfprof.options() if one.name not in REFUSED],
+        "columns": tfprof.columns(),
+        "orders": list(tfprof.orders()),
+        "coverage": model.coverage,
+        "notes": list(model.notes),
+    }
+
+
+def answer(model: tfprof.Model, given: dict[str, Any]) -> dict[str, Any]:
+    """A view as a report and as tfprof's text. given: {"view": name, "options": {name: text}}. Refused with
+    400 for what is no view, no option or no value of one."""
+    from stepscope import _core
+    from stepscope.instruments.tfprof.tree import tree
+    from stepscope.presenters import json
+    from stepscope.report import tfprof as report
+
+    view, words = given["view"], given["options"]
+    if view not in tfprof.VIEWS:
+        _odd("the view", f"one of {', '.join(tfprof.VIEWS)}")
+    if not isinstance(words, dict) or not all(isinstance(value, str) for value in words.values()):
+        _odd("the options", "an object of names and texts")
+    chosen = _core.TfprofOptions()
+    for name, value in words.items():
+        if name in REFUSED or name not in tfprof.names():
+            _odd(f"the option {name[:60]}", "an option of /api/model")
+        try:
+            tfprof.set_option(chosen, name, value)
+        except UsageError as error:
+            raise Refused(
+                400, error.happened, seen=error.seen, todo=error.todo, slug="request-odd"
+            ) from error
+    told = model.show(view, chosen)
+    rows, _ = model.outline(view, chosen)
+    root = tree(rows[:MOST_LINES], tuple(chosen.select), 10**6 if model.of_trace else 1)
+    built = report.build(view, root, [*told.warnings, *report.advice(view, words, told)])
+    text = told.text
+    return {
+        "format": FORMAT,
+        "report": python_json.loads(json.render(built)),
+        "lines": len(rows),
+        "text": text[:MOST_TEXT],
+        "text_left_out": max(len(text) - MOST_TEXT, 0),
+    }
+
+
+def _odd(seen: str, todo: str) -> NoReturn:
+    raise Refused(
+        400, "The request makes no sense.", seen=f"{seen} is another", todo=f"send {todo}", slug="request-odd"
+    )
