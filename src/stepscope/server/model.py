@@ -72,7 +72,7 @@ def about(model: tfprof.Model) -> dict[str, Any]:
 
 def answer(model: tfprof.Model, given: dict[str, Any]) -> dict[str, Any]:
     """A view as a report and as tfprof's text. given: {"view": name, "options": {name: text}}. Refused with
-    400 for what is no view, no option or no value of one."""
+    400 for another view, an unknown option and a bad value."""
     from stepscope import _core
     from stepscope.instruments.tfprof.tree import tree
     from stepscope.presenters import json
