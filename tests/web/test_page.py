@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -196,62 +196,77 @@ def test_a_row_of_ops_leads_to_its_slices(tab: Browser) -> None:
     assert types == {op}
 
 
+EDITOR = "document.querySelector('.editor').shadowRoot"
+
+
 def test_sql_answers_what_the_library_answers(tab: Browser) -> None:
-    _show(tab, "sql", "!!document.querySelector('textarea')")
-    text = json.dumps(QUERY)
-    typed = (
-        f"const e = document.querySelector('textarea'); e.value = {text}; e.dispatchEvent(new Event('input'))"
-    )
-    tab.value(f"(() => {{ {typed} }})()")
-    tab.value("new Promise(done => setTimeout(() => done(1), 100))")
-    tab.value("document.querySelector('button.main').click()")
-    _until(tab, "!!document.querySelector('.grid tbody td')")
+    _show(tab, f"sql?sql={quote(QUERY)}", "!!document.querySelector('.answer tbody td')")
+    assert tab.value(f"{EDITOR}.querySelector('.cm-content').innerText") == QUERY
     shown = tab.value(
-        "[...document.querySelectorAll('.grid tbody td')].map(e => e.innerText.replaceAll(',', ''))"
+        "[...document.querySelectorAll('.answer td')].map(e => e.innerText.replaceAll(',', ''))"
     )
     with trace.open(str(RECORDING)) as opened:
         ((slices, total),) = opened.query(QUERY).rows()
-    assert [int(value.replace(",", "")) for value in shown] == [slices, total]
+    assert [int(value) for value in shown] == [slices, total]
+    heads = tab.value("[...document.querySelectorAll('.answer th')].map(e => e.innerText)")
+    assert heads == ["slices", "total_ps"], "names as SQL has them"
 
 
-def test_the_pipeline_is_drawn_as_the_verb_tells_it(tab: Browser, pipeline: dict[str, Any]) -> None:
-    _show(tab, "pipeline", "!!document.querySelector('.stages')")
-    text = tab.value("document.querySelector('main').innerText")
-    for sentence in pipeline["headline"]:
-        assert sentence in text
-    rows = tab.value("[...document.querySelectorAll('.stages tbody tr')].slice(1).map(r => r.innerText)")
-    assert len(rows) == len(pipeline["stages"])
-    (marked,) = [row for row in rows if "bottleneck" in row]
-    assert pipeline["bottleneck"]["name"].rpartition("::")[2] in marked
-    widths = tab.value("[...document.querySelectorAll('.stages .slide input')].map(e => Number(e.value))")
-    assert sorted(widths[::2]) == sorted(stage["width"] for stage in pipeline["stages"])
-    for change in pipeline["changes"]:
-        assert change["what"].replace("`", "") in text
-        if change["code"] is not None:
-            assert f"{change['code']['file']}:{change['code']['line']}" in text
+def test_the_editor_completes_names_of_the_schema(tab: Browser) -> None:
+    _show(tab, "sql?sql=", "!!document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')")
+    tab.value(f"{EDITOR}.querySelector('.cm-content').focus()")
+    tab._call("Input.insertText", text="SELECT name FROM stack_sam")
+    _until(tab, f"!!{EDITOR}.querySelector('.cm-tooltip-autocomplete li')")
+    offered = tab.value(
+        f"[...{EDITOR}.querySelectorAll('.cm-tooltip-autocomplete li')].map(e => e.innerText)"
+    )
+    assert any("stack_sample" in one for one in offered)
 
 
-def test_a_slider_predicts_what_the_library_predicts(tab: Browser, pipeline: dict[str, Any]) -> None:
-    from stepscope import units
-    from stepscope.instruments.pipeline import diagnoses, whatif
+def test_every_statement_of_the_views_is_a_click_away(tab: Browser) -> None:
+    from stepscope import library
 
-    _show(tab, "pipeline", "!!document.querySelector('.stages')")
-    number, width = pipeline["bottleneck"]["number"], pipeline["bottleneck"]["width"] + 1
-    for name, value in (("width", width), ("work", 50)):
-        slider = f"document.querySelector('[name={name}-{number}]')"
-        event = "new Event('input', {bubbles: true})"
-        tab.value(f"(() => {{const e = {slider}; e.value = {value}; e.dispatchEvent({event})}})()")
+    _show(tab, "sql", "!!document.querySelector('aside button.link')")
+    titles = tab.value("[...document.querySelectorAll('aside button.link')].map(e => e.innerText)")
+    assert len(titles) == len(library.names("analysis")) + len(library.names("finding"))
+    entry = library.named("op_types")
+    tab.value(f"[...document.querySelectorAll('aside button.link')][{titles.index(entry.title)}].click()")
     with trace.open(str(RECORDING)) as opened:
-        (found,) = diagnoses.find(opened.query)
-    outcome = whatif.ask(found.diagnosis, [whatif.Setting(number, width, 0.5)])
-    assert outcome is not None
-    wanted = units.show(outcome.prediction.step_ps, "ps")
-    _until(tab, f"document.querySelector('.predicted .big')?.innerText === {json.dumps(wanted)}")
-    text = tab.value("document.querySelector('.predicted').innerText")
-    for bound in (outcome.prediction.low_ps, outcome.prediction.high_ps):
-        assert units.show(bound, "ps") in text
-    tab.value("[...document.querySelectorAll('.whatif button')].at(-1).click()")
-    _until(tab, "!document.querySelector('.predicted .big')")
+        rows = opened.ask(entry).rows()
+    first = json.dumps(str(rows[0][0]))
+    _until(tab, f"document.querySelector('.answer td')?.innerText.trim() === {first}")
+    assert tab.value("document.querySelectorAll('.answer tbody tr').length") == min(len(rows), 103)
+    tab.value("document.querySelectorAll('.answer .segments button')[1].click()")
+    _until(tab, "document.querySelectorAll('.quickchart .row').length > 0")
+    labels = tab.value("[...document.querySelectorAll('.quickchart .row .label')].map(e => e.innerText)")
+    assert labels == [row[0] for row in rows][:25]
+
+
+def test_numbers_over_numbers_are_curves(tab: Browser) -> None:
+    query = "SELECT step, dur_ps FROM step ORDER BY step"
+    _show(tab, f"sql?sql={quote(query)}", "document.querySelector('.answer th')?.innerText === 'step'")
+    tab.value("document.querySelectorAll('.answer .segments button')[1].click()")
+    _until(tab, "!!document.querySelector('.curves canvas')")
+    pixels = (
+        "(() => {const c = document.querySelector('.curves canvas'); const d = c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data; return d.some(value => value > 0);})()"
+    )
+    _until(tab, pixels)
+
+
+def test_downloads_are_asked_of_the_server(tab: Browser) -> None:
+    _show(tab, f"sql?sql={quote(QUERY)}", "!!document.querySelector('.answer td')")
+    _until(tab, "document.querySelector('.answer th')?.innerText === 'slices'")
+    _until(tab, "!document.querySelector('.console > .toolbar span button').disabled")
+    before = sum("/api/sql/download" in url for url in tab.requests())
+    for number in range(1, 4):
+        tab.value(f"document.querySelectorAll('.console > .toolbar span button')[{number - 1}].click()")
+        deadline = time.monotonic() + 20
+        while sum("/api/sql/download" in url for url in tab.requests()) < before + number:
+            assert time.monotonic() < deadline
+            tab.value("new Promise(done => setTimeout(() => done(1), 100))")
+        _until(tab, "!document.querySelector('.console > .toolbar span button').disabled")
+    assert not tab.value("document.querySelector('.problem')?.innerText ?? ''")
 
 
 def test_palette_and_help_open_by_key(tab: Browser) -> None:
