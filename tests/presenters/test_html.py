@@ -332,7 +332,7 @@ def test_the_browser_would_complain(browser: Browser, pages: dict[str, Path], tm
 def test_charts_are_drawn(opened: Show) -> None:
     page = opened(REPORT)
     boxes: Any = page.browser.value(
-        "[...document.querySelectorAll('figure.chart')].map(f => [...f.querySelectorAll('rect')]"
+        "[...document.querySelectorAll('.sections figure.chart')].map(f => [...f.querySelectorAll('rect')]"
         ".map(r => r.getBoundingClientRect()).map(b => [b.width, b.height]))"
     )
     assert len(boxes) == 3

@@ -300,20 +300,34 @@ def test_without_a_session_the_page_says_what_to_do(address: str) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_pictures(tab: Browser, address: str, dark: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (3840, 2160)])
+def test_pictures(tab: Browser, address: str, dark: bool, width: int, height: int, tmp_path: Path) -> None:
     folder = Path(os.environ.get("STEPSCOPE_PICTURES", tmp_path))
     tab.open("about:blank")  # a change of the fragment alone loads nothing
-    tab.open(address, width=1280, height=720, dark=dark)
+    tab.open(address, width=width, height=height, dark=dark)
     shown = {
         "overview": ".bar",
         "ops": "tbody",
         "pipeline": ".stages",
-        "memory": "main.memory tbody",
+        "memory": "main.memory :is(tbody, .empty)",
         "sql": "aside details",
     }
     for view, until in shown.items():
         _show(tab, view, f"!!document.querySelector('{until}')")
-        tab.picture(folder / f"{view}-{'dark' if dark else 'light'}.png")
+        tab.picture(folder / f"{view}-{width}-{'dark' if dark else 'light'}.png")
         ground = tab.value("getComputedStyle(document.body).backgroundColor")
         assert (sum(int(n) for n in ground[4:-1].split(",")) < 300) == dark
-        assert tab.value("document.documentElement.scrollWidth") <= 1280, view
+        assert tab.value("document.documentElement.scrollWidth") <= width, view
+
+
+def test_one_screen_answers(tab: Browser, address: str, report: dict[str, Any]) -> None:
+    """At 1280x720 the bar, the sentence, the worst findings with what to do, and the steps are seen."""
+    tab.open("about:blank")
+    tab.open(address, width=1280, height=720)
+    _show(tab, "overview", "!!document.querySelector('.steps .step')")
+    inside = (
+        "(e => {const b = e.getBoundingClientRect(); return b.top >= 0 && b.bottom <= 720 && b.width > 0;})"
+    )
+    for selector in (".bar", ".legend", ".headline", ".finding .todo", ".steps"):
+        assert tab.value(f"{inside}(document.querySelector({json.dumps(selector)}))"), selector
+    assert report["headline"][0] in tab.value("document.querySelector('.headline').innerText")

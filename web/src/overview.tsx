@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Findings } from "./findings";
 import { Notes } from "./notes";
 import { Prose } from "./prose";
-import { FoldedSections } from "./sections";
+import { useCommands } from "./commands";
+import { FoldedSections, Open } from "./sections";
 import { StepBars } from "./stepbar";
 import { StepChart, type Brushed } from "./stepchart";
-import type { Report, Row, Step } from "./types";
+import type { Report, Row, Section, Step } from "./types";
 
 /** Steps as the section step_list tells them, for a page without a server; their times are those of their source. */
 export function stepsOf(report: Report): Step[] {
@@ -14,11 +15,29 @@ export function stepsOf(report: Report): Step[] {
   return rows.filter((row): row is Row & { dur_ps: number } => typeof row["dur_ps"] === "number").map((row) => ({ ...row, id: "" }) as unknown as Step);
 }
 
+const PICTURES = ["op_types", "ops", "curve"];
+
+/** What to draw first where no steps are known: what took the time, or what memory was held. */
+export function pictureOf(sections: Section[]): Section | null {
+  const all = sections.flatMap((section) => [section, ...section.parts]);
+  const drawn = all.filter((section) => section.chart && (section.table?.rows.length ?? 0) > 1);
+  return PICTURES.map((name) => drawn.find((section) => section.name === name)).find(Boolean) ?? drawn[0] ?? null;
+}
+
+/** Opens a folded section and brings it into view. */
+function show(id: string): void {
+  const found = document.getElementById(id);
+  if (found instanceof HTMLDetailsElement) found.open = true;
+  found?.scrollIntoView();
+}
+
 /** The first screen answers: where a step goes, why, what to do. The rest is a click away. */
 export function Summary({ report, steps, linked }: { report: Report; steps: Step[]; linked: boolean }): JSX.Element {
   const [brushed, setBrushed] = useState<Brushed | null>(null);
   const parts = report.sections.find((s) => s.name === "step_parts");
   const [first, ...more] = report.headline;
+  const picture = parts ? null : pictureOf(report.sections);
+  useCommands(useMemo(() => report.sections.map((section, i) => ({ title: `Open ${section.title}`, key: "", run: () => show(`s${i}`) })), [report]));
   return <>
     <h1><Prose text={report.title} /></h1>
     {parts && <StepBars section={parts} brushed={brushed} />}
@@ -27,6 +46,7 @@ export function Summary({ report, steps, linked }: { report: Report; steps: Step
     <Findings findings={report.findings} />
     {steps.length > 1 && <StepChart steps={steps} section={parts} brushed={brushed} onBrush={setBrushed} linked={linked} />}
     <Notes notes={report.notes} />
+    {picture && <Open section={picture} />}
     {report.sections.length > 0 && <FoldedSections sections={report.sections} />}
     {report.next_commands.length > 0 && <details class="section"><summary><h2>Next</h2> <span class="quiet">Commands that show more</span></summary><pre>{report.next_commands.map((command) => <><Prose text={command.replaceAll("`", "'")} />{"\n"}</>)}</pre></details>}
   </>;

@@ -32,10 +32,13 @@ export function TreeTable({ tree }: { tree: Tree }): JSX.Element {
     return one === true ? c.title.toLowerCase() : inScale(one, scales[i]!);
   };
   const numeric = (c: Column) => !["text", "bool"].includes(c.unit);
+  const time = tree.columns.find((c) => c.unit === "ps");
+  const longest = Math.max(...tree.nodes.map((node) => size(node.values[time?.name ?? ""])), 0);
   return <><div class="scroll"><table class="tree"><thead><tr><th scope="col">Name</th>
-    {tree.columns.map((c, i) => <th scope="col" class={numeric(c) ? "number" : ""} title={plain(c.about || c.title, 400)}>{plain(c.title, 80)} <span class="quiet">{scales[i]!.symbol}</span></th>)}<th scope="col">Where</th></tr></thead>
+    {tree.columns.map((c, i) => <th scope="col" class={numeric(c) ? "number" : ""} title={plain(c.about || c.title, 400)}>{plain(c.title, 80)} <span class="quiet">{scales[i]!.symbol}</span></th>)}{longest > 0 && <th scope="col"><span class="unseen">{plain(time!.title, 80)} as a bar</span></th>}<th scope="col">Where</th></tr></thead>
     <tbody>{tree.nodes.map((node, i) => <tr class={node.mark ? "marked" : ""}><td class="branch">{before[i]}{plain(node.name, 160)}{node.mark && <mark>{plain(node.mark, 40)}</mark>}</td>
       {tree.columns.map((c, k) => <td class={numeric(c) ? "number" : ""}>{value(node, c, k)}</td>)}
+      {longest > 0 && <td class="meter"><svg height="10" aria-hidden="true"><rect height="10" width={`${(100 * size(node.values[time!.name])) / longest}%`} /></svg></td>}
       <td>{[place(node), node.about].filter(Boolean).map((text) => plain(text, 160)).join(" ")}</td></tr>)}</tbody></table></div>
     {tree.note && <p class="quiet">{plain(tree.note)}</p>}</>;
 }

@@ -5,7 +5,7 @@ import { counted, duration } from "../format";
 import { Loaded } from "../loading";
 import { grouped, scopeOf, scopeTree, type Dimension, type Group, type OpRow } from "../opgroups";
 import { plain } from "../plain";
-import { sqlLink } from "../prose";
+import { Prose, sqlLink } from "../prose";
 import { Open } from "../sections";
 import { Grid } from "../table";
 import { Flame } from "../tree";
@@ -45,7 +45,7 @@ const flames = (sections: Section[]): Section[] => sections.flatMap((s) => [...(
 function Python(): JSX.Element {
   return <><Loaded<Report> from="/api/report/summary">{(report) => {
     const found = flames(report.sections);
-    return found.length ? <>{found.map((section) => <Open section={section} />)}</> : <p class="quiet">No stacks of Python were sampled: `stepscope record` samples them.</p>;
+    return found.length ? <>{found.map((section) => <Open section={section} />)}</> : <section class="empty"><h2>No stacks of Python</h2><p class="quiet"><Prose text="None were sampled: `stepscope record` samples them." /></p></section>;
   }}</Loaded>
   <Loaded<Section> from="/api/analysis/python_lines">{(section) => (section.table?.rows.length ? <section aria-label={section.title}><h2>{section.title}</h2><p class="quiet">{section.question}</p><Grid table={section.table} first={50} />
     {section.sql && <p><a href={sqlLink(section.sql)}>Open in the SQL view</a></p>}</section> : null)}</Loaded></>;

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { post } from "../api";
+import { useCommands } from "../commands";
 import type { Editor, Words } from "../editor";
 import { counted } from "../format";
 import { Loaded, Problem } from "../loading";
@@ -66,6 +67,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
   const [ready, setReady] = useState(false);
   const [picture, setPicture] = useState(false);
   const running = useRef<() => void>(() => undefined);
+  const waiting = useRef<string | null>(null); // a query that was chosen before the editor was there
   const attempt = async (work: (sql: string) => Promise<void>) => {
     const sql = editor.current?.text() ?? "";
     setBusy(true);
@@ -87,14 +89,20 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
     const first = queryOf(location.hash);
     void import("../editor").then(({ mount }) => {
       if (!current || !host.current) return;
-      own = editor.current = mount(host.current, first ?? latest()[0] ?? FIRST, schema.tables, { run: () => running.current(), change: () => undefined });
+      const chosen = waiting.current ?? first;
+      own = editor.current = mount(host.current, chosen ?? latest()[0] ?? FIRST, schema.tables, { run: () => running.current(), change: () => undefined });
       setReady(true);
-      if (first !== null) running.current();
+      if (chosen !== null) running.current();
     }, (failure: unknown) => setError(failure));
     addEventListener("hashchange", brought);
     return () => { current = false; removeEventListener("hashchange", brought); own?.close(); editor.current = null; };
   }, [schema]);
-  const query = (sql: string) => { editor.current?.set(sql); running.current(); };
+  useCommands(useMemo(() => [{ title: "Run the query", key: "", run: () => running.current() }, { title: "Write SQL", key: "", run: () => editor.current?.focus() }], []));
+  const query = (sql: string) => {
+    if (!editor.current) { waiting.current = sql; return; }
+    editor.current.set(sql);
+    running.current();
+  };
   return <div class="two"><div class="console">
     <div class="editor" ref={host} />
     <p class="toolbar"><button type="button" class="main" disabled={busy || !ready} onClick={() => running.current()}>Run <kbd>Ctrl Enter</kbd></button>
