@@ -51,7 +51,8 @@ def rows(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]
 def test_the_summary_says_where_why_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     shown = run(capsys, XPLANE)
     assert "20 steps" in shown
-    assert "waiting for input" in shown
+    assert "Waiting for input takes" in shown
+    assert "Steps wait for input." in shown
     assert "EagerPyFunc" in shown
     assert "6,791 of 6,791 events stored" in shown
     assert shown.count("→ ") >= 2

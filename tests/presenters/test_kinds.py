@@ -43,6 +43,7 @@ PRESENTERS: dict[str, Callable[[Report], str]] = {
     "markdown": markdown.render,
     "tidy": tidy.render,
     "terminal": lambda report: terminal.render(report, everything=True),
+    "first screen": lambda report: terminal.render(report, width=80),
     "scroll": lambda report: scroll.render(report),
 }
 
@@ -71,7 +72,9 @@ def test_every_kind_is_shown(name: str) -> None:
     wanted = essential(report)
     if name == "tidy":  # holds values, no sentences
         wanted = {node.name for one in report.sections if one.tree for node in one.tree.nodes}
-    if name == "terminal":  # names in the gutter, and files of a tree, are cut where they are too long
+    if name == "first screen":  # what it has no room for is named in its last line; --all shows all
+        assert "--all shows them" in " ".join(PRESENTERS[name](report).split())
+    elif name == "terminal":  # names in the gutter, and files of a tree, are cut where they are too long
         assert len(wanted - words) <= 2
     else:
         assert wanted <= words
@@ -159,7 +162,7 @@ def test_branches_lead_from_each_node_to_its_parent(depths: list[int]) -> None:
         assert (before[-3] == "├") == follows
 
 
-DRAWING = {"axis", "bars", "cells", "grid", "outline", "plain", "stepbar", "terminal"}
+DRAWING = {"axis", "bars", "cells", "first_screen", "grid", "gutter", "outline", "plain"}
 """Modules that divide a screen, or a length by another."""
 
 

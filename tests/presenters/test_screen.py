@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.presenters import stepbar, terminal
+from stepscope.presenters import terminal
+from stepscope.presenters.bars import CLASSES
 from stepscope.presenters.cells import cells
-from stepscope.presenters.grid import painter
-from stepscope.report import Chart, Column, Report, Section, Table, build
+from stepscope.report import Report, Section, Share, Split, build
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 
@@ -31,7 +31,6 @@ RECORDINGS = sorted(
     if path.name != "truth.json" and path.suffix != ".md"
 )
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-LABELS = ("input", "compute", "python")
 
 
 def built(path: Path) -> Report:
@@ -55,42 +54,37 @@ def test_every_sample_fits_a_screen(path: Path) -> None:
     assert len(everything.splitlines()) >= len(terminal.render(report, width=80, height=40).splitlines())
 
 
-def parts(*rows: tuple[str, str, int, int, int]) -> Section:
-    """A section like that of the summary: host, step, and picoseconds of LABELS."""
-    columns = [Column("run_id", "text", "Run", ""), Column("host_id", "text", "Host", "")]
-    columns += [Column("what", "text", "Step", "")]
-    columns += [Column(f"{name}_ps", "ps", name.title(), "") for name in LABELS]
-    table = Table(tuple(columns), tuple(("run", host, what, *ps) for host, what, *ps in rows), len(rows))
-    chart = Chart("stacked_bar", "what", tuple(f"{name}_ps" for name in LABELS), "")
-    return Section(stepbar.NAME, "Step parts", "", (), table, chart, "")
+def test_a_mean_step_is_split_into_shares_that_add_up() -> None:
+    for path in (SAMPLES / "capture" / "slow_map", SAMPLES / "run_metadata" / "two_servers.pb"):
+        section = next(one for one in built(path).sections if one.name == "step_parts")
+        (one,) = section.splits
+        assert section.table is not None
+        names = [column.name for column in section.table.columns]
+        mean = dict(zip(names, section.table.rows[0], strict=True))
+        assert {share.label: share.ps for share in one.shares} == {
+            name.removesuffix("_ps"): mean[name]
+            for name in names
+            if name.removesuffix("_ps") in CLASSES and mean[name]
+        }
+        # Each mean is rounded to a picosecond.
+        assert abs(sum(share.ps for share in one.shares) - mean["dur_ps"]) <= len(one.shares)
+        assert sum(share.share for share in one.shares) == pytest.approx(1)
+        assert one.of == ""
 
 
-def test_the_bar_shows_parts_by_size_and_none_vanishes() -> None:
-    section = parts(("h", "mean", 750 * 10**9, 248 * 10**9, 2 * 10**9), ("h", "7", 1, 2, 3))
-    bar, *legend = stepbar.step_lines(section, 80, painter(False))
-    assert cells(bar) == 80
-    assert bar.count(bar[0]) == 60
-    assert " ".join(legend).split("   ") == ["█ input 750 ms", "▒ compute 248 ms", "python <0.5 %"]
+def test_hosts_have_a_bar_each_and_many_are_left_to_the_table() -> None:
+    shares = (Share("compute", 3, 0.75), Share("wait", 1, 0.25))
+    for number, named in ((2, True), (4, False)):
+        splits = tuple(Split(f"host{n}", "4 ps on average", shares) for n in range(number))
+        section = Section("step_parts", "Step parts", splits=splits)
+        text = terminal.render(Report("title", (), (section,)), width=80)
+        assert ("host1" in text) is named
+        assert text.count("compute 75.0 %") == (number if named else 0)
+        assert ("left out: Step parts" in text) is not named
 
 
-def test_neighbours_differ_without_colour_and_have_their_class_with_it() -> None:
-    section = parts(("h", "mean", 10, 10, 10))
-    bar = stepbar.step_lines(section, 60, painter(False))[0]
-    assert len(re.findall(r"(.)\1*", bar)) == 3
-    painted = stepbar.step_lines(section, 60, painter(True))[0]
-    for style in ("38;5;172", "38;5;31", "38;5;71"):
-        assert f"\x1b[{style}m" in painted
-
-
-def test_hosts_have_a_bar_each_and_many_are_counted() -> None:
-    section = parts(*((f"host{n}", "mean", 5, 1, 1) for n in range(5)))
-    text = "\n".join(stepbar.step_lines(section, 60, painter(False)))
-    assert "run host0" in text
-    assert "run host2" in text
-    assert "host3" not in text
-    assert "and 2 more hosts" in text
-
-
-def test_a_step_without_parts_has_no_bar() -> None:
-    assert stepbar.step_lines(parts(("h", "mean", 0, 0, 0)), 60, painter(False)) == []
-    assert stepbar.step_lines(parts(("h", "3", 5, 5, 5)), 60, painter(False)) == []
+def test_the_colours_are_those_of_the_page() -> None:
+    section = Section("step_parts", "", splits=(Split("", "1 ps", (Share("input", 1, 1.0),)),))
+    text = terminal.render(Report("title", (), (section,)), width=80, color=True)
+    assert "\x1b[38;5;172m▒▒▒" in text
+    assert "\x1b[38;5;172m▒ input 100 %" in text or "\x1b[38;5;172m▒ input 100.0 %" in text

@@ -9,9 +9,12 @@ import unicodedata
 import pytest
 
 from stepscope.presenters import terminal
+from stepscope.presenters.bars import CLASSES
+from stepscope.presenters.grid import STYLES
+from stepscope.presenters.gutter import clip
 from stepscope.presenters.rows import cells
-from stepscope.report import Report
-from tests.presenters.example import FINDING, REPORT
+from stepscope.report import Report, Share, Split
+from tests.presenters.example import FINDING, MS, REPORT
 from tests.presenters.test_html import hostile_report
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -35,7 +38,7 @@ def test_a_small_screen_shows_what_matters_most() -> None:
     assert "Steps" in shown
     assert shown.count("Conv2D") >= 3
     assert "Next" in shown
-    assert "left out: 37 rows, what follows an …" in shown
+    assert "left out: 35 rows, what follows an …" in shown
     assert "--all shows them" in shown
 
 
@@ -45,13 +48,88 @@ def test_a_long_report_fits_as_well(height: int) -> None:
     sentences = tuple(f"sentence {i} of many words " * 9 for i in range(4))
     talk = dataclasses.replace(REPORT.sections[3], name="talk", title="Talk", answer=sentences)
     report = dataclasses.replace(
-        REPORT, findings=(long,) * 5, sections=(*REPORT.sections[:3], talk, talk, REPORT.sections[3])
+        REPORT, findings=(long,) * 9, sections=(*REPORT.sections[:3], talk, talk, REPORT.sections[3])
     )
     shown = terminal.render(report, width=80, height=height)
     assert sum(max(1, -(-cells(line) // 80)) for line in shown.splitlines()) < height
     assert "Conv2DBackpropFilter" in shown
     assert "917 of 917 events stored" in shown
     assert "finding" in shown.rsplit("left out:", 1)[1]
+
+
+def split_report() -> Report:
+    """The report with steps taken apart, as those of two hosts."""
+    shares = (Share("compute", 20 * MS, 0.2), Share("python", 70 * MS, 0.7), Share("input", 10 * MS, 0.1))
+    splits = tuple(Split(f"worker-{i}", "100 ms on average", shares) for i in range(2))
+    parts = dataclasses.replace(REPORT.sections[1], name="step_parts", title="Step parts", splits=splits)
+    return dataclasses.replace(REPORT, sections=(parts, *REPORT.sections))
+
+
+@pytest.mark.parametrize("color", [False, True])
+def test_a_bar_shows_where_a_step_goes(color: bool) -> None:
+    shown = terminal.render(split_report(), width=80, height=40, color=color)
+    lines = shown.splitlines()
+    at = next(i for i, line in enumerate(lines) if "worker-0" in line)
+    bar, legend = lines[at + 1 : at + 3]
+    plain = ANSI.sub("", bar)
+    whole = sum(map(plain.count, "█▞▒"))
+    # A part of the bar is as long as its share, whether or not colours tell the parts apart.
+    assert [round(plain.count(mark) / whole, 1) for mark in "█▞▒"] == [0.2, 0.7, 0.1]
+    assert plain.endswith("  100 ms on average")
+    assert "worker-1" in shown
+    assert ANSI.sub("", legend).split() == [
+        "█",
+        "compute",
+        "20.0",
+        "%",
+        "▞",
+        "python",
+        "70.0",
+        "%",
+        "▒",
+        "input",
+        "10.0",
+        "%",
+    ]
+    colours = {ANSI.findall(text)[0] for text in re.split("   (?=.\\[)", legend) if "\x1b" in text}
+    assert len(colours) == (3 if color else 0), "a class has a colour of its own, the same in bar and legend"
+    assert colours <= set(ANSI.findall(bar))
+
+
+def test_parts_of_a_bar_differ_without_colour() -> None:
+    assert len(set(CLASSES.values())) == len(CLASSES)
+    assert set(CLASSES) <= set(STYLES)
+    assert len({STYLES[label] for label in CLASSES}) == len(CLASSES)
+
+
+def test_the_first_screen_has_five_ops_and_says_what_is_left_out() -> None:
+    shown = terminal.render(split_report(), width=80)
+    assert len(shown.splitlines()) < 40
+    assert shown.count("Conv2D") + shown.count("_MklFused") + shown.count("IteratorGetNext") == 5
+    assert "ApplyMomentum" not in shown
+    everything = terminal.render(split_report(), width=80, everything=True)
+    for text in ("ApplyMomentum", "NoOp", "weakened by: truncated", FINDING.action.split(": ")[0]):
+        assert text in everything
+
+
+def test_wide_screens_show_whole_names_and_sentences() -> None:
+    name = "model/" + "block/" * 15 + "conv2d/Conv2D"
+    section = REPORT.sections[1]
+    assert section.table is not None
+    table = dataclasses.replace(section.table, rows=((name, *section.table.rows[0][1:]),) * 2)
+    report = dataclasses.replace(REPORT, sections=(dataclasses.replace(section, table=table),))
+    assert name not in terminal.render(report, width=80)
+    assert name in terminal.render(report, width=200, height=50)
+    assert FINDING.action in terminal.render(report, width=200, height=50)
+
+
+@pytest.mark.parametrize("room", range(12, 90))
+def test_a_shortened_text_says_so(room: int) -> None:
+    text = "Steps wait for input. 25.1 % of the step time is waiting: 1.62 ms of each step."
+    shown = clip(text, room)
+    assert len(shown) <= room
+    assert shown == text or shown.endswith(" …") or (shown.endswith(".") and text.startswith(shown))
+    assert text.startswith(shown.removesuffix(" …"))
 
 
 def test_notes_of_one_kind_are_one() -> None:

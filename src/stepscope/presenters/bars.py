@@ -8,7 +8,7 @@ from itertools import pairwise
 from stepscope import units
 from stepscope.presenters.axis import ceiling, size
 from stepscope.presenters.plain import shorten
-from stepscope.report import Chart, Table
+from stepscope.report import Chart, Split, Table
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -17,6 +17,20 @@ _ABOVE = "▲"
 _STACK = (("low", "█"), ("medium", "▓"), ("mild", "▒"))
 _IDLE = ("dim", "░")
 """Style and character of the parts of a stacked bar; idle time looks like what it is."""
+CLASSES = {
+    "compute": "█",
+    "communication": "#",
+    "copy": "≡",
+    "dispatch": "▓",
+    "compile": "▚",
+    "python": "▞",
+    "wait": "░",
+    "input": "▒",
+    "idle": "·",
+    "unknown": "?",
+}
+"""Classes of work, each with the character of its part of a bar, which tells them apart without colour.
+Neighbours in a bar differ in both."""
 
 
 def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
@@ -29,8 +43,22 @@ def bars(table: Table, chart: Chart, width: int) -> list[list[tuple[str, str]]]:
     largest = max((sum(row) for row in sizes), default=0.0) or 1.0
     if chart.kind == "bar":
         return [[("", _bar(row[0] / largest * width))] for row in sizes]
-    looks = [_IDLE if "idle" in name else _STACK[min(i, len(_STACK) - 1)] for i, name in enumerate(chart.y)]
+    looks = [_look(name, i) for i, name in enumerate(chart.y)]
     return [_stack([size / largest * width for size in row], looks) for row in sizes]
+
+
+def _look(name: str, at: int) -> tuple[str, str]:
+    """Style and character of the part of a stacked bar that a column makes."""
+    if name == "idle_ps":
+        return _IDLE
+    label = name.removesuffix("_ps")
+    return (label, CLASSES[label]) if label in CLASSES else _STACK[min(at, len(_STACK) - 1)]
+
+
+def split(one: Split, width: int) -> list[tuple[str, str]]:
+    """The bar of a mean step as (style, characters); it fills the width."""
+    lengths = [share.share * width for share in one.shares]
+    return _stack(lengths, [(share.label, CLASSES.get(share.label, "?")) for share in one.shares])
 
 
 def _bar(length: float) -> str:

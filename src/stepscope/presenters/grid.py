@@ -34,12 +34,12 @@ STYLES = {
     "communication": "38;5;131",
     "wait": "38;5;179",
     "compile": "38;5;100",
-    "dispatch": "38;5;60",
+    "dispatch": "38;5;103",
     "idle": "38;5;250",
     "unknown": "38;5;246",
 }
 _SHARES = ((0.4, "hot"), (0.15, "warm"), (0.02, "mild"))
-_BAR = 24
+_BAR, _SHORTEST_BAR = 24, 10
 _HEADING = 20
 """Cells of a heading without its unit."""
 
@@ -63,13 +63,15 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
     is_bar = chart is not None and chart.kind in ("bar", "stacked_bar")
     label = next((i for i, c in enumerate(table.columns) if chart and c.name == chart.x), 0)
     widths = [min(w, max(16, room * 2 // 5)) if not right[i] else w for i, w in enumerate(natural)]
-    kept = _kept(table, chart, label, widths, room - (_BAR * 2 // 3 + 2 if is_bar else 0))
+    shortest = _SHORTEST_BAR + 2 if is_bar else 0
+    kept = _kept(table, chart, label, widths, room - shortest, natural[label])
     spare = room - sum(widths[i] + 2 for i in kept) - 2
-    bar = min(_BAR, spare) if is_bar and spare >= 6 else 0
+    bar = min(_SHORTEST_BAR, spare) if is_bar and spare >= 6 else 0
     spare -= bar + 2 if bar else -2
-    for i in kept:  # what is left goes to names that would be cut
+    for i in kept:  # what is left goes to names that would be cut, then to the bar
         more = max(min(natural[i] - widths[i], spare), 0)
         widths[i], spare = widths[i] + more, spare - more
+    bar += max(min(_BAR - bar, spare), 0) if bar else 0
     drawn = bars(table, chart, bar) if chart is not None and bar else [[] for _ in table.rows]
 
     hot = next((i for i, c in enumerate(table.columns) if c.unit == "ratio"), -1)
@@ -102,15 +104,20 @@ def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[
     return lines
 
 
-def _kept(table: Table, chart: Chart | None, label: int, widths: Sequence[int], room: int) -> list[int]:
+def _kept(
+    table: Table, chart: Chart | None, label: int, widths: Sequence[int], room: int, name: int
+) -> list[int]:
     """The columns that find room, the label first. A text that is the same in every row tells nothing there;
-    what the chart shows and the first share are kept before the rest."""
+    what the chart shows and the first share are kept before the rest, which give way to whole names, `name`
+    wide."""
 
     def rank(i: int) -> int:
         column = table.columns[i]
-        return (
-            0 if i == label else 1 if chart and column.name in chart.y else 2 if column.unit == "ratio" else 3
-        )
+        if i == label:
+            return 0
+        # Shares of devices and of hosts are shares of different times.
+        drawn = chart is not None and (column.name in chart.y or column.name == "place")
+        return 1 if drawn else 2 if column.unit == "ratio" else 3
 
     columns = range(len(table.columns))
     tells = [
@@ -122,7 +129,8 @@ def _kept(table: Table, chart: Chart | None, label: int, widths: Sequence[int], 
     ]
     kept: list[int] = []
     for i in sorted(tells, key=rank):
-        if not kept or sum(widths[k] + 2 for k in (*kept, i)) <= room:
+        longer = max(name - widths[label], 0) if chart is not None and rank(i) == 3 else 0
+        if not kept or sum(widths[k] + 2 for k in (*kept, i)) + longer <= room:
             kept.append(i)
     return [label, *(i for i in columns if i in kept and i != label)]
 

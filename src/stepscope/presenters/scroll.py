@@ -9,10 +9,10 @@ import io
 
 from stepscope.presenters.cells import shorten_cells
 from stepscope.presenters.grid import Paint, lay_out, painter
+from stepscope.presenters.gutter import curve_lines, notes_by_kind
 from stepscope.presenters.outline import diff_lines, tree_lines
 from stepscope.presenters.paragraph import paragraph
 from stepscope.presenters.plain import plain
-from stepscope.presenters.terminal import curve_lines, notes_as_one
 from stepscope.report import Finding, Report, Section
 
 _INDENT = "  "
@@ -30,8 +30,8 @@ def render(report: Report, *, width: int = 100, color: bool = False) -> str:
         page.finding(finding)
     for number, section in enumerate(report.sections):
         page.section(section, heading=bool(number) or section.kind != "prose" or bool(section.parts))
-    for note in report.notes:
-        page.sentence(notes_as_one([note]))
+    for note in notes_by_kind(report.notes):
+        page.sentence(note)
     if report.next_commands:
         page.heading("Next")
         # Commands are there to be copied, so they are never cut.

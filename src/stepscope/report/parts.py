@@ -113,6 +113,26 @@ class Diff:
     changes: tuple[Change, ...]
 
 
+@dataclass(frozen=True)
+class Share:
+    """What one class of work takes of a mean step."""
+
+    label: str
+    ps: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Split:
+    """A mean step by classes of work, in the order in which a bar shows them."""
+
+    of: str
+    """Whose step it is, where there are several: run and host."""
+    long: str
+    """How long it takes, in words."""
+    shares: tuple[Share, ...]
+
+
 Kind = Literal["table", "bars", "curve", "tree", "diff", "findings", "prose"]
 
 
@@ -135,6 +155,8 @@ class Section:
     findings: tuple[Finding, ...] = ()
     subject: str = ""
     parts: tuple[Section, ...] = ()
+    splits: tuple[Split, ...] = ()
+    """Mean steps by classes of work, for a screen that has room for one bar; the table has all of it."""
 
     @property
     def kind(self) -> Kind:

@@ -14,6 +14,8 @@ from stepscope.report.parts import (
     Report,
     Rows,
     Section,
+    Share,
+    Split,
     Table,
     ask,
     dicts,
@@ -212,7 +214,27 @@ def _section(entry: library.Entry, title: str, table: Table, answer: Iterable[st
     if chart is not None and chart.kind in ("line", "strip") and len(rows) < 2:
         chart = None  # a curve of one dot shows nothing that the table does not
     cut = Table(table.columns, rows, table.total) if most else None
-    return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql)
+    splits = _splits(table, chart) if entry.name == "step_parts" and chart is not None else ()
+    return Section(entry.name, title, entry.question, tuple(answer), cut, chart, entry.sql, splits=splits)
+
+
+def _splits(table: Table, chart: Chart) -> tuple[Split, ...]:
+    """The mean step of each host by what it goes to."""
+    means = [row for row in dicts(table) if row["what"] == "mean" and row["dur_ps"]]
+    runs = len({row["run_id"] for row in means})
+
+    return tuple(
+        Split(
+            "" if len(means) == 1 else f"{row['run_id']} {row['host_id']}" if runs > 1 else row["host_id"],
+            units.show(row["dur_ps"], "ps") + (" on average" if row["steps"] > 1 else ""),
+            tuple(
+                Share(name.removesuffix("_ps"), row[name], row[name] / row["dur_ps"])
+                for name in chart.y
+                if row[name]
+            ),
+        )
+        for row in means
+    )
 
 
 def _best(table: Table, most: int) -> tuple[tuple[Any, ...], ...]:

@@ -1,0 +1,231 @@
+"""What a summary says first: where a mean step goes, what was found, the steps and five ops.
+
+It fits a screen of 80 columns and 40 lines, and smaller ones with less. What is left out is named in the last
+line, and `--all` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stepscope import units
+from stepscope.presenters.bars import CLASSES, split
+from stepscope.presenters.cells import cells, shorten_cells
+from stepscope.presenters.grid import Paint, lay_out
+from stepscope.presenters.gutter import Block, curve_lines, notes_by_kind, stacked, wrap
+from stepscope.presenters.outline import diff_lines, tree_lines
+from stepscope.presenters.plain import plain
+from stepscope.report import Finding, Report, Section, Split
+
+_SCREEN = 40
+_FIRST = ("answers", "step_parts", "step_list", "ops", "op_types")
+_MOST_BARS = 3
+"""Hosts whose mean steps are drawn; a table has those of more."""
+_MOST_SENTENCES = 3
+_ENOUGH = 3
+"""Sections that make a screen; where fewer of the first ones exist, others follow them."""
+_TEXT = 110
+"""Columns of a sentence: longer lines are hard to read."""
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """How much is shown: findings, lines of each, kinds of notes, lines of a sentence of the headline and of
+    a section, rows of a table, and blanks between the blocks."""
+
+    findings: int
+    of_finding: int
+    notes: int
+    headline: int
+    sentence: int
+    rows: int
+    airy: bool = True
+
+
+_MEASURES = (
+    *(_Measure(findings, 2, 2, 4, 2, 5) for findings in (6, 5, 4, 3)),
+    _Measure(3, 2, 1, 3, 1, 5),
+    _Measure(3, 2, 1, 2, 1, 5, airy=False),
+    _Measure(2, 2, 1, 2, 1, 3, airy=False),
+    _Measure(2, 2, 1, 1, 1, 3, airy=False),
+    _Measure(2, 1, 1, 1, 1, 3, airy=False),
+    _Measure(1, 1, 1, 1, 1, 3, airy=False),
+)
+"""From a large screen to a small one."""
+
+
+def render(report: Report, width: int, height: int | None, paint: Paint) -> str:
+    """The first screen. height: its lines, one of which the prompt takes; None for a file or a pipe."""
+    limit = (height or _SCREEN) - 1
+    pages = (_Page(report, width, measure) for measure in _MEASURES)
+    page = next((page for page in pages if page.height() <= limit), None)
+    if page is None:
+        # Sections go, the last of them first; the last line names them.
+        page = _Page(report, width, _MEASURES[-1])
+        while len(page.dropped) < len(page.sections) - 1 and page.height() > limit:
+            page.dropped.add(page.sections[-1 - len(page.dropped)].name)
+    return "\n".join(page.lines(paint)) + "\n"
+
+
+def _bare(style: str, text: str) -> str:
+    return text
+
+
+class _Page:
+    """The screen in one measure."""
+
+    def __init__(self, report: Report, width: int, measure: _Measure) -> None:
+        self._report, self._width, self._measure = report, width, measure
+        self.sections = _shown(report)
+        self.dropped: set[str] = set()
+        self._gutter = min(14, max([8, *(cells(plain(_name(one))) for one in self.sections)]) + 2)
+        self._room = width - self._gutter
+
+    def height(self) -> int:
+        """Lines on the screen: commands are there to be copied, so they are never cut, and the terminal
+        wraps them."""
+        return sum(max(1, -(-cells(line) // self._width)) for line in self.lines(_bare))
+
+    def lines(self, paint: Paint) -> list[str]:
+        """All lines from the title to what is left out."""
+        head = Block("")
+        for sentence in self._report.headline:
+            head.say(sentence, min(self._width, _TEXT), self._measure.headline)
+        blocks = [block for block in self._blocks(paint) if block.lines]
+        airy = self._measure.airy
+        commands = [paint("command", plain(command)) for command in self._report.next_commands]
+        tail = Block("Next" if commands else "", lines=commands)
+        left_out = self._left_out([*blocks, head])
+        tail.lines += [paint("dim", line) for line in wrap(left_out, min(self._room, _TEXT))]
+        lines = [paint("title", plain(self._report.title, self._width)), *head.lines, ""]
+        lines += stacked(blocks, self._gutter, paint, airy=airy)
+        lines += [""] if blocks and tail.lines and airy else []
+        return lines + stacked([tail], self._gutter, paint, airy=False)
+
+    def _blocks(self, paint: Paint) -> list[Block]:
+        """What is between the headline and the commands: the bar, findings, then the other sections."""
+        measure, room = self._measure, self._room
+        sections = [one for one in self.sections if one.name not in self.dropped]
+        bars = [_bars(one, room, paint) for one in sections if one.splits]
+        findings = [_finding(one, room, paint, measure) for one in self._findings()]
+        for block in findings[1:]:
+            block.close = True
+        rest = [_section(one, room, paint, measure) for one in sections if not one.splits]
+        evidence = Block("Evidence", "medium")
+        for note in self._notes():
+            evidence.say(note, min(room, _TEXT), measure.sentence)
+        return [*bars, *findings, *rest, evidence]
+
+    def _findings(self) -> Sequence[Finding]:
+        return self._report.findings[: self._measure.findings]
+
+    def _notes(self) -> list[str]:
+        weighty = [note for note in self._report.notes if note.effect not in ("info", "recorder")]
+        return notes_by_kind(weighty)[: self._measure.notes]
+
+    def _left_out(self, blocks: Sequence[Block]) -> str:
+        """What `--all` shows beside this, in a sentence; empty when that is nothing."""
+        shown = {one.name for one in self.sections} - self.dropped
+        names = [one.title for one in self._report.sections if one.name not in shown]
+        findings = len(self._report.findings) - len(self._findings())
+        rows = sum(block.left for block in blocks)
+        parts = [units.count(findings, "finding")] if findings else []
+        parts += [plain(name, 40) for name in names]
+        parts += [units.count(rows, "row")] if rows else []
+        parts += ["what follows an …"] if any(block.cut for block in blocks) else []
+        return f"left out: {', '.join(parts)}; --all shows them" if parts else ""
+
+
+def _shown(report: Report) -> list[Section]:
+    """The sections that a first screen has: those that matter most, and others where these are few."""
+    names = [one.name for one in report.sections]
+    many = {one.name for one in report.sections if len(one.splits) > _MOST_BARS}
+    hidden = many | ({"op_types"} if "ops" in names else set())
+    first = [name for name in _FIRST if name in names and name not in hidden]
+    more = [name for name in names if name not in (*_FIRST, "completeness")]
+    first += more[: max(_ENOUGH - len(first), 0)]
+    chosen = {*first, "completeness"}
+    return [one for one in report.sections if one.name in chosen]
+
+
+def _name(section: Section) -> str:
+    return "Step" if section.splits else section.title
+
+
+def _bars(section: Section, room: int, paint: Paint) -> Block:
+    """The mean step of each host as a bar, and below it what its parts are."""
+    block = Block(_name(section))
+    for one in section.splits:
+        if one.of:
+            block.lines.append(paint("dim", shorten_cells(plain(one.of), room)))
+        bar = split(one, max(min(room - cells(one.long) - 2, 100), 8))
+        block.lines.append("".join(paint(*part) for part in bar) + f"  {one.long}")
+        block.lines += _legend(one, room, paint)
+    return block
+
+
+def _legend(one: Split, room: int, paint: Paint) -> list[str]:
+    """The parts of a bar, each with its character, name and share; as many to a line as fit."""
+    lines, used = [""], 0
+    for share in one.shares:
+        text = f"{CLASSES.get(share.label, '?')} {share.label} {units.show(share.share, 'ratio')}"
+        if used and used + 3 + len(text) > room:
+            lines.append("")
+            used = 0
+        lines[-1] += ("   " if used else "") + paint(share.label, text)
+        used += (3 if used else 0) + len(text)
+    return lines
+
+
+def _finding(finding: Finding, room: int, paint: Paint, measure: _Measure) -> Block:
+    block = Block(finding.severity, finding.severity)
+    block.tell(f"{finding.title.rstrip('.')}. {finding.impact}".rstrip(), room)
+    if measure.of_finding > 1:
+        block.tell(finding.action, room, "→ ")
+    return block
+
+
+def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> Block:
+    block = Block(_name(section))
+    if section.subject:
+        block.lines.append(paint("dim", shorten_cells(plain(section.subject, 400), room)))
+    *before, last = section.answer[:_MOST_SENTENCES] or ("",)
+    more = " …" if len(section.answer) > _MOST_SENTENCES else ""
+    for sentence in (*before, f"{last}{more}"):
+        block.say(sentence, min(room, _TEXT), measure.sentence)
+    block.cut |= bool(more)
+    block.left = sum(_size(part) for part in section.parts)
+    rows = _rows(section, room, paint)
+    table, chart = section.table, section.chart
+    if table is not None and chart is not None and chart.kind in ("line", "strip", "area"):
+        # A curve shows all rows already.
+        curve = curve_lines(table, chart, room, paint)
+        block.lines += curve
+        rows = [] if curve or section.answer else rows
+    if section.name == "completeness" or (table is not None and table.total == 1 and section.answer):
+        rows = []  # the sentences say it
+    block.lines += rows[: measure.rows + 1]
+    if rows:
+        block.left += max(_size(section) - measure.rows, 0)
+    return block
+
+
+def _rows(section: Section, room: int, paint: Paint) -> list[str]:
+    """A heading and all rows."""
+    if section.tree is not None:
+        return tree_lines(section.tree, room, paint)
+    if section.diff is not None:
+        return diff_lines(section.diff, room, paint)
+    if section.table is None or not section.table.rows:
+        return []
+    return lay_out(section.table, section.chart, room, paint)
+
+
+def _size(section: Section) -> int:
+    """Rows that an answer has, those as well that were never handed over."""
+    if section.table is not None:
+        return section.table.total
+    if section.tree is not None:
+        return len(section.tree.nodes)
+    return len(section.diff.changes) if section.diff is not None else 0

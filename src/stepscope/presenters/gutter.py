@@ -1,0 +1,113 @@
+"""Blocks of a screen: a name in the gutter, sentences and rows beside it."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from stepscope import units
+from stepscope.presenters.bars import area, spark
+from stepscope.presenters.cells import cells, shorten_cells
+from stepscope.presenters.grid import Paint
+from stepscope.presenters.plain import plain
+from stepscope.report import Chart, Note, Table
+
+_LONGEST = 4000  # characters of a sentence; a name in it may be absurdly long
+_GLUED = re.compile(r"(?<=\d) (?=(?:%|[pnµm]?s|B|[KMGT]iB)\b|%)")
+_CLAUSE = re.compile(r"[.;:,](?= )")
+
+
+@dataclass
+class Block:
+    """A name and the lines beside it."""
+
+    name: str
+    style: str = "name"
+    lines: list[str] = field(default_factory=list)
+    left: int = 0
+    """Rows of the answer that are not among the lines."""
+    cut: bool = False
+    """Whether a sentence was shortened."""
+    close: bool = False
+    """Whether it follows the block before it without a blank."""
+
+    def say(self, text: str, room: int, most: int | None = None, mark: str = "") -> None:
+        """Adds a sentence in as many lines as there may be; the first begins with the mark."""
+        lines = wrap(text, room - len(mark), most)
+        self.cut |= most is not None and len(lines) == most and lines[-1].endswith(" …")
+        self.lines += [(mark if i == 0 else " " * len(mark)) + line for i, line in enumerate(lines)]
+
+    def tell(self, text: str, room: int, mark: str = "") -> None:
+        """Adds as much of a text as one line has room for."""
+        line = clip(text, room - len(mark))
+        self.cut |= len(line) < len(_glued(text))
+        self.lines.append(f"{mark}{line}")
+
+
+def wrap(text: str, width: int, most: int | None = None) -> list[str]:
+    """A text on lines of `width` characters; numbers keep their units."""
+    # textwrap does not break at a no-break space.
+    lines = textwrap.wrap(_glued(text), width, max_lines=most, placeholder=" …", break_on_hyphens=False)
+    return [_free(line) for line in lines]
+
+
+def clip(text: str, room: int) -> str:
+    """The beginning of a text that fits into `room`: it ends with a sentence or a clause when that costs
+    little, else with a word. What is missing is marked by …, except after a full stop."""
+    whole = _glued(text)
+    if len(whole) <= room:
+        return _free(whole)
+    for found in reversed(list(_CLAUSE.finditer(whole, room * 3 // 4, room + 1))):
+        ends_sentence = found.group() == "."
+        if found.start() + (1 if ends_sentence else 2) <= room:
+            return _free(whole[: found.end()] if ends_sentence else f"{whole[: found.start()]} …")
+    return "".join(wrap(text, room, 1))
+
+
+def _glued(text: str) -> str:
+    return _GLUED.sub("\N{NO-BREAK SPACE}", plain(text, _LONGEST))
+
+
+def _free(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def beside(block: Block, gutter: int, paint: Paint) -> Iterator[str]:
+    """The lines of a block, its name before the first one."""
+    name = shorten_cells(plain(block.name), gutter - 2)
+    first = paint(block.style, name) + " " * (gutter - cells(name))
+    for i, line in enumerate(block.lines):
+        yield (first if i == 0 else " " * gutter) + line
+
+
+def stacked(blocks: Iterable[Block], gutter: int, paint: Paint, *, airy: bool) -> list[str]:
+    """Blocks below each other. airy: with a blank before each that does not belong to the one above."""
+    lines: list[str] = []
+    for block in blocks:
+        lines += [""] if airy and lines and not block.close else []
+        lines += beside(block, gutter, paint)
+    return lines
+
+
+def curve_lines(table: Table, chart: Chart, room: int, paint: Paint) -> list[str]:
+    """A curve over the rows of a table, with what it reaches."""
+    if chart.kind == "area":
+        return [paint("mild", line) for line in area(table, chart, room)]
+    return [f"{paint('mild', curve)} {paint('dim', label)}" for curve, label in spark(table, chart, room)]
+
+
+def notes_by_kind(notes: Sequence[Note]) -> list[str]:
+    """A sentence for each kind of note."""
+    kinds: dict[tuple[str, str], list[Note]] = {}
+    for note in notes:
+        kinds.setdefault((note.effect, note.slug), []).append(note)
+    return [_as_one(alike) for alike in kinds.values()]
+
+
+def _as_one(notes: Sequence[Note]) -> str:
+    first = notes[0]
+    more = f" and {units.count(len(notes) - 1, 'more source')}" if len(notes) > 1 else ""
+    weakens = f" Weakens: {'; '.join(first.weakens)}." if first.weakens else ""
+    return f"{first.effect}: {first.detail.rstrip('.')} ({first.slug}, {first.path}{more}).{weakens}"
