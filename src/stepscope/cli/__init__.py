@@ -24,7 +24,19 @@ from stepscope.cli.failure import tell, tell_unexpected
 from stepscope.errors import NothingFound, OutputError, StepscopeError
 
 VERBS = (
-    *("summary", "record", "pipeline", "memory", "query", "ingest", "export", "report", "serve", "open"),
+    *(
+        "summary",
+        "record",
+        "pipeline",
+        "memory",
+        "diff",
+        "query",
+        "ingest",
+        "export",
+        "report",
+        "serve",
+        "open",
+    ),
     *("tfprof", "docs", "completions"),
 )
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists

@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope import __version__
-from stepscope.server import analyses, asked, details, model, parquet, schema, whatif
+from stepscope.server import analyses, asked, details, model, parquet, reports, schema, whatif
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
@@ -25,6 +25,7 @@ from stepscope.server.replies import Bytes, Json, Refused, encode, error
 from stepscope.server.timeline import MOST_PX
 
 MOST_FOUND = 1_000
+MOST_SIDES = 100_000
 _CELL_THREADS = 2
 """Windows that are computed at the same time; the core works without the interpreter's lock."""
 
@@ -63,6 +64,18 @@ async def catalog(page: Page, request: Request) -> Response:
 async def report(page: Page, request: Request) -> Response:
     """A report as `--format json` prints it."""
     return Json(await page.recording.report(request.scope["path"].rpartition("/")[2]))
+
+
+async def sides(page: Page, request: Request) -> Response:
+    """What can be compared."""
+    await page.recording.catalog()
+    return Json(await page.recording.desk.ask(lambda trace: encode(reports.sides(trace))))
+
+
+async def compare(page: Page, request: Request) -> Response:
+    """Two hosts side by side."""
+    a, b = (asked.integer(request, name, 0, MOST_SIDES) for name in "ab")
+    return Json(await page.recording.compared(a, b))
 
 
 async def pipeline_whatif(page: Page, request: Request) -> Response:
@@ -216,6 +229,8 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/report/summary", report),
     ("GET", "/api/report/pipeline", report),
     ("GET", "/api/report/memory", report),
+    ("GET", "/api/sides", sides),
+    ("GET", "/api/compare", compare),
     ("POST", "/api/pipeline/whatif", pipeline_whatif),
     ("GET", "/api/model", about_model),
     ("POST", "/api/model", model_view),

@@ -79,6 +79,13 @@ class Recording:
         found = await self.model()
         return await self._reports.ask(lambda _: ask(found))
 
+    async def compared(self, a: int, b: int) -> bytes:
+        """Two hosts side by side, as JSON."""
+        await self.catalog()
+        return await self._once(
+            f"compared {a} {b}", partial(self._reports.ask, partial(reports.compared, a, b))
+        )
+
     async def pipelines(self) -> list[Found]:
         """The input pipelines with their rate models, in the order of their report."""
         await self.catalog()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from stepscope.errors import NothingFound
 from stepscope.presenters import json
 
 if TYPE_CHECKING:
@@ -45,6 +46,29 @@ def memory(trace: Trace) -> bytes:
     durations = whatif.durations(trace.query) if found else {}
     asked = [(one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))) for one in found]
     return json.render(memory.build(asked)).encode("ascii")
+
+
+def compared(a: int, b: int, trace: Trace) -> bytes:
+    """Two hosts of the trace side by side, by their places among all. NothingFound when there are fewer."""
+    from stepscope.instruments import comparing
+    from stepscope.report import comparing as report
+
+    found = comparing.sides(trace.query)
+    if max(a, b) >= len(found):
+        raise NothingFound(
+            "There is no such recording to compare.",
+            seen=f"{a} and {b} of {len(found)}",
+            todo="serve two recordings: stepscope serve A B",
+        )
+    built = report.build(comparing.measure(found[a]), comparing.measure(found[b]))
+    return json.render(built).encode("ascii")
+
+
+def sides(trace: Trace) -> dict[str, Any]:
+    """What can be compared."""
+    from stepscope.instruments import comparing
+
+    return {"sides": [one.name for one in comparing.sides(trace.query)]}
 
 
 REPORTS: dict[str, Callable[[Trace], bytes]] = {"summary": summary, "memory": memory}

@@ -1,0 +1,15 @@
+-- Stages of a host
+--
+-- question: What does each stage of a host's input pipelines need for a step?
+-- reads: iterator
+-- parameters:
+--   run_id | text | run
+--   host_id | text | host
+-- columns:
+--   branch_name | text | name of the stage, with the branches that lead to it
+--   needed_ps | ps | time that all stages of this name need for a step
+SELECT i.branch_name, CAST(SUM(i.service_ps) AS BIGINT) AS needed_ps
+FROM iterator AS i
+WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.service_ps IS NOT NULL
+GROUP BY i.branch_name
+ORDER BY needed_ps DESC NULLS LAST, i.branch_name NULLS LAST

@@ -1,0 +1,100 @@
+"""Two recordings side by side: differences add up, the largest come first, and nothing is judged."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.instruments import comparing
+from stepscope.instruments.comparing import Measured
+from stepscope.report.comparing import build
+from stepscope.session import trace
+from tests.corpus import SAMPLES
+
+A = SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz"
+B = SAMPLES / "tf_data" / "not_bottleneck_prefetch.xplane.pb.gz"
+
+times = st.dictionaries(st.sampled_from(["input", "compute", "wait", "python"]), st.integers(1, 10**12))
+
+
+def printed(*paths: Path) -> Any:
+    command = [sys.executable, "-m", "stepscope", "diff", *map(str, paths), "--format", "json", "--no-cache"]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+def ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with trace.open(path, cache=False) as opened:
+        return [tuple(row) for row in opened.query(sql).rows()]
+
+
+@given(times, times)
+def test_the_rows_add_up_and_the_largest_change_is_first(a: dict[str, int], b: dict[str, int]) -> None:
+    one = Measured("a", 3, sum(a.values()), 1, parts=a)
+    other = Measured("b", 3, sum(b.values()), 1, parts=b)
+    report = build(one, other)
+    rows = [
+        row for section in report.sections if section.name == "compared_parts" for row in section.table.rows
+    ]  # type: ignore[union-attr]
+    assert sum(row[3] for row in rows) == sum(b.values()) - sum(a.values())
+    assert [abs(row[3]) for row in rows] == sorted((abs(row[3]) for row in rows), reverse=True)
+    assert {row[0]: row[4] for row in rows} == {
+        name: "both" if name in a and name in b else "A only" if name in a else "B only"
+        for name in {**a, **b}
+    }
+    assert "not known" in report.headline[-1]
+
+
+def test_the_verb_says_what_sql_says() -> None:
+    told = printed(A, B)
+    means = [ask(path, "SELECT AVG(dur_ps) FROM step WHERE averaged")[0][0] for path in (A, B)]
+    (steps,) = [one for one in told["sections"] if one["name"] == "compared_steps"]
+    for row, mean in zip(steps["table"]["rows"], means, strict=True):
+        assert row["mean_ps"] == pytest.approx(mean, abs=1)
+    (parts,) = [one for one in told["sections"] if one["name"] == "compared_parts"]
+    for key, path in (("a", A), ("b", B)):
+        wanted = dict(
+            ask(
+                path,
+                "SELECT p.label, SUM(p.dur_ps) FROM step_part AS p JOIN step AS s ON s.id = p.step_id"
+                " WHERE s.averaged GROUP BY p.label",
+            )
+        )
+        steps_of = ask(path, "SELECT COUNT(*) FROM step WHERE averaged")[0][0]
+        found = {row["name"]: row[key] for row in parts["table"]["rows"] if row[key]}
+        assert found == {label: ps // steps_of for label, ps in wanted.items() if ps // steps_of}
+    assert "more" in told["headline"][0]
+
+
+def test_the_same_recording_twice_has_no_difference() -> None:
+    told = printed(A, A)
+    for section in told["sections"][1:]:
+        assert {row["change"] for row in section["table"]["rows"]} == {0}
+        assert {row["matched"] for row in section["table"]["rows"]} == {"both"}
+
+
+def test_one_side_is_refused() -> None:
+    command = [sys.executable, "-m", "stepscope", "diff", str(A)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "two sides" in done.stderr
+
+
+def test_recordings_without_steps_are_compared_whole() -> None:
+    report = build(Measured("x", 0, 0, 0, ops={"MatMul": 5}), Measured("y", 4, 7, 7, ops={"MatMul": 3}))
+    assert "Steps are not known of x" in report.headline[0]
+    (ops,) = [one for one in report.sections if one.name == "compared_ops"]
+    assert ops.table is not None
+    assert ops.table.rows == (("MatMul", 5, 3, -2, "both"),)
+
+
+def test_hosts_with_steps_come_first() -> None:
+    with trace.open(A, B, cache=False) as opened:
+        names = [side.name for side in comparing.sides(opened.query)]
+    assert len(names) == len(set(names)) == 2
