@@ -3,11 +3,13 @@ import { expect, test } from "vitest";
 import { ceiling, ticks } from "./axis";
 import { pieces } from "./chart";
 import { colourOf } from "./colours";
+import { spots } from "./flow";
 import { counted, duration, shown } from "./format";
 import { grouped, scopeTree, squarified, type OpRow } from "./opgroups";
 import { plain } from "./plain";
 import { inScale, scaleOf, scalesOf, show } from "./scale";
 import { ofSteps } from "./stepbar";
+import { ordered, type Stage } from "./stages";
 import { columnsOf, timelineLink } from "./stepchart";
 import { filtered, sorted, telling } from "./table";
 import { boxes, branches } from "./tree";
@@ -166,4 +168,23 @@ test("areas of a treemap are as the sizes and fill their box without overlap", (
       expect(Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 1e-6 && Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 1e-6).toBe(false);
     }
   }));
+});
+
+test("boxes of a pipeline have places of their own, each left of what it feeds, whatever feeds what", () => {
+  const consumers = fc.array(fc.nat(), { minLength: 1, maxLength: 25 });
+  fc.assert(fc.property(consumers, (chosen) => {
+    const stages = chosen.map((n, number) => ({ number, consumer: number ? n % number : null, fed_by: null }) as Stage);
+    const placed = ordered(stages);
+    expect(placed.map(({ stage }) => stage.number).sort((a, b) => a - b)).toEqual(stages.map((stage) => stage.number));
+    const found = spots(placed);
+    expect(new Set(found.spots.map((spot) => `${spot.x} ${spot.y}`)).size).toBe(placed.length);
+    const columnOf = new Map(placed.map(({ stage }, i) => [stage.number, found.spots[i]!.x]));
+    for (const stage of stages) if (stage.consumer !== null) expect(columnOf.get(stage.number)).toBe(columnOf.get(stage.consumer)! - 1);
+    expect(Math.min(...found.spots.map((spot) => spot.x))).toBe(0);
+  }));
+});
+
+test("stages that feed each other in a circle are drawn once at most", () => {
+  const stages = [{ number: 0, consumer: 1, fed_by: null }, { number: 1, consumer: 0, fed_by: null }, { number: 2, consumer: null, fed_by: null }] as Stage[];
+  expect(ordered(stages).map(({ stage }) => stage.number)).toEqual([2]);
 });

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { colourOf } from "./colours";
 import { counted, duration } from "./format";
 import { plain } from "./plain";
+import { show } from "./scale";
 import { placeOf, type Brushed, partsByStep, partsOf } from "./stepchart";
 import type { Row, Section } from "./types";
 
@@ -40,6 +41,7 @@ export function StepBars({ section, brushed }: { section: Section; brushed: Brus
   const one = (whole: Whole) => <Bar whole={whole} section={section} />;
   return <section class="where-a-step-goes" aria-label="Where a step goes"><h2>Where a step goes</h2>
     {bars.slice(0, HOSTS).map(one)}
+    {brushed && !selected && <p class="quiet">This is the mean of all steps: the parts of the selected ones are not in the report. Open them in the timeline.</p>}
     {bars.length > HOSTS && <details><summary>{counted(bars.length - HOSTS, "more host")}</summary>{bars.slice(HOSTS).map(one)}</details>}</section>;
 }
 
@@ -47,7 +49,7 @@ function Bar({ whole: { title, parts }, section }: { whole: Whole; section: Sect
   const titles = new Map(section.table!.columns.map((c) => [c.name, plain(c.title, 80)]));
   const about = new Map(section.table!.columns.map((c) => [c.name, plain(c.about, 400)]));
   const sum = total(parts) || 1;
-  const shown = parts.map((p, number) => ({ ...p, look: colourOf(p.name, number), share: `${((100 * p.ps) / sum).toFixed(1)} %` })).filter((p) => p.ps > 0).sort((a, b) => b.ps - a.ps);
+  const shown = parts.map((p, number) => ({ ...p, look: colourOf(p.name, number), share: show(p.ps / sum, "ratio") })).filter((p) => p.ps > 0).sort((a, b) => b.ps - a.ps);
   return <figure><figcaption>{title}</figcaption>
     <div class="bar" role="img" aria-label={shown.map((p) => `${titles.get(p.name)} ${p.share}`).join(", ")}>
       {shown.map((p) => <i class={p.look} style={{ width: `${(100 * p.ps) / sum}%` }} title={`${titles.get(p.name)}: ${duration(p.ps)}`}>{p.ps / sum > 0.12 && <span>{titles.get(p.name)}</span>}</i>)}</div>

@@ -3,6 +3,7 @@ import { ofRow } from "./colours";
 import { duration } from "./format";
 import { squarified, type Group } from "./opgroups";
 import { plain } from "./plain";
+import { show } from "./scale";
 
 const WIDE = 1000;
 const HIGH = 220;
@@ -13,10 +14,10 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
   const cells = squarified(groups.slice(0, MOST), (group) => group.self_ps, WIDE, HIGH);
   const percent = (part: number, whole: number) => `${(100 * part) / whole}%`;
   return <svg class="treemap" height={HIGH} role="group" aria-label="self times as areas">{cells.map(({ item, x, y, w, h }) => {
-    const title = `${plain(item.key, 200)}\n${duration(item.self_ps)}, ${(100 * item.share).toFixed(1)} %, ${item.slices.toLocaleString("en")}×`;
+    const title = `${plain(item.key, 200)}\n${duration(item.self_ps)}, ${show(item.share, "ratio")}, ${item.slices.toLocaleString("en")}×`;
     return <svg class="box" key={item.key} x={percent(x, WIDE)} y={y} width={percent(w, WIDE)} height={Math.max(h, 0)} tabIndex={0} role="button" aria-label={title}
       onClick={() => onPick(item.key)} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); onPick(item.key); } }}>
       <title>{title}</title><rect class={ofRow(item.class)} width="100%" height="100%" />
-      {h > 16 && w > 24 && <text x="5" y="14">{plain(item.key.split("/").pop() || item.key, 60)}</text>}{h > 32 && w > 40 && <text x="5" y="28" class="faint">{(100 * item.share).toFixed(1)} %</text>}</svg>;
+      {h > 16 && w > 24 && <text x="5" y="14">{plain(item.key.split("/").pop() || item.key, 60)}</text>}{h > 32 && w > 40 && <text x="5" y="28" class="faint">{show(item.share, "ratio")}</text>}</svg>;
   })}</svg>;
 }

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { post } from "../api";
+import { Flow } from "../flow";
 import { counted, duration } from "../format";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
@@ -53,12 +54,11 @@ function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): J
   const before = branches([0, ...placed.map(({ depth }) => depth + 1)]);
   const own = pipeline.step_ps !== null && pipeline.traced_step_ps !== null && pipeline.wait_ps !== null ? Math.max(pipeline.traced_step_ps - pipeline.wait_ps, 0) : null;
   const most_threads = Math.max(2 * pipeline.cores, 8, ...placed.map(({ stage }) => stage.width));
-  return <div class="scroll"><table class="stages"><thead><tr><th scope="col">Stage</th><th scope="col" class="wide">Needs per step</th><th scope="col" class="number" title="steps in a second that the stage could feed">Rate</th>
-    <th scope="col" class="number" title="its work per step, over all its threads">Does</th><th scope="col" class="number" title="time its function waited for a thread of the pool">Queue</th><th scope="col" title="threads that share its work; move to try others">Threads</th><th scope="col" title="part of its work that is left; move to try">Work</th></tr></thead><tbody>
+  return <div class="scroll"><table class="stages"><thead><tr><th scope="col">Stage</th><th scope="col" class="wide">Needs per step</th><th scope="col" class="number" title="its work per step, over all its threads">Does</th><th scope="col" class="number" title="time its function waited for a thread of the pool">Queue</th><th scope="col" title="threads that share its work; move to try others">Threads</th><th scope="col" title="part of its work that is left; move to try">Work</th></tr></thead><tbody>
     <tr><td class="branch"><b>program</b></td><td class="wide"><svg class="need" height="22" role="img" aria-label="the program's own time">
       {own !== null && <rect class="class-compute" width={percent(own)} y="4" height="14"><title>{`the program itself: ${duration(own)} of a step`}</title></rect>}
       {own !== null && <rect class="class-input" x={percent(own)} width={percent(pipeline.wait_ps!)} y="4" height="14"><title>{`waiting for input: ${duration(pipeline.wait_ps!)}`}</title></rect>}</svg></td>
-      <td class="number">{step ? rate(step) : "–"}</td><td class="number">{own === null ? "–" : duration(own)}</td><td /><td colSpan={2} class="quiet">{own === null ? "" : <><i class="swatch class-compute" />itself <i class="swatch class-input" />waiting for input</>}</td></tr>
+      <td class="number">{own === null ? "–" : duration(own)}</td><td /><td colSpan={2} class="quiet">{own === null ? "" : <><i class="swatch class-compute" />itself <i class="swatch class-input" />waiting for input</>}</td></tr>
     {placed.map(({ stage }, i) => {
       const worst = pipeline.bottleneck?.number === stage.number;
       const now = wanted.get(stage.number) ?? { width: stage.width, work: 1 };
@@ -72,7 +72,7 @@ function Diagram({ pipeline, placed, labels, wanted, outcome, onWant }: Look): J
           {step > 0 && <line class="step-line" x1={percent(step)} x2={percent(step)} y1="0" y2="22" />}
           {outcome && <line class="step-line then-line" x1={percent(outcome.step_ps)} x2={percent(outcome.step_ps)} y1="0" y2="22" />}</svg>
           <span class="quiet">{duration(stage.service_ps)}{next !== undefined && next !== stage.service_ps ? ` → ${duration(next)}` : ""}</span></td>
-        <td class="number">{rate(stage.service_ps)}</td><td class="number">{duration(stage.work_ps)}</td><td class="number">{stage.queue_ps ? duration(stage.queue_ps) : "–"}</td>
+        <td class="number">{duration(stage.work_ps)}</td><td class="number">{stage.queue_ps ? duration(stage.queue_ps) : "–"}</td>
         <td><label class="slide"><input type="range" name={`width-${stage.number}`} aria-label={`Threads of ${name}`} min={1} max={most_threads} value={now.width} disabled={pipeline.step_ps === null}
           onInput={(e) => onWant(stage, { width: Number(e.currentTarget.value) })} /> <output>{now.width}</output></label></td>
         <td><label class="slide"><input type="range" name={`work-${stage.number}`} aria-label={`Work left of ${name}, percent`} min={0} max={200} step={5} value={Math.round(100 * now.work)} disabled={pipeline.step_ps === null}
@@ -100,6 +100,7 @@ function One({ pipeline, number, parts }: { pipeline: Pipeline; number: number; 
   const { outcome, error } = useOutcome(number, wanted, cores, prefetch);
   const placed = useMemo(() => ordered(pipeline.stages), [pipeline]);
   const nodes = parts.find((part) => part.tree)?.tree?.nodes ?? [];
+  const labels = labelsOf(placed, nodes);
   const want = (stage: Stage, change: Partial<Wanted>) => {
     const next = { width: stage.width, work: 1, ...wanted.get(stage.number), ...change };
     const all = new Map(wanted);
@@ -110,9 +111,10 @@ function One({ pipeline, number, parts }: { pipeline: Pipeline; number: number; 
   const changed = wanted.size > 0 || cores !== null || prefetch;
   const reset = () => { setWanted(new Map()); setCores(null); setPrefetch(false); };
   return <>
-    {pipeline.stages.length > 0 && <section aria-label="Stages and what if"><h2>Stages <span class="quiet">each below what it feeds; the line is the step</span></h2>
+    {pipeline.stages.length > 0 && <section aria-label="Stages and what if"><h2>Stages <span class="quiet">from the sources to the program; the foot of a box is the part of the step that it needs</span></h2>
       <Predicted pipeline={pipeline} outcome={outcome} error={error} changed={changed} />
-      <Diagram pipeline={pipeline} placed={placed} labels={labelsOf(placed, nodes)} wanted={wanted} outcome={outcome} onWant={want} />
+      <Flow placed={placed} labels={labels} worst={pipeline.bottleneck?.number ?? null} step={outcome?.step_ps ?? pipeline.step_ps ?? 0} needs={new Map(outcome?.stages.map((one) => [one.number, one.service_ps]))} rate={rate} place={place} />
+      <Diagram pipeline={pipeline} placed={placed} labels={labels} wanted={wanted} outcome={outcome} onWant={want} />
       <p class="whatif"><label class="slide">Cores <input type="range" name="cores" min={1} max={Math.max(4 * pipeline.cores, 8)} value={cores ?? pipeline.cores} disabled={pipeline.step_ps === null}
         onInput={(e) => { const value = Number(e.currentTarget.value); setCores(value === pipeline.cores ? null : value); }} /> <output>{cores ?? pipeline.cores}</output></label>
         <label><input type="checkbox" name="prefetch" checked={prefetch} onInput={(e) => setPrefetch(e.currentTarget.checked)} /> prefetch at the end</label>
