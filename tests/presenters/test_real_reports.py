@@ -64,7 +64,8 @@ def test_the_bar_the_sentence_and_the_findings(browser: Browser, opened: Any) ->
     for finding in told["findings"]:
         assert finding["title"] in shown
         assert finding["action"].replace("`", "") in shown
-    assert browser.value("document.querySelectorAll('.steps .step').length") == told["facts"]["steps"]
+    steps = told["facts"]["steps"] + told["facts"]["steps_left_out"]
+    assert browser.value("document.querySelectorAll('.steps .step').length") == steps
 
 
 def test_the_tree_of_the_pipeline_with_gains_and_lines(browser: Browser, opened: Any) -> None:
