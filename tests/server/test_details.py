@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote
 
@@ -130,8 +132,48 @@ def test_a_range_of_everything_has_the_self_times_of_the_table(
     for row in rows:
         sums[row["name"], row["op_type"]] += row["self_ps"]
     assert {(one["name"], one["op_type"]): one["self_ps"] for one in told["rows"]}.items() <= sums.items()
-    assert told["step_parts"]
-    assert sum(one["dur_ps"] for one in told["step_parts"]) > 0
+
+
+def test_parts_of_a_range_are_those_of_its_whole_steps(served: Served, opened: Trace) -> None:
+    parts = opened.query(
+        "SELECT s.id, s.ts_ps + f.shift_ps, s.ts_ps + f.shift_ps + s.dur_ps, p.label, p.dur_ps, p.hidden_ps"
+        " FROM step_part AS p JOIN step AS s ON s.id = p.step_id JOIN _source_shift AS f"
+        " ON f.source_id = s.source_id"
+    ).rows()
+    assert len({row[0] for row in parts}) > 5
+    edges = sorted({edge for row in parts for edge in row[1:3]})
+    chance = random.Random(5)
+    ranges = [sorted(chance.sample(edges, 2)) for _ in range(40)] + [[-(2**62), 2**62]]
+    found = 0
+    for begin, end in ranges:
+        first, until = begin + chance.choice((-1, 0, 1)), end + chance.choice((0, 1, 2))
+        inside = [row for row in parts if row[1] >= first and row[2] <= until]
+        told = served.get(f"/api/range/parts?from={first}&to={until}").json
+        assert told["steps"] == len({row[0] for row in inside})
+        sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        for *_, label, part, behind in inside:
+            sums[label] = [a + b for a, b in zip(sums[label], (part, behind, 1), strict=True)]
+        assert {one.pop("label"): list(one.values()) for one in told["step_parts"]} == sums
+        found += bool(inside)
+    assert found > 10
+
+
+def test_a_range_does_not_wait_for_where_its_steps_go(served: Served) -> None:
+    other = Served(RECORDINGS[1])
+    held = threading.Event()
+    try:
+        other.get("/api/catalog")
+        with ThreadPoolExecutor() as pool:
+            slow = pool.submit(other.run, other.page.recording._reports.ask(lambda _: held.wait(60)))
+            parts = pool.submit(other.get, "/api/range/parts?from=0&to=1")
+            assert other.get(f"/api/range?from={-(2**62)}&to={2**62}&tracks=0").json["slices"] > 0
+            assert not parts.done()
+            held.set()
+            assert parts.result(60).status == 200
+            slow.result(60)
+    finally:
+        held.set()
+        other.close()
 
 
 def test_counters_keep_the_least_and_the_largest(served: Served, opened: Trace, order: list[int]) -> None:

@@ -202,6 +202,31 @@ def test_a_range_adds_up(tab: Browser) -> None:
     press(tab, "x")
 
 
+def test_a_range_says_where_its_whole_steps_go(tab: Browser) -> None:
+    _show(tab, "timeline", DRAWN)
+    press(tab, "Home")
+    rest(tab, 200)
+    wide = tab.value("document.querySelector('.tl-area canvas').clientWidth")
+    moves = (("pointerdown", 40), ("pointermove", wide - 40), ("pointerup", wide - 40))
+    pointer(tab, *((kind, x, 10, False) for kind, x in moves))
+    _until(tab, "document.querySelector('.tl-panel').innerText.includes('whole step')")
+    rest(tab, 400)
+    begin, end = tab.value("/range=([-0-9]+)~([-0-9]+)/.exec(location.hash).slice(1).map(Number)")
+    (origin,) = ask("SELECT MIN(ts_ps) FROM slice")[0]
+    parts = ask(
+        "SELECT p.label, SUM(p.dur_ps), COUNT(DISTINCT s.id) FROM step AS s "
+        "JOIN step_part AS p ON p.step_id = s.id "
+        f"WHERE s.ts_ps >= {origin + begin} AND s.ts_ps + s.dur_ps <= {origin + end} "
+        "GROUP BY p.label ORDER BY 2 DESC"
+    )
+    steps = max(row[2] for row in parts)
+    assert steps > 1
+    assert f"{steps} whole steps" in panel(tab)
+    legend = "[...document.querySelectorAll('.tl-panel .legend li')]"
+    assert tab.value(f"{legend}.map(e => e.childNodes[1].data.trim())") == [row[0] for row in parts]
+    press(tab, "x")
+
+
 def test_a_search_counts_and_visits(tab: Browser) -> None:
     _show(tab, "timeline?search=MapV2", "!!document.querySelector('.tl-count')")
     (wanted,) = ask("SELECT COUNT(*) FROM slice WHERE LOWER(name) LIKE '%mapv2%'")[0]

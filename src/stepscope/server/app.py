@@ -162,6 +162,13 @@ async def in_range(page: Page, request: Request) -> Response:
     )
 
 
+async def step_parts(page: Page, request: Request) -> Response:
+    """Where the steps of a range go. Apart from what else a range holds: finding it out takes its time."""
+    first, until = asked.span(request)
+    parts = await page.recording.parts()
+    return Json(await asyncio.to_thread(lambda: encode(parts.within(first, until))))
+
+
 async def counters(page: Page, request: Request) -> Response:
     """Counters of a window."""
     first, until = asked.span(request)
@@ -242,6 +249,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/slice/{id}", slice_),
     ("GET", "/api/search", search),
     ("GET", "/api/range", in_range),
+    ("GET", "/api/range/parts", step_parts),
     ("GET", "/api/counters", counters),
     ("GET", "/api/schema", schema_),
     ("POST", "/api/sql", sql),

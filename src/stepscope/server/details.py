@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from stepscope import strict_json
@@ -93,7 +94,6 @@ def in_range(
     }
     rows = dicts(trace.query(statement("page_range", **where, most=MOST_NAMES)))  # type: ignore[arg-type]
     busy_ps, work_ps = trace.query(statement("page_busy_span", **where)).rows()[0]  # type: ignore[arg-type]
-    parts = dicts(trace.query(statement("page_range_parts", first_ps=first_ps, until_ps=until_ps)))
     names, slices = (rows[0]["names"], rows[0]["all_slices"]) if rows else (0, 0)
     return {
         "rows": [
@@ -111,16 +111,36 @@ def in_range(
         "slices": slices,
         "busy_ps": busy_ps or 0,
         "work_ps": work_ps or 0,
-        "step_parts": [
-            {
-                "label": row["label"],
-                "dur_ps": row["part_ps"],
-                "hidden_ps": row["behind_ps"],
-                "steps": row["steps"],
-            }
-            for row in parts
-        ],
     }
+
+
+class Parts:
+    """Where each step goes, ready to be added up for any range. May be asked by several threads."""
+
+    def __init__(self, trace: Trace) -> None:
+        """Asks for the parts of all steps. The first to ask waits until they are worked out."""
+        self._rows = trace.query(statement("page_step_parts")).rows()
+        self._begins = [row[1] for row in self._rows]
+
+    def within(self, first_ps: int, until_ps: int) -> dict[str, Any]:
+        """How many steps lie wholly within a range, and their parts, the largest first."""
+        sums: dict[str, list[int]] = {}
+        steps = set()
+        for row in range(bisect_left(self._begins, first_ps), bisect_left(self._begins, until_ps)):
+            step_id, _, end_ps, label, part_ps, behind_ps = self._rows[row]
+            if end_ps <= until_ps:
+                steps.add(step_id)
+                total = sums.setdefault(label, [0, 0, 0])
+                total[0] += part_ps
+                total[1] += behind_ps
+                total[2] += 1  # a step has a label once
+        parts = [
+            {"label": label, "dur_ps": part_ps, "hidden_ps": behind_ps, "steps": having}
+            for label, (part_ps, behind_ps, having) in sorted(
+                sums.items(), key=lambda one: (-one[1][0], one[0])
+            )
+        ]
+        return {"steps": len(steps), "step_parts": parts}
 
 
 def counters(trace: Trace, catalog: Catalog, first_ps: int, until_ps: int, px: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepscope.server import analyses, catalog, model, reports
+from stepscope.server import analyses, catalog, details, model, reports
 from stepscope.server.catalog import Catalog
 from stepscope.server.desk import Desk
 from stepscope.server.replies import encode
@@ -85,6 +85,11 @@ class Recording:
         return await self._once(
             f"compared {a} {b}", partial(self._reports.ask, partial(reports.compared, a, b))
         )
+
+    async def parts(self) -> details.Parts:
+        """Where steps go."""
+        await self.catalog()
+        return await self._once("parts", partial(self._reports.ask, details.Parts))
 
     async def pipelines(self) -> list[Found]:
         """The input pipelines with their rate models, in the order of their report."""

@@ -7,7 +7,7 @@ import { cellAt, type Hit } from "./hit";
 import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
 import { type Arrow, type Band, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
-import type { Detail, Found, Ranged } from "./panel";
+import type { Detail, Found, Parts, Ranged } from "./panel";
 import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
 import { Store } from "./store";
 
@@ -242,8 +242,13 @@ export class Board {
     this.asked?.abort();
     this.asked = new AbortController();
     const at = (ps: number) => (this.origin + BigInt(Math.round(ps))).toString();
-    const ranged = await this.ask<Ranged>(`/api/range?from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}&tracks=${every.join(",")}`, this.asked.signal);
-    if (ranged && this.range.value === range) batch(() => { this.ranged.value = ranged; this.rangedTracks.value = every.length; });
+    const abort = this.asked.signal, span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`;
+    const later = this.ask<Parts>(`/api/range/parts?${span}`, abort);
+    const ranged = await this.ask<Ranged>(`/api/range?${span}&tracks=${every.join(",")}`, abort);
+    if (!ranged || this.range.value !== range) return;
+    batch(() => { this.ranged.value = ranged; this.rangedTracks.value = every.length; });
+    const parts = await later;
+    if (this.range.value === range) this.ranged.value = { ...ranged, parts: parts ?? { steps: 0, step_parts: [] } };
   }
   readonly rangedTracks = signal(0);
 

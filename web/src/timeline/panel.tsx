@@ -17,8 +17,10 @@ export interface Detail {
 export interface Ranged {
   rows: { name: string; op_type: string | null; class: string; count: number; total_ps: number; self_ps: number }[];
   names: number; slices: number; busy_ps: number; work_ps: number;
-  step_parts: { label: string; dur_ps: number; hidden_ps: number; steps: number }[];
+  /** Where the steps of the range go; what is not there yet is still being worked out. */
+  parts?: Parts;
 }
+export interface Parts { steps: number; step_parts: { label: string; dur_ps: number; hidden_ps: number; steps: number }[] }
 export interface Found { total: number; slices: { id: string; track: number | null; name: string; ts_ps: number | string; dur_ps: number | string }[] }
 
 const text = (value: Cell): string => plain(typeof value === "string" ? value : JSON.stringify(value), 4000);
@@ -68,16 +70,17 @@ const COLUMNS: Table["columns"] = [
 
 /** What the selected range holds: totals by name, parts of the steps in it, how much ran at once. */
 export function RangePanel({ ranged, length, tracks }: { ranged: Ranged; length: number; tracks: number }): JSX.Element {
-  const { rows, names, slices, busy_ps: busy, work_ps: work, step_parts: parts } = ranged;
+  const { rows, names, slices, busy_ps: busy, work_ps: work, parts } = ranged;
   return <div class="panel-columns">
     <div><h2>{duration(length)} on {counted(tracks, "track")}</h2>
       <Facts of={[
         ["Slices", slices.toLocaleString("en")],
         ["Busy", `${duration(busy)} (${((100 * busy) / length).toFixed(1)} %)`],
         ["At once", busy ? `${(work / busy).toFixed(2)} tracks while any was busy` : "nothing ran"],
-        ...(parts.length ? [["Steps", counted(parts[0]!.steps, "whole step")] as [string, string]] : []),
+        ...(parts?.steps ? [["Steps", counted(parts.steps, "whole step")] as [string, string]] : []),
       ]} />
-      {parts.length > 0 && <ul class="legend">{parts.map((p) => <li><i class={`swatch class-${p.label}`} />{p.label} <b>{duration(p.dur_ps)}</b></li>)}</ul>}</div>
+      {!parts && <p class="quiet" role="status">Working out where the steps go…</p>}
+      {parts && parts.steps > 0 && <ul class="legend">{parts.step_parts.map((p) => <li><i class={`swatch class-${p.label}`} />{p.label} <b>{duration(p.dur_ps)}</b></li>)}</ul>}</div>
     <div class="wide"><Grid table={{ columns: COLUMNS, rows: rows as unknown as Row[], total: names }} />
       {names > rows.length && <p class="quiet">{rows.length} of {names.toLocaleString("en")} names: those with most time.</p>}</div>
   </div>;

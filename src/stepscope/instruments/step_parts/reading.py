@@ -19,8 +19,9 @@ from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 
-MOST_AT_ONCE = 200_000
-"""Slices that are looked at together, if their times can be told apart."""
+MOST_AT_ONCE = 500_000
+"""Slices that are looked at together, if their times can be told apart. Each look reads all slices of the
+source: a smaller number takes longer, a larger one more memory."""
 _BITS = 4096
 
 
@@ -101,7 +102,7 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
     """What is known of each bit of the source's steps, and the samples in it, bit after bit."""
     whole = min(step.ts_ps for step in source.steps), max(step.end_ps for step in source.steps)
     kinds = query(statement("evidence_kinds", source_id=source.source_id)).rows()[0]
-    on_devices, on_hosts, programs, waits, slices = (number or 0 for number in kinds)
+    on_devices, on_hosts, programs, waits, captures, slices = (number or 0 for number in kinds)
     accelerator = bool(on_devices)
     track = driver.choose(query(statement("driving_threads", source_id=source.source_id)).rows())
     seen = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
@@ -118,6 +119,7 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
                 place="device" if accelerator else "host",
                 programs=0 if accelerator else programs,
                 waits=waits,
+                captures=0 if accelerator else captures,
                 file_readers=READS,
                 file_writers=STORES,
                 begin_ps=window[0],

@@ -10,6 +10,7 @@
 --   on_hosts | int | 1 when ops ran on threads of the host
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
 --   waits | int | 1 when threads waited for input, data of other devices or other hosts
+--   captures | int | 1 when functions ran that an input pipeline captured
 --   all_slices | int | how many slices it has
 SELECT
   MAX(CASE WHEN r.is_op AND r.class <> 'wait' AND p.place = 'device' THEN 1 ELSE 0 END) AS on_devices,
@@ -17,6 +18,7 @@ SELECT
   MAX(CASE WHEN r.name IN ('ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)') THEN 1 ELSE 0 END)
     AS programs,
   MAX(CASE WHEN r.wait IN ('input', 'receive', 'peers') THEN 1 ELSE 0 END) AS waits,
+  MAX(CASE WHEN r.name LIKE 'InstantiatedCapturedFunction::%' THEN 1 ELSE 0 END) AS captures,
   CAST(SUM(r.slices) AS BIGINT) AS all_slices
 FROM rollup_op AS r
 LEFT JOIN track_place AS p ON p.track_id = r.track_id

@@ -11,6 +11,7 @@
 --   place | text | where ops count: device or host
 --   programs | int | 1 when programs of XLA on processors count, too
 --   waits | int | 1 when threads that wait are looked for
+--   captures | int | 1 when executors are looked for that run a captured function
 --   file_readers | texts | types of ops that read the input
 --   file_writers | texts | types of ops that write checkpoints and summaries
 --   begin_ps | ps | begin of the stretch
@@ -23,7 +24,7 @@ WITH called AS (
   SELECT
     CASE WHEN s.args_json LIKE '%"id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.id'), '') END AS function_id
   FROM slice AS s
-  WHERE s.source_id = $source_id AND s.name LIKE 'InstantiatedCapturedFunction::%'
+  WHERE $captures = 1 AND s.source_id = $source_id AND s.name LIKE 'InstantiatedCapturedFunction::%'
 ),
 
 captured AS (
@@ -38,23 +39,26 @@ ran AS (
     CASE WHEN s.args_json LIKE '%"id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.id'), '') END AS function_id
   FROM slice AS s
   WHERE
-    s.source_id = $source_id
+    $captures = 1
+    AND s.source_id = $source_id
     AND s.name LIKE 'ExecutorState::%'
     AND s.ts_ps < $end_ps
     AND s.ts_ps + s.dur_ps > $begin_ps
 ),
 
-executors AS (
-  SELECT r.id
-  FROM ran AS r
+captured_ops AS (
+  SELECT s.id
+  FROM slice AS s
+  INNER JOIN ran AS r ON r.id = s.parent_id
   INNER JOIN captured AS c ON c.function_id = r.function_id
+  WHERE $captures = 1
 ),
 
 executing AS (
   SELECT
     CASE
       WHEN
-        p.place = 'host' AND (t.name LIKE 'tf_data%' OR l.type_or_name IN $file_readers OR e.id IS NOT NULL)
+        p.place = 'host' AND (t.name LIKE 'tf_data%' OR l.type_or_name IN $file_readers OR o.id IS NOT NULL)
         THEN 'input work'
       WHEN l.type_or_name IN $file_writers THEN 'wait'
       WHEN l.class = 'collective' THEN 'communication'
@@ -65,8 +69,7 @@ executing AS (
   FROM _labelled_slice AS l
   INNER JOIN track AS t ON t.id = l.track_id
   INNER JOIN track_place AS p ON p.track_id = l.track_id
-  INNER JOIN slice AS s ON s.id = l.slice_id
-  LEFT JOIN executors AS e ON e.id = s.parent_id
+  LEFT JOIN captured_ops AS o ON o.id = l.slice_id
   WHERE
     l.source_id = $source_id
     AND p.place = $place
