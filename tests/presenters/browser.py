@@ -29,7 +29,6 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--remote-debugging-pipe",
 )
 
@@ -46,7 +45,10 @@ def program() -> str:
 class Browser:
     """One tab. A context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, *names: str) -> None:
+        """names: names that lead to this machine. No other name is found."""
+        here = "".join(f"MAP {name} 127.0.0.1, " for name in names)
+        self._flags = (*_FLAGS, f"--host-resolver-rules={here}MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
         self._numbers = itertools.count(1)
         self._events: list[dict[str, Any]] = []
         self._buffer = b""
@@ -64,7 +66,7 @@ class Browser:
                 "-c",
                 command,
                 chromium,
-                *_FLAGS,
+                *self._flags,
                 f"--user-data-dir={self._folder.name}",
                 "about:blank",
             ],

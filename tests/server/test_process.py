@@ -192,6 +192,31 @@ def test_only_the_loopback_address_listens(command: Command) -> None:
     assert listening == [f"0100007F:{command.port:04X}"]
 
 
+def test_clients_that_do_not_read_hold_up_nobody(command: Command) -> None:
+    cookie = command.session()
+    catalog = json.loads(command.ask("GET", "/api/catalog", cookie=cookie)[2])
+    tracks = ",".join(str(track["track"]) for track in catalog["tracks"])
+    path = f"/api/timeline?from={catalog['start_ps']}&to={catalog['end_ps']}&px=16384&tracks={tracks}"
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{command.port}\r\nCookie: {cookie}\r\n\r\n".encode()
+    deaf = []
+    try:
+        for _ in range(60):
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.connect(("127.0.0.1", command.port))
+            one.sendall(request)
+            deaf.append(one)
+        begin = time.monotonic()
+        status, _, body = command.ask("GET", path, cookie=cookie)
+        assert status == 200
+        assert len(body) > 1 << 16  # more than what the kernel takes for a client that reads nothing
+        assert time.monotonic() - begin < 20
+    finally:
+        for one in deaf:
+            one.close()
+    assert command.ask("GET", "/api/names", cookie=cookie)[0] == 200
+
+
 def test_many_slow_connections_hold_up_nobody(command: Command) -> None:
     slow = [socket.create_connection(("127.0.0.1", command.port), timeout=20) for _ in range(200)]
     try:
