@@ -36,11 +36,11 @@ export function Summary({ report, steps, linked }: { report: Report; steps: Step
   const [brushed, setBrushed] = useState<Brushed | null>(null);
   const parts = report.sections.find((s) => s.name === "step_parts");
   const [first, ...more] = report.headline;
-  const picture = parts ? null : pictureOf(report.sections);
+  const picture = parts && steps.length > 1 ? null : pictureOf(report.sections);
   useCommands(useMemo(() => report.sections.map((section, i) => ({ title: `Open ${section.title}`, key: "", run: () => show(`s${i}`) })), [report]));
   return <>
     <h1><Prose text={report.title} /></h1>
-    {parts && <StepBars section={parts} brushed={brushed} />}
+    {parts && <StepBars section={parts} brushed={brushed} hasSteps={report.facts?.["steps"] !== 0} />}
     {first !== undefined && <p class="headline"><Prose text={first} /></p>}
     {more.length > 0 && <p class="also">{more.map((sentence) => <span><Prose text={sentence} />{" "}</span>)}</p>}
     <Findings findings={report.findings} />

@@ -11,10 +11,11 @@ const HOSTS = 4; // bars that are seen without a click
 interface Whole { title: string; parts: { name: string; ps: number }[] }
 
 /** What a bar is made of: the mean of a host's steps, as a row of the section tells it. */
-function ofRow(row: Row, section: Section): Whole {
+function ofRow(row: Row, section: Section, hasSteps: boolean): Whole {
   const parts = section.chart!.y.map((name) => ({ name, ps: Number(row[name] ?? 0) }));
   const steps = row["what"] === "mean" && typeof row["steps"] === "number" ? `, mean of ${counted(row["steps"], "step")}` : "";
-  return { title: `${plain(placeOf(row), 120)}: ${duration(total(parts))} a step${steps}`, parts };
+  const long = duration(total(parts));
+  return { title: `${plain(placeOf(row), 120)}: ${hasSteps ? `${long} a step${steps}` : `${long} in all; nothing shows where a step begins`}`, parts };
 }
 
 /** The mean of some steps; null where the section does not tell the parts of all of them. */
@@ -31,15 +32,15 @@ export function ofSteps(brushed: Brushed, section: Section): Whole | null {
 const total = (parts: { ps: number }[]): number => parts.reduce((sum, p) => sum + p.ps, 0);
 
 /** Where a step goes: one bar a host, or that of the brushed steps, its parts coloured by their class and named below. */
-export function StepBars({ section, brushed }: { section: Section; brushed: Brushed | null }): JSX.Element | null {
+export function StepBars({ section, brushed, hasSteps }: { section: Section; brushed: Brushed | null; hasSteps: boolean }): JSX.Element | null {
   const { chart, table } = section;
   if (!chart || !table) return null;
   const means = table.rows.filter((row) => row[chart.x] === "mean");
   const rows = means.length ? means : table.rows.slice(0, 1);
   const selected = brushed && ofSteps(brushed, section);
-  const bars = selected ? [selected] : rows.map((row) => ofRow(row, section));
+  const bars = selected ? [selected] : rows.map((row) => ofRow(row, section, hasSteps));
   const one = (whole: Whole) => <Bar whole={whole} section={section} />;
-  return <section class="where-a-step-goes" aria-label="Where a step goes"><h2>Where a step goes</h2>
+  return <section class="where-a-step-goes" aria-label="Where a step goes"><h2>{hasSteps ? "Where a step goes" : "Where the time goes"}</h2>
     {bars.slice(0, HOSTS).map(one)}
     {brushed && !selected && <p class="quiet">This is the mean of all steps: the parts of the selected ones are not in the report. Open them in the timeline.</p>}
     {bars.length > HOSTS && <details><summary>{counted(bars.length - HOSTS, "more host")}</summary>{bars.slice(HOSTS).map(one)}</details>}</section>;

@@ -7,7 +7,7 @@ import { inScale, NOTHING, scalesOf, show } from "./scale";
 import type { Cell, Column, Row, Table } from "./types";
 
 const FIRST = 200; // rows drawn before "show all": a screen needs no more, and drawing thousands takes time
-const CELL = 160; // characters of a text in a cell; all of it appears when the mouse rests on it
+const CELL = 160; // characters of a text in a cell
 const HOVER = 2000;
 const PLACES = new Set(["run_id", "host_id", "source_id"]);
 const MOST_ACROSS = 9; // columns that a page is wide enough for, mostly
@@ -51,8 +51,8 @@ export function telling(table: Table): { columns: Column[]; alike: string } {
 }
 
 /** All of a text that its cell cuts. */
-function hover(text: string): string | undefined {
-  if (text.length <= CELL) return undefined;
+function hover(text: string, cell = CELL): string | undefined {
+  if (text.length <= cell) return undefined;
   return plain(text, HOVER) + (text.length > HOVER ? ` (${text.length.toLocaleString("en")} characters)` : "");
 }
 
@@ -66,6 +66,8 @@ interface Options {
   table: Table;
   filter?: boolean;
   first?: number;
+  /** Characters of a text in a cell; all of it appears when the mouse rests on it. */
+  cell?: number;
   /** Every column, also one that says the same in every row, and a single row as a row. */
   all?: boolean;
   /** What stands at the end of a row, as links to what it is about. */
@@ -73,7 +75,7 @@ interface Options {
 }
 
 /** A table whose headers sort and whose rows can be filtered. One scale a column, its symbol in the heading. */
-export function Grid({ table, filter = true, first = FIRST, all: whole = false, beside }: Options): JSX.Element {
+export function Grid({ table, filter = true, first = FIRST, cell = CELL, all: whole = false, beside }: Options): JSX.Element {
   const [by, setBy] = useState<string | null>(null);
   const [down, setDown] = useState(true);
   const [text, setText] = useState("");
@@ -104,8 +106,8 @@ export function Grid({ table, filter = true, first = FIRST, all: whole = false, 
       <tbody>{drawn.map((row) => <tr>{columns.map((c, i) => {
         const value = row[c.name] ?? null;
         const text = inScale(value, scales[i]!);
-        return <td class={numeric(c) ? "number" : text.length > 16 ? "long" : ""} title={hover(typeof value === "string" ? value : text)}>
-          {c.name === "class" && <i class={`swatch ${ofRow(value)}`} />}{value === null ? <span class="quiet">{NOTHING}</span> : plain(text, CELL)}</td>;
+        return <td class={numeric(c) ? "number" : c.name === "class" ? "kind" : text.length > 16 ? "long" : ""} title={hover(typeof value === "string" ? value : text, cell)}>
+          {c.name === "class" && <i class={`swatch ${ofRow(value)}`} />}{value === null ? <span class="quiet">{NOTHING}</span> : plain(text, cell)}</td>;
       })}{beside && <td class="beside">{beside(row)}</td>}</tr>)}</tbody>
     </table></div>
     {drawn.length < found.length && <button type="button" class="more" onClick={() => setAll(true)}>Show all {counted(found.length, "row")}</button>}

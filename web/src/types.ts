@@ -22,7 +22,7 @@ export interface Section {
 }
 export interface Note { slug: string; effect: string; path: string | null; events: number | null; detail: string; weakens: string[] }
 export interface Report {
-  title: string; headline: string[]; findings: Finding[]; sections: Section[]; notes: Note[]; next_commands: string[]; version?: string;
+  title: string; headline: string[]; findings: Finding[]; sections: Section[]; notes: Note[]; next_commands: string[]; version?: string; facts?: Row;
 }
 export interface Track {
   track: number; run_id: string; host_id: string; process: string | null; name: string | null; kind: string;

@@ -80,7 +80,7 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
     {by === "python" ? <Python /> : <>
       {whole > 0 && <section class="picture" aria-label="Picture"><ul class="legend">{classes.filter((one) => rows.some((row) => row.class === one)).map((one) => <li><i class={`swatch ${ofRow(one)}`} />{one}</li>)}</ul>
         {tree ? <Flame tree={tree} look={(node) => ofRow(node.kind)} /> : <Treemap groups={groups} onPick={pick} />}</section>}
-      <section class="ops-table" aria-label="Table"><Grid key={`${by}${place}`} table={tableOf(groups, dimension)} all first={50} beside={(row) => <><a href={sqlLink(slicesOf(String(row["key"]), dimension, place))}>slices</a>{" "}
+      <section class="ops-table" aria-label="Table"><Grid key={`${by}${place}`} table={tableOf(groups, dimension)} all first={50} cell={72} beside={(row) => <><a href={sqlLink(slicesOf(String(row["key"]), dimension, place))}>slices</a>{" "}
         {(dimension === "op" || dimension === "op_type") && <a href={`#timeline?search=${encodeURIComponent(String(row["key"]))}`}>timeline</a>}</>} /></section>
       {ops.left_out_self_ps > 0 && <p class="quiet">{counted(ops.total - ops.rows.length, "op")} with {duration(ops.left_out_self_ps)} of self time together are left out.</p>}
     </>}
