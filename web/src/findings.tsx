@@ -6,9 +6,9 @@ import type { Finding } from "./types";
 
 const FIRST = 3; // findings that are seen without a click
 
-/** One finding: what it costs and what to do in a line each; evidence, reasoning and SQL unfold. */
-export function One({ finding }: { finding: Finding }): JSX.Element {
-  return <details class={`finding ${finding.severity}`}>
+/** A finding: what it costs and what to do in a line each; evidence, reasoning and SQL unfold. */
+export function One({ finding, open = false }: { finding: Finding; open?: boolean }): JSX.Element {
+  return <details class={`finding ${finding.severity}`} open={open}>
     <summary><p class="line"><span class="severity">{finding.severity}</span> <strong><Prose text={finding.title} /></strong>{" "}
       <span class="impact"><Prose text={finding.impact} /></span></p>
       <p class="todo"><Prose text={finding.action} /></p></summary>

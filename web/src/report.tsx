@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { embedded } from "./api";
-import { Findings } from "./findings";
+import { Findings, One } from "./findings";
 import { Problem } from "./loading";
 import { stepsOf, Summary } from "./overview";
 import { plain } from "./plain";
@@ -38,7 +38,7 @@ const Part = ({ report }: { report: Report }): JSX.Element => <main class="few">
   {report.title && <h2><Prose text={report.title} /></h2>}
   {report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}
   {report.sections.map((section) => section.table && <Grid table={section.table} first={12} />)}
-  <Findings findings={report.findings} first={Infinity} />
+  {report.findings.length === 1 ? <One finding={report.findings[0]!} open /> : <Findings findings={report.findings} first={Infinity} />}
   {report.sections.flatMap((section) => section.answer).map((sentence) => <p class="quiet"><Prose text={sentence} /></p>)}
 </main>;
 

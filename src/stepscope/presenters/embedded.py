@@ -13,8 +13,12 @@ from textwrap import wrap
 from stepscope.presenters import html
 from stepscope.report import Finding, Report, Table
 
-_LINE, _TALLEST = 31, 640
+_LINE, _TALLEST = 29, 640
 """Pixels of a line of a table, and of the tallest frame; what is longer scrolls."""
+_MOST_LINES = 15
+"""Rows that a table shows before it is unfolded."""
+_FOLDED, _OPEN = 64, 300
+"""Pixels of a finding in two lines, and of one whose evidence is seen."""
 
 
 def of_report(report: Report) -> str:
@@ -24,13 +28,14 @@ def of_report(report: Report) -> str:
 
 def of_table(title: str, table: Table, below: str = "") -> str:
     """A table, with a sentence below it."""
-    lines = len(table.rows) + 1 + bool(title) * 2 + bool(below)
+    lines = min(len(table.rows), _MOST_LINES) + 3 + bool(title) * 2 + bool(below)
     return _frame(html.part(title, table, below=below), lines * _LINE + 40)
 
 
 def of_findings(findings: Sequence[Finding], told: Sequence[str] = (), title: str = "") -> str:
     """Findings with their evidence a click away, after some sentences."""
-    tall = len(findings) * 190 + len(wrap(" ".join(told), 90)) * 28 + len(told) * 28 + bool(title) * 60
+    tall = len(wrap(" ".join(told), 100)) * 22 + len(told) * 8 + bool(title) * 40
+    tall += _OPEN if len(findings) == 1 else len(findings) * _FOLDED
     return _frame(html.part(title, *findings, told=told), tall + 40)
 
 
