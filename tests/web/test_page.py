@@ -223,6 +223,23 @@ def test_the_editor_completes_names_of_the_schema(tab: Browser) -> None:
     assert any("stack_sample" in one for one in offered)
 
 
+def test_keys_typed_into_the_editor_are_text(tab: Browser) -> None:
+    """Each of them is a command elsewhere in the page."""
+    _show(tab, "sql?sql=", "!!document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')")
+    tab.value(f"{EDITOR}.querySelector('.cm-content').focus()")
+    before = tab.value(f"{EDITOR}.querySelector('.cm-content').innerText")
+    theme = tab.value("document.documentElement.dataset.theme")
+    for key in "1t?":
+        for kind in ("keyDown", "keyUp"):
+            text = {"text": key} if kind == "keyDown" else {}
+            tab._call("Input.dispatchKeyEvent", type=kind, key=key, **text)
+    _until(tab, f"{EDITOR}.querySelector('.cm-content').innerText !== {json.dumps(before)}")
+    assert "1t?" in tab.value(f"{EDITOR}.querySelector('.cm-content').innerText")
+    assert tab.value("location.hash").startswith("#sql")
+    assert tab.value("document.documentElement.dataset.theme") == theme
+    assert not tab.value("!!document.querySelector('.veil')")
+
+
 def test_every_statement_of_the_views_is_a_click_away(tab: Browser) -> None:
     from stepscope import library
 

@@ -46,12 +46,18 @@ const Help = (): JSX.Element => <div class="overlay" role="dialog" aria-modal="t
   <dl class="keys"><dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt><dd>Find a command</dd>{commands().filter((c) => c.key).map((c) => <><dt><kbd>{c.key}</kbd></dt><dd>{c.title}</dd></>)}
     <dt><kbd>Esc</kbd></dt><dd>Close</dd></dl></div>;
 
+/** Whether a key goes into a text: the SQL editor is in a shadow root, whose host would be the event's target. */
+function typing(e: KeyboardEvent): boolean {
+  const [at] = e.composedPath();
+  return e.defaultPrevented || (at instanceof HTMLElement && (at.isContentEditable || at.closest("input, textarea, select, [contenteditable]") !== null));
+}
+
 function onKey(e: KeyboardEvent): void {
   if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
     e.preventDefault();
     overlay.value = overlay.value === "palette" ? null : "palette";
   } else if (e.key === "Escape") overlay.value = null;
-  else if (!e.ctrlKey && !e.metaKey && !e.altKey && !(e.target as HTMLElement).closest("input, textarea")) {
+  else if (!e.ctrlKey && !e.metaKey && !e.altKey && !typing(e)) {
     const command = commands().find((c) => c.key === e.key);
     if (command) { e.preventDefault(); overlay.value = null; command.run(); }
   }
