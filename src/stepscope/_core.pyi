@@ -294,3 +294,9 @@ class Lod:
         `from_ps`), count, name, busy (ps) and id (of the longest slice). Counts add up to the slices that
         start in [from_ps, to_ps) or start before and end after from_ps. ValueError for an empty window or
         more than 16,384 pixels."""
+
+def layered_layout(
+    widths: Sequence[float], edges: Sequence[tuple[int, int]]
+) -> tuple[list[int], list[float]]:
+    """Layer (from 0 at the top) and left edge of each box, none over another. Edges lead from box to box and
+    point down but where they close a cycle; others than between two boxes that are there say nothing."""

@@ -7,6 +7,7 @@
 //! * [`store`]: nests slices, keeps tables in memory or in a folder, hands them out as Arrow streams and
 //!   writes them as Parquet. It knows no format.
 //! * [`rollup`]: what slices of a finished store add up to.
+//! * [`layout`]: where the boxes of a graph lie.
 //! * [`lod`]: what a timeline shows of millions of slices in a window of a few thousand pixels.
 //! * [`formats`]: one decoder for each format, from [`input`] to [`columns`].
 //!
@@ -18,6 +19,7 @@ pub mod facts;
 pub mod formats;
 pub mod input;
 pub mod json;
+pub mod layout;
 pub mod lod;
 pub mod options;
 pub mod proto;

@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope import __version__
-from stepscope.server import analyses, asked, details, model, parquet, reports, schema, whatif
+from stepscope.server import analyses, asked, details, graphs, model, parquet, reports, schema, whatif
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
@@ -64,6 +64,32 @@ async def catalog(page: Page, request: Request) -> Response:
 async def report(page: Page, request: Request) -> Response:
     """A report as `--format json` prints it."""
     return Json(await page.recording.report(request.scope["path"].rpartition("/")[2]))
+
+
+async def graphs_(page: Page, request: Request) -> Response:
+    """The graphs."""
+    return Json(encode(graphs.told(await page.recording.graphs())))
+
+
+async def graph_level(page: Page, request: Request) -> Response:
+    """What is seen of a graph when some scopes are open."""
+    given = asked.json_object(request, request.state.body, *graphs.LEVEL_KEYS)
+    found = await page.recording.graph(graphs.asked_number(given["graph"]))
+    return Json(await asyncio.to_thread(lambda: encode(graphs.level(found, given))))
+
+
+async def graph_search(page: Page, request: Request) -> Response:
+    """Nodes of a graph by name or type."""
+    text = asked.text(request, "q")
+    found = await page.recording.graph(asked.integer(request, "graph", 0, graphs.MOST_GRAPHS))
+    return Json(await asyncio.to_thread(lambda: encode(graphs.search(text, found))))
+
+
+async def graph_way(page: Page, request: Request) -> Response:
+    """The way between two nodes of a graph."""
+    start, end = asked.text(request, "from"), asked.text(request, "to")
+    found = await page.recording.graph(asked.integer(request, "graph", 0, graphs.MOST_GRAPHS))
+    return Json(await asyncio.to_thread(lambda: encode(graphs.way(start, end, found))))
 
 
 async def sides(page: Page, request: Request) -> Response:
@@ -236,6 +262,10 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/report/summary", report),
     ("GET", "/api/report/pipeline", report),
     ("GET", "/api/report/memory", report),
+    ("GET", "/api/graphs", graphs_),
+    ("POST", "/api/graph", graph_level),
+    ("GET", "/api/graph/search", graph_search),
+    ("GET", "/api/graph/way", graph_way),
     ("GET", "/api/sides", sides),
     ("GET", "/api/compare", compare),
     ("POST", "/api/pipeline/whatif", pipeline_whatif),

@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepscope.server import analyses, catalog, details, model, reports
+from stepscope.server import analyses, catalog, details, graphs, model, reports
 from stepscope.server.catalog import Catalog
 from stepscope.server.desk import Desk
 from stepscope.server.replies import encode
 from stepscope.server.timeline import Timeline
 
 if TYPE_CHECKING:
+    from stepscope.instruments.graphs import Hierarchy
     from stepscope.instruments.pipeline.diagnoses import Found
     from stepscope.instruments.tfprof import Model
     from stepscope.session.trace import Trace
@@ -78,6 +79,18 @@ class Recording:
         """An answer of the model, which takes one question at a time."""
         found = await self.model()
         return await self._reports.ask(lambda _: ask(found))
+
+    async def graphs(self) -> list[dict[str, Any]]:
+        """The graphs, the largest first."""
+        await self.catalog()
+        return await self._once("graphs", partial(self.desk.ask, graphs.listed))
+
+    async def graph(self, number: int) -> Hierarchy:
+        """A graph by its place among all."""
+        listed = await self.graphs()
+        return await self._once(
+            f"graph {number}", partial(self.desk.ask, partial(graphs.read, listed, number))
+        )
 
     async def compared(self, a: int, b: int) -> bytes:
         """Two hosts side by side, as JSON."""

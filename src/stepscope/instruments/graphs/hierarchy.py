@@ -1,0 +1,151 @@
+"""The tree of scopes in the names of a graph's nodes, with what each scope holds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from stepscope.library.statements import Query, statement
+
+
+@dataclass
+class Scope:
+    """A scope, or a node: a scope without others in it. A node whose name is a scope as well is both."""
+
+    path: str
+    children: dict[str, Scope] = field(default_factory=dict)
+    op_type: str | None = None
+    device: str = ""
+    nodes: int = 0
+    """Nodes in it, itself included."""
+    own_ps: int = 0
+    """Time of the node of this name, where there is one."""
+    time_ps: int = 0
+    """Of all its nodes."""
+    shape: bytes = b""
+    """Alike for scopes that hold the same ops under the same names."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+
+class Hierarchy:
+    """A graph with its scopes. Names that are there twice count once."""
+
+    def __init__(
+        self,
+        nodes: Sequence[tuple[str, str, str]],
+        edges: Sequence[tuple[str, str]],
+        times: dict[str, int] | None = None,
+    ) -> None:
+        """nodes: name, op type, device. edges: producer and consumer. times: picoseconds by name."""
+        times = times or {}
+        self.root = Scope("")
+        self.nodes: dict[str, Scope] = {}
+        for name, op_type, device in nodes:
+            one = self._at(name)
+            if one.op_type is None:
+                one.op_type, one.device, one.own_ps = op_type, device, times.get(name, 0)
+                self.nodes[name] = one
+        self.edges = [(a, b) for a, b in edges if a in self.nodes and b in self.nodes and a != b]
+        self.dangling = len(edges) - len(self.edges)
+        """Edges from or to what the graph does not have, or from a node to itself."""
+        self._add_up()
+
+    @classmethod
+    def read(cls, query: Query, run_id: str, source_id: int, graph: str) -> Hierarchy:
+        """A graph of a trace, with the times of its ops where the run has them."""
+        nodes = query(statement("nodes_of_graph", source_id=source_id, graph=graph)).rows()
+        edges = query(statement("edges_of_graph", source_id=source_id, graph=graph)).rows()
+        times = dict(query(statement("time_of_ops", run_id=run_id)).rows())
+        return cls([tuple(row) for row in nodes], [(a, b) for a, b, _ in edges], times)
+
+    def _at(self, path: str) -> Scope:
+        here, so_far = self.root, ""
+        for part in path.split("/"):
+            so_far = f"{so_far}/{part}" if so_far else part
+            found = here.children.get(part)
+            if found is None:
+                found = here.children[part] = Scope(so_far)
+            here = found
+        return here
+
+    def _add_up(self) -> None:
+        for scope in self._upwards():
+            scope.nodes += scope.op_type is not None
+            scope.time_ps += scope.own_ps
+            digest = hashlib.blake2b((scope.op_type or "").encode(), digest_size=12)
+            for name, child in sorted(scope.children.items()):
+                scope.nodes += child.nodes
+                scope.time_ps += child.time_ps
+                digest.update(f"/{name}=".encode("utf-8", "surrogatepass"))
+                digest.update(child.shape)
+            scope.shape = digest.digest()
+
+    def _upwards(self) -> Iterator[Scope]:
+        """All scopes, those inside before those around them. Names may be nested deeper than Python calls."""
+        order: list[Scope] = []
+        left = [self.root]
+        while left:
+            one = left.pop()
+            order.append(one)
+            left += one.children.values()
+        return reversed(order)
+
+    def scope(self, path: str) -> Scope | None:
+        """The scope of a path; None when there is none."""
+        here = self.root
+        for part in path.split("/") if path else ():
+            found = here.children.get(part)
+            if found is None:
+                return None
+            here = found
+        return here
+
+    def search(self, text: str, most: int) -> tuple[list[str], int]:
+        """Nodes with a text in their name or type, whatever its case: the first of them, and how many."""
+        wanted = text.lower()
+        found = [
+            name
+            for name, one in self.nodes.items()
+            if wanted in name.lower() or wanted in (one.op_type or "").lower()
+        ]
+        return found[:most], len(found)
+
+    def way(self, start: str, end: str) -> list[str]:
+        """A shortest path along the edges, or else against them; empty when there is none."""
+        return self._along(start, end, False) or self._along(start, end, True)[::-1]
+
+    def _along(self, start: str, end: str, backwards: bool) -> list[str]:
+        if start not in self.nodes or end not in self.nodes:
+            return []
+        source, target = (end, start) if backwards else (start, end)
+        following: dict[str, list[str]] = {}
+        for a, b in self.edges:
+            following.setdefault(a, []).append(b)
+        before: dict[str, str | None] = {source: None}
+        left = deque([source])
+        while left:
+            here = left.popleft()
+            if here == target:
+                break
+            for after in following.get(here, ()):
+                if after not in before:
+                    before[after] = here
+                    left.append(after)
+        if target not in before:
+            return []
+        found: list[str] = []
+        at: str | None = target
+        while at is not None:
+            found.append(at)
+            at = before[at]
+        return found[::-1]
+
+    def types(self) -> Counter[str]:
+        """How many nodes each op type has."""
+        return Counter(one.op_type or "" for one in self.nodes.values())

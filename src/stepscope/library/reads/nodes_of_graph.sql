@@ -1,0 +1,15 @@
+-- Nodes of a graph
+--
+-- question: Which nodes does a graph have?
+-- reads: node
+-- parameters:
+--   source_id | int | source that has the graph
+--   graph | text | which graph of the source
+-- columns:
+--   name | text | name of the node
+--   op_type | text | op type
+--   device | text | device asked for or placed on
+SELECT n.name, n.op_type, n.device
+FROM node AS n
+WHERE n.source_id = $source_id AND n.graph = $graph
+ORDER BY n.id NULLS LAST

@@ -1,0 +1,93 @@
+"""Graphs: which there are, a level of one, a search in it, and the way between two nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from stepscope.errors import NothingFound
+from stepscope.library.statements import statement
+from stepscope.server.catalog import dicts
+from stepscope.server.replies import Refused
+
+if TYPE_CHECKING:
+    from stepscope.instruments.graphs import Hierarchy
+    from stepscope.session.trace import Trace
+
+MOST_OPEN = 2_000
+MOST_FOUND = 100
+MOST_GRAPHS = 100_000
+LEVEL_KEYS = ("graph", "open", "fold")
+
+
+def listed(trace: Trace) -> list[dict[str, Any]]:
+    """The graphs, the largest first."""
+    return dicts(trace.query(statement("page_graphs")))
+
+
+def told(graphs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same for the page."""
+    return {"graphs": [{**row, "source_id": str(row["source_id"])} for row in graphs]}
+
+
+def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
+    """A graph by its place among all. NothingFound when there are fewer."""
+    from stepscope.instruments.graphs import Hierarchy
+
+    if number >= len(graphs):
+        raise NothingFound(
+            "There is no such graph.",
+            seen=f"graph {number} of {len(graphs)}",
+            todo="ask /api/graphs for them",
+        )
+    row = graphs[number]
+    return Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
+
+
+def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
+    """The boxes and edges when these scopes are open. given: {"graph": its place, "open": [path, …],
+    "fold": show what is alike once}. Refused with 400 for anything else."""
+    from stepscope.instruments import graphs
+
+    opened, fold = given["open"], given["fold"]
+    if not isinstance(opened, list) or not all(isinstance(path, str) for path in opened):
+        _odd("open", "a list of paths")
+    if len(opened) > MOST_OPEN:
+        _odd(f"{len(opened)} paths", f"at most {MOST_OPEN}")
+    if not isinstance(fold, bool):
+        _odd("fold", "true or false")
+    seen = graphs.level(found, opened, fold=fold)
+    return {
+        "boxes": [vars(box) for box in seen.boxes],
+        "edges": [[edge.producer, edge.consumer, edge.count] for edge in seen.edges],
+        "inside": seen.inside,
+        "nodes": len(found.nodes),
+        "dangling": found.dangling,
+        "time_ps": found.root.time_ps,
+    }
+
+
+def search(text: str, found: Hierarchy) -> dict[str, Any]:
+    """Nodes with a text in their name or type."""
+    names, total = found.search(text, MOST_FOUND)
+    return {"total": total, "nodes": [{"path": name, "op_type": found.nodes[name].op_type} for name in names]}
+
+
+def way(start: str, end: str, found: Hierarchy) -> dict[str, Any]:
+    """A shortest path between two nodes. NothingFound when one of them is not there."""
+    for name in (start, end):
+        if name not in found.nodes:
+            raise NothingFound(
+                "There is no such node.", seen=name[:200], todo="search for it: /api/graph/search"
+            )
+    return {"path": found.way(start, end)}
+
+
+def asked_number(value: object) -> int:
+    """The place of a graph in a body."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_GRAPHS:
+        _odd("graph", "a whole number")
+    return value
+
+
+def _odd(seen: str, todo: str) -> NoReturn:
+    raise Refused(400, "The request makes no sense.", seen=seen, todo=f"send {todo}", slug="request-odd")

@@ -1,0 +1,109 @@
+"""Levels of a graph: every node is in one box, every edge is drawn or inside of one, whatever is open."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.errors import LimitReached
+from stepscope.instruments.graphs import Hierarchy, level
+from stepscope.instruments.graphs.level import HEIGHT
+
+parts = st.sampled_from(["a", "b", "conv", "conv_1", "relu", "x"])
+names = st.lists(parts, min_size=1, max_size=4).map("/".join)
+graphs = st.lists(names, min_size=1, max_size=30, unique=True).flatmap(
+    lambda nodes: st.tuples(
+        st.just(nodes), st.lists(st.tuples(st.sampled_from(nodes), st.sampled_from(nodes)), max_size=40)
+    )
+)
+
+
+def made(nodes: list[str], edges: list[tuple[str, str]]) -> Hierarchy:
+    times = {name: 10 * (number + 1) for number, name in enumerate(nodes)}
+    return Hierarchy([(name, name.rpartition("/")[2], "/cpu:0") for name in nodes], edges, times)
+
+
+def scopes(nodes: list[str]) -> list[str]:
+    return sorted({name.rsplit("/", cut)[0] for name in nodes for cut in range(1, name.count("/") + 1)})
+
+
+@given(graphs, st.data(), st.booleans())
+def test_nothing_is_lost_whatever_is_open(
+    graph: tuple[list[str], list[tuple[str, str]]], data: st.DataObject, fold: bool
+) -> None:
+    nodes, edges = graph
+    hierarchy = made(nodes, edges)
+    every = scopes(nodes)
+    opened = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    seen = level(hierarchy, opened, fold=fold)
+    assert sum(box.nodes for box in seen.boxes) == len(nodes)
+    assert (
+        sum(box.time_ps for box in seen.boxes)
+        == hierarchy.root.time_ps
+        == sum(10 * (number + 1) for number in range(len(nodes)))
+    )
+    assert sum(edge.count for edge in seen.edges) + seen.inside == len(hierarchy.edges)
+    assert len(hierarchy.edges) + hierarchy.dangling == len(edges)
+    assert len({box.path for box in seen.boxes}) == len(seen.boxes)
+    for one, other in itertools.combinations(seen.boxes, 2):
+        apart = one.x + one.width <= other.x + 0.01 or other.x + other.width <= one.x + 0.01
+        assert apart or abs(one.y - other.y) >= HEIGHT
+
+
+@given(graphs)
+def test_with_all_open_every_node_is_a_box(graph: tuple[list[str], list[tuple[str, str]]]) -> None:
+    nodes, edges = graph
+    seen = level(made(nodes, edges), scopes(nodes), fold=False)
+    assert sorted(box.path for box in seen.boxes) == sorted(nodes)
+    boxes = [box.path for box in seen.boxes]
+    drawn = Counter({(boxes[edge.producer], boxes[edge.consumer]): edge.count for edge in seen.edges})
+    assert drawn == Counter((a, b) for a, b in edges if a != b)
+
+
+def blocks(count: int) -> Hierarchy:
+    nodes = [f"layer_{n}/{op}" for n in range(count) for op in ("MatMul", "Relu")] + ["loss"]
+    edges = [(f"layer_{n}/MatMul", f"layer_{n}/Relu") for n in range(count)]
+    edges += [(f"layer_{n}/Relu", f"layer_{n + 1}/MatMul") for n in range(count - 1)]
+    return made(nodes, [*edges, (f"layer_{count - 1}/Relu", "loss")])
+
+
+def test_blocks_that_are_alike_are_one_box_until_one_is_opened() -> None:
+    seen = level(blocks(12), [])
+    assert sorted((box.name, box.copies, box.nodes) for box in seen.boxes) == [
+        ("layer_0", 12, 24),
+        ("loss", 1, 1),
+    ]
+    opened = level(blocks(12), ["layer_3"])
+    assert len(opened.boxes) == 11 + 2 + 1
+    assert len(level(blocks(12), [], fold=False).boxes) == 13
+
+
+def test_edges_point_down() -> None:
+    seen = level(blocks(5), [f"layer_{n}" for n in range(5)])
+    for edge in seen.edges:
+        assert seen.boxes[edge.producer].y < seen.boxes[edge.consumer].y
+
+
+def test_a_search_and_the_way_between_two_nodes() -> None:
+    graph = blocks(4)
+    assert graph.search("RELU", 2) == (["layer_0/Relu", "layer_1/Relu"], 4)
+    way = graph.way("layer_0/MatMul", "layer_2/MatMul")
+    assert way == ["layer_0/MatMul", "layer_0/Relu", "layer_1/MatMul", "layer_1/Relu", "layer_2/MatMul"]
+    assert graph.way("layer_2/MatMul", "layer_0/MatMul") == way[::-1]
+    assert graph.way("loss", "nothing") == []
+
+
+def test_too_many_boxes_are_refused() -> None:
+    graph = made([f"n{n}" for n in range(5001)], [])
+    with pytest.raises(LimitReached, match="too many boxes"):
+        level(graph, [])
+
+
+def test_names_nested_deeper_than_calls() -> None:
+    deep = "/".join("s" for _ in range(20_000))
+    seen = level(made([deep], []), [])
+    assert [box.nodes for box in seen.boxes] == [1]

@@ -1,0 +1,65 @@
+"""Graphs over the API, and requests that make no sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from stepscope.session import trace
+from tests.corpus import SAMPLES
+from tests.server.asking import Served
+
+GRAPH = SAMPLES / "graph" / "small.pb"
+
+
+@pytest.fixture(scope="module")
+def graph() -> Iterator[Served]:
+    with closing(Served(str(GRAPH))) as found:
+        yield found
+
+
+def test_the_graphs_and_their_nodes_are_sqls(graph: Served) -> None:
+    with trace.open(GRAPH, cache=False) as opened:
+        wanted = opened.query("SELECT graph, COUNT(*) FROM node GROUP BY graph").rows()
+        edges = opened.query("SELECT producer, consumer FROM edge WHERE graph = 'graph'").rows()
+    told = graph.get("/api/graphs").json["graphs"]
+    assert sorted((one["graph"], one["nodes"]) for one in told) == sorted(wanted)
+    number = next(i for i, one in enumerate(told) if one["graph"] == "graph")
+    level = graph.post("/api/graph", {"graph": number, "open": [], "fold": True}).json
+    assert sum(box["nodes"] for box in level["boxes"]) == level["nodes"] == told[number]["nodes"]
+    assert sum(count for _, _, count in level["edges"]) + level["inside"] + level["dangling"] == len(edges)
+
+
+def test_a_node_is_found_and_a_way_too(graph: Served) -> None:
+    with trace.open(GRAPH, cache=False) as opened:
+        producer, consumer = opened.query("SELECT producer, consumer FROM edge ORDER BY id LIMIT 1").rows()[0]
+    found = graph.get(f"/api/graph/search?graph=0&q={producer}").json
+    assert producer in [one["path"] for one in found["nodes"]]
+    assert graph.get(f"/api/graph/way?graph=0&from={producer}&to={consumer}").json["path"] == [
+        producer,
+        consumer,
+    ]
+
+
+@pytest.mark.parametrize("odd", [
+    {"graph": 99, "open": [], "fold": True},
+    {"graph": -1, "open": [], "fold": True},
+    {"graph": "0", "open": [], "fold": True},
+    {"graph": True, "open": [], "fold": True},
+    {"graph": 0, "open": "a", "fold": True},
+    {"graph": 0, "open": [1], "fold": True},
+    {"graph": 0, "open": ["a"] * 3000, "fold": True},
+    {"graph": 0, "open": [], "fold": 1},
+    {"graph": 0, "open": []},
+], ids=lambda odd: str(odd)[:50])  # fmt: skip
+def test_what_makes_no_sense_is_refused(graph: Served, odd: dict[str, Any]) -> None:
+    answer = graph.post("/api/graph", odd)
+    assert 400 <= answer.status < 500
+    assert answer.slug
+
+
+def test_a_way_to_nowhere_is_refused(graph: Served) -> None:
+    assert graph.get("/api/graph/way?graph=0&from=nothing&to=nowhere").slug
