@@ -99,7 +99,7 @@ def _shown(root: Scope, opened: frozenset[str], fold: bool) -> Iterator[tuple[Sc
         for child in here.children.values():
             kinds.setdefault(child.shape, []).append(child)
         for alike in kinds.values():
-            # A single op is told apart by what it takes; a block is told by what it holds.
+            # Single ops differ in what they take; blocks are alike when they hold the same.
             foldable = fold and len(alike) >= ALIKE and bool(alike[0].children)
             if foldable and not any(one.path in opened for one in alike):
                 yield alike[0], alike[1:]
