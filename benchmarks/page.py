@@ -1,0 +1,292 @@
+"""The page of `stepscope serve` in headless Chromium, and its server under load, for a recording of any size.
+
+    python benchmarks/page.py [--events N] [--viewers N] [--label TEXT]
+
+Measured are: the time from the start of the command to the first cells on the screen, for a raw file and
+again when what was read is kept; the same for a reload; frames per second while panning, and what each
+costs; the browser's heap; a range and its parts when asked first and again; and the answers of /api/timeline
+for many viewers with five requests a second each, on windows of all sizes. Client and server share the
+machine: on a busy one, times are upper bounds.
+Written to benchmarks/results/page-LABEL.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import datetime
+import http.client
+import itertools
+import json
+import os
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from tests.presenters.browser import Browser  # noqa: E402  the tests' browser, found beside this folder
+
+RATE = 5
+"""Requests a second of each viewer."""
+SECONDS = 10
+SCREEN = (1600, 900)
+PATIENCE = 300
+"""Seconds until a page without cells counts as broken."""
+
+DRAWN = """(() => {
+  const canvas = document.querySelector('.tl-area canvas');
+  if (!canvas || !canvas.width || !canvas.height) return 0;
+  const data = canvas.getContext('2d').getImageData(0, 60, canvas.width, canvas.height - 60).data;
+  return new Set(new Uint32Array(data.buffer)).size > 6 ? performance.now() : 0;
+})()"""
+"""Milliseconds since the page was opened, once there are more colours than an empty timeline has."""
+
+WHEEL = """(() => {
+  const canvas = document.querySelector('.tl-area canvas'), box = canvas.getBoundingClientRect();
+  canvas.dispatchEvent(new WheelEvent('wheel', { clientX: box.left + box.width / 2, clientY: box.top + 120,
+    %s, bubbles: true, cancelable: true }));
+})()"""
+
+PAN = """new Promise(done => {
+  const canvas = document.querySelector('.tl-area canvas'), box = canvas.getBoundingClientRect(), times = [];
+  const frame = now => {
+    times.push(now);
+    if (now - times[0] > %d) return done(times);
+    const by = Math.floor((now - times[0]) / 2500) %% 2 ? -14 : 14;
+    canvas.dispatchEvent(new WheelEvent('wheel', { clientX: box.left + 400, clientY: box.top + 120,
+      deltaX: by, shiftKey: true, bubbles: true, cancelable: true }));
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+})"""
+
+
+class Serving(NamedTuple):
+    """A running `stepscope serve`."""
+
+    url: str
+    begun: float
+    process: subprocess.Popen[str]
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(re.findall(r":(\d+)/", self.url)[0])
+
+    def cookie(self) -> str:
+        """Who asks: exchanged for the token."""
+        headers = {"Origin": f"http://127.0.0.1:{self.port}", "X-Stepscope": "1"}
+        headers["Content-Type"] = "application/json"
+        token = json.dumps({"token": self.url.partition("#t=")[2]})
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.request("POST", "/api/session", token, headers)
+        return str(connection.getresponse().headers["Set-Cookie"]).partition(";")[0]
+
+    def ask(self, path: str, cookie: str) -> tuple[float, Any]:
+        """Milliseconds that an answer takes, and the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        begin = time.perf_counter()
+        connection.request("GET", path, headers={"Cookie": cookie})
+        reply = connection.getresponse()
+        body = reply.read()
+        if reply.status != 200:
+            raise RuntimeError(f"{path}: {reply.status} {body[:300]!r}")
+        return (time.perf_counter() - begin) * 1e3, json.loads(body)
+
+    def peak_mb(self) -> float:
+        """The most memory that the server has had."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1e3
+
+    def processor_seconds(self) -> float:
+        """What the server has computed so far."""
+        told = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def serving(recording: Path, cache: Path) -> Iterator[Serving]:
+    """The command, until it is no longer needed."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stepscope", "serve", str(recording), "--no-open"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "STEPSCOPE_CACHE_DIR": str(cache)},
+    )
+    try:
+        assert process.stdout is not None
+        yield Serving(process.stdout.readline().strip(), begun, process)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def main() -> int:
+    """Measures, prints figures as they come, writes JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--viewers", type=int, default=16)
+    parser.add_argument("--label", default=datetime.date.today().isoformat())
+    options = parser.parse_args()
+    told: dict[str, Any] = {
+        "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 2), "events": options.events,
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="stepscope-page-") as folder:
+        recording, cache = Path(folder, "recording.xplane.pb"), Path(folder, "cache")
+        generate = [sys.executable, str(HERE / "generate_xspace.py"), str(recording)]
+        subprocess.run([*generate, "--events", str(options.events)], check=True, stdout=subprocess.DEVNULL)
+        with serving(recording, cache) as server:
+            told |= read_first(server)
+        with serving(recording, cache) as server:
+            told |= kept(server)
+            told |= ranges(server)
+            told |= asyncio.run(under_load(server, options.viewers))
+            told["server_peak_mb"] = round(server.peak_mb())
+    told["load_after"] = round(os.getloadavg()[0], 2)
+    print(json.dumps(told, indent=1))
+    out = HERE / "results" / f"page-{options.label}.json"
+    out.write_text(json.dumps(told, indent=1) + "\n")
+    return 0
+
+
+def read_first(server: Serving) -> dict[str, float]:
+    """A raw file: from the command to the first cells."""
+    with Browser() as browser:
+        cells_after(browser, server.url)
+        return {"raw_file_to_cells_s": round(time.perf_counter() - server.begun, 2)}
+
+
+def kept(server: Serving) -> dict[str, float]:
+    """What was read is kept: from the command to the first cells, a reload, panning, and the heap."""
+    with Browser() as browser:
+        browser._call("Performance.enable", timeDomain="threadTicks")
+        cells_after(browser, server.url)
+        told = {"kept_to_cells_s": round(time.perf_counter() - server.begun, 2)}
+        address = server.url.partition("#")[0]
+        reloads = [cells_after(browser, f"{address}?{number}#timeline") for number in range(3)]
+        told["reload_to_cells_ms"] = round(statistics.median(reloads))
+        for depth, zooms in (("wide", 2), ("near", 8)):
+            for _ in range(zooms):
+                browser.value(WHEEL % "deltaY: -120, ctrlKey: true")
+            time.sleep(2)
+            told |= {f"pan_{depth}_{name}": value for name, value in panned(browser).items()}
+        usage = browser._call("Runtime.getHeapUsage")
+        told["heap_mb"] = round((usage["usedSize"] + usage.get("backingStorageSize", 0)) / 1e6, 1)
+        return told
+
+
+def cells_after(browser: Browser, url: str) -> float:
+    """Milliseconds from opening a page to the first cells of its timeline."""
+    browser.open(url, width=SCREEN[0], height=SCREEN[1])
+    browser.value("location.hash = 'timeline'")
+    end = time.monotonic() + PATIENCE
+    while not (found := browser.value(DRAWN)):
+        if time.monotonic() > end:
+            raise RuntimeError(f"no cells: {browser.value('document.body.innerText')[:300]!r}")
+        time.sleep(0.02)
+    return float(found)
+
+
+def panned(browser: Browser) -> dict[str, float]:
+    """Frames a second: the median, and the fifth percentile of the slow end."""
+    before = main_thread_ms(browser)
+    times: list[float] = browser.value(PAN % 7500)
+    computed = main_thread_ms(browser) - before
+    rates = sorted(1e3 / (after - before) for before, after in itertools.pairwise(times))
+    return {
+        "median_fps": round(statistics.median(rates), 1),
+        "p5_fps": round(rates[len(rates) // 20], 1),
+        "mean_fps": round(1e3 * (len(times) - 1) / (times[-1] - times[0]), 1),
+        "computed_ms_a_frame": round(computed / len(times), 2),
+    }
+
+
+def main_thread_ms(browser: Browser) -> float:
+    """What the page's main thread has computed: other programs of a busy machine are not in it."""
+    metrics = browser._call("Performance.getMetrics")["metrics"]
+    return 1e3 * next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
+
+
+def ranges(server: Serving) -> dict[str, float]:
+    """A range of a tenth of the recording on all tracks: asked first, and again."""
+    cookie = server.cookie()
+    _, catalog = server.ask("/api/catalog", cookie)
+    first, last = catalog["start_ps"], catalog["end_ps"]
+    tenth = (last - first) // 10
+    span = f"from={first + tenth}&to={first + 2 * tenth}"
+    tracks = ",".join(str(track["track"]) for track in catalog["tracks"])
+    told = {}
+    for when in ("first", "again"):
+        for name, path in (
+            ("range", f"/api/range?{span}&tracks={tracks}"),
+            ("parts", f"/api/range/parts?{span}"),
+        ):
+            told[f"{name}_{when}_ms"] = round(server.ask(path, cookie)[0], 1)
+    return told
+
+
+async def under_load(server: Serving, viewers: int) -> dict[str, Any]:
+    """Milliseconds of answers of /api/timeline, timed from when a viewer wanted them."""
+    cookie = server.cookie()
+    _, catalog = server.ask("/api/catalog", cookie)
+    before = server.processor_seconds()
+    found = await asyncio.gather(*(viewer(server.port, cookie, catalog, seed) for seed in range(viewers)))
+    times = sorted(one for of_viewer in found for one, _ in of_viewer)
+    sizes = [size for of_viewer in found for _, size in of_viewer]
+    return {
+        "viewers": viewers,
+        "requests": len(times),
+        "timeline_p50_ms": round(at(times, 0.5), 1),
+        "timeline_p99_ms": round(at(times, 0.99), 1),
+        "timeline_most_ms": round(times[-1], 1),
+        "timeline_mean_kb": round(statistics.mean(sizes) / 1e3),
+        "processor_ms_a_request": round(1e3 * (server.processor_seconds() - before) / len(times), 2),
+    }
+
+
+def at(ordered: Sequence[float], share: float) -> float:
+    """The value that this share of the values does not exceed."""
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+async def viewer(port: int, cookie: str, catalog: dict[str, Any], seed: int) -> list[tuple[float, int]]:
+    """One who looks at windows of all sizes. Milliseconds and bytes of each answer."""
+    chance = random.Random(seed)
+    first, last = catalog["start_ps"], catalog["end_ps"]
+    tracks = ",".join(str(track["track"]) for track in catalog["tracks"][:60])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
+    await asyncio.sleep(chance.random() / RATE)
+    wanted = time.perf_counter()
+    end, told = wanted + SECONDS, []
+    while wanted < end:
+        await asyncio.sleep(max(0.0, wanted - time.perf_counter()))
+        width = max(1, int((last - first) / 10 ** chance.uniform(0, 4)))
+        begin = first + int(chance.random() * (last - first - width))
+        path = f"/api/timeline?from={begin}&to={begin + width}&px={SCREEN[0]}&tracks={tracks}"
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n".encode())
+        head = await reader.readuntil(b"\r\n\r\n")
+        if not head.startswith(b"HTTP/1.1 200 "):
+            raise RuntimeError(head.decode("latin-1"))
+        size = int(re.findall(rb"(?i)content-length: (\d+)", head)[0])
+        await reader.readexactly(size)
+        told.append(((time.perf_counter() - wanted) * 1e3, size))
+        wanted += 1 / RATE
+    writer.close()
+    return told
+
+
+if __name__ == "__main__":
+    sys.exit(main())
