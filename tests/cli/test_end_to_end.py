@@ -242,3 +242,14 @@ def test_a_path_that_looks_like_an_option(
     assert main(["-x.json"]) == 2
     assert "is written ./-x.json" in capsys.readouterr().err
     assert "./-x.json" in run(capsys, "./-x.json")
+
+
+def test_an_export_says_in_json_what_it_wrote(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "events.csv"
+    told = json.loads(run(capsys, "export", XPLANE, "-o", str(out), "--table", "slice", "--format", "json"))
+    assert told["format"] == 1
+    assert told["path"] == str(out)
+    with out.open(encoding="utf-8", newline="") as file:
+        assert told["rows"] == {"slice": sum(1 for _ in csv.reader(file)) - 1}
+    assert main(["export", XPLANE, "-o", "-", "--to", "json", "--format", "json"]) == 2
+    assert "stdout takes either the export or the JSON" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from typing import TYPE_CHECKING
 
 from stepscope import units
@@ -62,6 +63,12 @@ def parser() -> Parser:
         help="tf-timeline: show scheduling (default), kernels on a GPU, or both from first to last",
     )
     add_reading(parser)
+    parser.add_argument(
+        "--format",
+        choices=("table", "json"),
+        default="table",
+        help="json: print what was written to stdout as JSON, for scripts",
+    )
     add_showing(parser, ())
     return parser
 
@@ -72,6 +79,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.output is None:
         raise UsageError(
             "Nothing says where the export goes", seen="no -o", todo="-o merged.json writes one Chrome trace"
+        )
+    if options.format == "json" and options.output == "-":
+        raise UsageError(
+            "stdout takes either the export or the JSON about it",
+            seen="-o - with --format json",
+            todo="write to a file with -o FILE, or leave --format out",
         )
     _check_style(options)
     from stepscope import exporters
@@ -129,6 +142,10 @@ def _check_style(options: argparse.Namespace) -> None:
 
 
 def _tell(written: Written, options: argparse.Namespace, console: Console) -> int:
+    if options.format == "json":
+        told = {"format": 1, "path": written.path, "rows": written.rows, "notes": list(written.notes)}
+        console.data.write(json.dumps(told, indent=2) + "\n")
+        return 0
     if options.output != "-":
         total = sum(written.rows.values())
         console.say(f"wrote {units.count(total, 'row')} to {written.path}")

@@ -50,12 +50,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
-    from stepscope.instruments.memory import allocators, whatif
+    from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.library.statements import statement
     from stepscope.report import memory
 
     with opened(options, console) as (trace, bar):
         found = allocators.find(trace.query)
+        steps = by_step.windows(trace.query) if found else {}
         durations = whatif.durations(trace.query) if found else {}
         unread = trace.query(statement("unread_op_logs")).rows() if found else []
         bar.stop()
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         for one in found
     ]
     if found or options.format != "table":
-        show(memory.build(asked), options, console)
+        show(memory.build(asked, steps), options, console)
     for (detail,) in unread:
         console.say(f"lines of the program: {detail} (op-log-unread)")
     if not found:

@@ -91,10 +91,11 @@ class Trace(OpenTrace):
     def memory(self) -> Memory:
         """The memory peak, what holds it, and what would lower it: what `stepscope memory` prints. False in
         an `if` where nothing is known."""
-        from stepscope.instruments.memory import allocators, whatif
+        from stepscope.instruments.memory import allocators, by_step, whatif
         from stepscope.report import memory
 
-        return Memory(memory.build([(one, whatif.ask(one)) for one in allocators.find(self.query)]))
+        asked = [(one, whatif.ask(one)) for one in allocators.find(self.query)]
+        return Memory(memory.build(asked, by_step.windows(self.query)))
 
     # --- questions -------------------------------------------------------------------------------
 

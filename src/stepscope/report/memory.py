@@ -9,11 +9,12 @@ from functools import partial
 from stepscope import units
 from stepscope.instruments.memory.allocators import Memory
 from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.by_step import StepPeak, Windows, by_step
 from stepscope.instruments.memory.peak import Holder, code_of, curve, holders, op_of, scope_of, tensor_of
 from stepscope.instruments.memory.pools import fragmentation, rounded_up
 from stepscope.instruments.memory.whatif import WhatIf
 from stepscope.library import statements
-from stepscope.report import promised
+from stepscope.report import memory_steps, promised
 from stepscope.report.parts import Change, Chart, Column, Diff, Report, Section, Table
 
 NOTHING = "These recordings say nothing about memory: they hold no allocations, and no outputs with a graph."
@@ -24,12 +25,13 @@ TODO = (
 
 Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
 """Allocators, each with what changes would do to its peak."""
+_NO_STEPS: Windows = {}
 
 _MOST_SAID = 3
 """Allocators that the headline of a summary speaks of."""
 _STRETCHES = 960
 """Points of the drawn curve: the largest value in each of so many equal stretches of time."""
-_MOST = 6
+_MOST = 10
 """Holders that are listed one by one."""
 _HELD = (
     Column("ts_ps", "ps", "Time", "since the first allocation"),
@@ -54,17 +56,19 @@ _GAINS = (
 )
 
 
-def build(asked: Asked) -> Report:
-    """The report of all allocators, in the order given."""
+def build(asked: Asked, steps: Windows = _NO_STEPS) -> Report:
+    """The report of all allocators, in the order given. steps: those of each source, for their peaks."""
+    peaks = by_step([one for one, _ in asked], steps)
     told = [(one, changes, sentences(one)) for one, changes in asked]
     document = promised.memory(told)
     if not told:
         return Report("Memory", (NOTHING,), document=document)
     if len(told) > 1:
-        title, sections = f"{len(told)} allocators", tuple(group(*one) for one in asked)
+        groups = (group(*one, of) for one, of in zip(asked, peaks, strict=True))
+        title, sections = f"{len(told)} allocators", tuple(groups)
     else:
         one, changes = asked[0]
-        title, sections = _place(one), tuple(_parts(one, changes, "Why"))
+        title, sections = _place(one), tuple(_parts(one, changes, peaks[0], "Why"))
     return Report(title, (_at_most(told[0][0]),), sections, document=document)
 
 
@@ -88,9 +92,9 @@ def headline(found: Sequence[Memory]) -> list[str]:
     return said
 
 
-def group(one: Memory, changes: Sequence[WhatIf] = ()) -> Section:
+def group(one: Memory, changes: Sequence[WhatIf] = (), peaks: Sequence[StepPeak] = ()) -> Section:
     """An allocator as a section of a larger report."""
-    why, *parts = _parts(one, changes, "Peak memory")
+    why, *parts = _parts(one, changes, peaks, "Peak memory")
     question = "What is the peak, who holds it, and what would make it lower?"
     answer = (_at_most(one), *why.answer)
     return Section("memory", why.title, question, answer, subject=_place(one), parts=tuple(parts))
@@ -107,7 +111,9 @@ def _at_most(one: Memory) -> str:
     return f"The peak is {_bytes(one.peak.bytes)}{when}."
 
 
-def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Section]:
+def _parts(
+    one: Memory, changes: Sequence[WhatIf], peaks: Sequence[StepPeak], title: str
+) -> Iterator[Section]:
     yield Section("why", title, "What is there to know of these figures?", tuple(sentences(one)))
     asked = partial(statements.text, source_id=one.source_id, allocator=one.allocator)
     held = highest(one, _STRETCHES)
@@ -128,6 +134,7 @@ def _parts(one: Memory, changes: Sequence[WhatIf], title: str) -> Iterator[Secti
             question = "Who holds the peak?"
             title += ", at the peak" if one.held.way != "stacks" else ""
             yield Section(name, title, question, table=table, chart=chart, sql=sql)
+    yield from memory_steps.sections(peaks)
     order = tuple((what, block.bytes, tensor_of(block)) for what, block in around(one))
     if order and one.held.way == "events":
         title = "Allocated last before the peak, and freed first after it"

@@ -1,0 +1,93 @@
+"""The peak of each step, and what the highest one holds that the others do not."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stepscope.instruments.memory.allocators import Memory
+from stepscope.instruments.memory.blocks import Block
+from stepscope.instruments.memory.peak import curve, is_held
+from stepscope.library.statements import Query, statement
+
+
+@dataclass(frozen=True)
+class StepPeak:
+    """The most that an allocator held during a step."""
+
+    step: int
+    bytes: int
+    at_ps: int
+    """When it was held, on the axis of the allocator's source."""
+    memory: Memory
+    """What was recorded of the allocator in that step."""
+
+    def held(self) -> list[Block]:
+        """The blocks that were held then."""
+        return [block for block in self.memory.held.blocks if is_held(block, self.at_ps)]
+
+
+Windows = Mapping[int, Sequence[tuple[int, int, int]]]
+"""Steps of each source: number, beginning and end in picoseconds."""
+
+
+def windows(query: Query) -> Windows:
+    """When the steps of each source were."""
+    found: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for source_id, step, begin, length in query(statement("memory_steps")).rows():
+        found[source_id].append((step, begin, begin + length))
+    return found
+
+
+def by_step(found: Sequence[Memory], steps: Windows) -> list[list[StepPeak]]:
+    """For each allocator its peaks by step, in the order of the steps, where at least two are known.
+
+    Recordings of single steps, a file each, are steps of the same allocator: those that have its name, on
+    the same device of the same host in the same run. It is listed with the one that holds most; the lists
+    of the others are empty."""
+    alike: dict[tuple[str, str, str, str], list[int]] = defaultdict(list)
+    for number, one in enumerate(found):
+        alike[one.run_id, one.host_id, one.device, one.allocator].append(number)
+    answer: list[list[StepPeak]] = [[] for _ in found]
+    for numbers in alike.values():
+        peaks = [peak for number in numbers for peak in _peaks(found[number], steps)]
+        if len(peaks) > 1:
+            first = max(numbers, key=lambda number: found[number].peak.bytes)
+            answer[first] = sorted(peaks, key=lambda peak: peak.step)
+    return answer
+
+
+def _peaks(one: Memory, steps: Windows) -> list[StepPeak]:
+    if one.held.way == "stacks":
+        return []
+    points = curve(one.held.blocks, one.held.base_bytes)
+    times = [ts for ts, _ in points]
+    found = []
+    for step, begin, end in steps.get(one.source_id, ()):
+        if not times or end < times[0] or begin > times[-1]:
+            continue  # nothing was recorded of the allocator then
+        # What is held at the beginning was there before; at that moment what is freed then still counts.
+        before = points[max(bisect_left(times, begin) - 1, 0)]
+        inside = points[bisect_left(times, begin) : bisect_right(times, end)]
+        at, most = max([(max(before[0], begin), before[1]), *inside], key=lambda point: (point[1], -point[0]))
+        found.append(StepPeak(step, most, at, one))
+    return found
+
+
+def typical(peaks: Sequence[StepPeak]) -> StepPeak:
+    """The step in the middle of the others than the highest."""
+    ordered = sorted(peaks, key=lambda peak: (peak.bytes, peak.step))[:-1]
+    return ordered[len(ordered) // 2]
+
+
+def difference(high: StepPeak, low: StepPeak, by: Callable[[Block], str]) -> list[tuple[str, int, int]]:
+    """Who holds how much at the two peaks, where that differs: the largest difference first."""
+    sums: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for total, peak in zip(sums, (high, low), strict=True):
+        for block in peak.held():
+            total[by(block)] += block.bytes
+    rows = [(name, sums[0][name], sums[1][name]) for name in {*sums[0], *sums[1]}]
+    differing = [row for row in rows if row[1] != row[2]]
+    return sorted(differing, key=lambda row: (-abs(row[1] - row[2]), row[0]))

@@ -1,0 +1,13 @@
+-- Steps for memory
+--
+-- question: When was each step that was found?
+-- reads: step
+-- columns:
+--   source_id | int | source it was recovered from
+--   step | int | number of the step
+--   ts_ps | ps | start, on the axis of its source
+--   dur_ps | ps | duration
+SELECT s.source_id, s.step, s.ts_ps, s.dur_ps
+FROM step AS s
+WHERE s.recovered_from <> 'whole_capture'
+ORDER BY s.source_id NULLS LAST, s.ts_ps NULLS LAST, s.step NULLS LAST, s.dur_ps NULLS LAST
