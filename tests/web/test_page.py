@@ -192,8 +192,13 @@ def test_a_row_of_ops_leads_to_its_slices(tab: Browser) -> None:
     sql = unquote(link.partition("sql=")[2])
     with trace.open(str(RECORDING)) as opened:
         found = opened.query(sql)
-        types = {row[found.columns.index("op_type")] for row in found.rows()}
-    assert types == {op}
+        rows = found.rows()
+    assert {row[found.columns.index("op_type")] for row in rows} == {op}
+    tab.value("document.querySelector('.ops-table tbody a').click()")
+    _until(tab, "!!document.querySelector('.answer .beside a')")
+    number = rows[0][found.columns.index("slice_id")]
+    href = tab.value("document.querySelector('.answer .beside a').getAttribute('href')")
+    assert href == f"#timeline?slice={number}"
 
 
 EDITOR = "document.querySelector('.editor').shadowRoot"

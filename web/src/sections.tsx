@@ -6,7 +6,7 @@ import { counted } from "./format";
 import { plain } from "./plain";
 import { Prose, Sql } from "./prose";
 import { Grid } from "./table";
-import { Flame, TreeTable } from "./tree";
+import { boxes, Flame, TreeTable } from "./tree";
 import type { Report, Section, Table } from "./types";
 
 function Rows({ section, table }: { section: Section; table: Table }): JSX.Element {
@@ -18,7 +18,7 @@ function Rows({ section, table }: { section: Section; table: Table }): JSX.Eleme
 /** What a section holds besides its heading. */
 export function Inside({ section }: { section: Section }): JSX.Element {
   const { tree } = section;
-  const flame = tree?.size ? Flame({ tree }) : null;
+  const flame = tree !== null && tree.size !== "" && boxes(tree).length > 0;
   return <>{section.question && <p class="quiet question"><Prose text={section.question} /></p>}
     {section.answer.map((sentence) => <p><Prose text={sentence} /></p>)}
     {section.table && section.table.rows.length > 0 && <Rows section={section} table={section.table} />}

@@ -1,7 +1,7 @@
 // Trees of a report: stages of a pipeline as a table with branches, stacks as a flame graph.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { size } from "./axis";
 import { counted } from "./format";
 import { plain } from "./plain";
@@ -33,7 +33,7 @@ export function TreeTable({ tree }: { tree: Tree }): JSX.Element {
   };
   const numeric = (c: Column) => !["text", "bool"].includes(c.unit);
   const time = tree.columns.find((c) => c.unit === "ps");
-  const longest = Math.max(...tree.nodes.map((node) => size(node.values[time?.name ?? ""])), 0);
+  const longest = tree.nodes.reduce((most, node) => Math.max(most, size(node.values[time?.name ?? ""])), 0);
   return <><div class="scroll"><table class="tree"><thead><tr><th scope="col">Name</th>
     {tree.columns.map((c, i) => <th scope="col" class={numeric(c) ? "number" : ""} title={plain(c.about || c.title, 400)}>{plain(c.title, 80)} <span class="quiet">{scales[i]!.symbol}</span></th>)}{longest > 0 && <th scope="col"><span class="unseen">{plain(time!.title, 80)} as a bar</span></th>}<th scope="col">Where</th></tr></thead>
     <tbody>{tree.nodes.map((node, i) => <tr class={node.mark ? "marked" : ""}><td class="branch">{before[i]}{plain(node.name, 160)}{node.mark && <mark>{plain(node.mark, 40)}</mark>}</td>
@@ -66,11 +66,11 @@ const NARROWEST = 0.0005; // of the graph's width: about half a pixel, below whi
 /** A flame graph: a click on a box zooms in on it, a second one shows all again. `look`: the CSS class of a box. */
 export function Flame({ tree, look }: { tree: Tree; look?: (node: Node) => string }): JSX.Element | null {
   const [zoom, setZoom] = useState<Box | null>(null);
-  const all = boxes(tree);
+  const all = useMemo(() => boxes(tree), [tree]);
   if (!all.length) return null;
   const [from, wide] = zoom ? [zoom.left, zoom.width] : [0, 1];
   const drawn = all.filter((b) => b.width / wide >= NARROWEST && b.left < from + wide && b.left + b.width > from);
-  const high = ROW * (1 + Math.max(...all.map((b) => b.node.depth)));
+  const high = ROW * (1 + all.reduce((most, b) => Math.max(most, b.node.depth), 0));
   const there = [...KINDS].filter(([kind]) => all.some((b) => kindOf(b.node) === kind));
   const percent = (part: number) => `${(100 * part).toFixed(4)}%`;
   const turn = (box: Box) => setZoom(zoom?.node === box.node || box.width >= 1 ? null : box);

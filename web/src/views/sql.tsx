@@ -36,6 +36,13 @@ function asTable(answer: Answer): Table {
   return { columns, rows, total: answer.total ?? rows.length };
 }
 
+/** Rows that name a slice lead to it. */
+function sliceLinks(table: Table): { beside?: (row: Row) => JSX.Element | null } {
+  const column = table.columns.find((c) => c.title === "slice_id");
+  if (!column) return {};
+  return { beside: (row) => (/^\d+$/.test(String(row[column.name] ?? "")) ? <a href={`#timeline?slice=${String(row[column.name])}`}>timeline</a> : null) };
+}
+
 async function download(sql: string, form: string): Promise<void> {
   const url = URL.createObjectURL(await (await post("/api/sql/download", { sql, form })).blob());
   Object.assign(document.createElement("a"), { href: url, download: `stepscope.${form}` }).click();
@@ -111,7 +118,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
     {error !== null && <Problem error={error} />}
     {answer && <section class="answer" aria-label="Answer"><p class="toolbar"><span class="segments" role="group" aria-label="Show as"><button type="button" aria-pressed={!picture} onClick={() => setPicture(false)}>Table</button><button type="button" aria-pressed={picture} onClick={() => setPicture(true)}>Chart</button></span>
       <span class="quiet" aria-live="polite">{counted(answer.rows.length, "row")} in {Math.round(answer.ms)} ms{answer.cut ? "; more rows were left out: add a LIMIT or an aggregate, or download them" : ""}</span></p>
-      {picture ? <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} /> : <Grid table={answer} all first={100} />}</section>}
+      {picture ? <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} /> : <Grid table={answer} all first={100} {...sliceLinks(answer)} />}</section>}
   </div><Aside schema={schema} onInsert={(word) => editor.current?.insert(word)} onQuery={query} /></div>;
 }
 
