@@ -1,0 +1,113 @@
+"""Model, graph and compare in Chromium: what they show is what the verbs and SQL say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from stepscope.session import trace
+from tests.corpus import SAMPLES
+from tests.presenters.browser import Browser
+from tests.web.test_page import _show, _until
+from tests.web.test_timeline import complaints, served
+
+STEPS = SAMPLES / "run_metadata" / "two_servers.pb"
+GRAPH = SAMPLES / "graph" / "small.pb"
+A = SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz"
+B = SAMPLES / "tf_data" / "not_bottleneck_prefetch.xplane.pb.gz"
+
+
+def printed(*words: str) -> Any:
+    command = [sys.executable, "-m", "stepscope", *words]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with served(tmp_path_factory.mktemp("cache"), STEPS) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with served(tmp_path_factory.mktemp("cache"), GRAPH) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with served(tmp_path_factory.mktemp("cache"), A, B) as browser:
+        yield browser
+
+
+def test_the_models_tree_is_tfprofs(model: Browser) -> None:
+    _show(model, "model", "document.querySelectorAll('.tree tbody tr').length > 1")
+    model.value(
+        "[...document.querySelectorAll('.model button')].find(b => b.innerText === 'Expand all').click()"
+    )
+    words = ["-order_by=micros", "-select=micros,params,float_ops,bytes", "-format=json"]
+    wanted = printed("tfprof", "scope", str(STEPS), *words)["sections"][0]["tree"]["nodes"]
+    _until(model, f"document.querySelectorAll('.tree tbody tr').length === {min(len(wanted), 400)}")
+    shown = model.value("[...document.querySelectorAll('.tree td.branch')].map(e => e.innerText.trim())")
+    assert [name.lstrip("▸▾ ") for name in shown] == [node["name"] for node in wanted[:400]]
+    assert complaints(model) == []
+
+
+def test_the_views_and_options_of_the_model_are_controls(model: Browser) -> None:
+    _show(model, "model", "document.querySelectorAll('.tree tbody tr').length > 1")
+    model.value("document.querySelectorAll('.model input[name=view]')[2].click()")
+    _until(
+        model, "document.querySelector('.model section:last-of-type h2').innerText.startsWith('The op view')"
+    )
+    assert "stepscope tfprof op PATH" in model.value("document.querySelector('.model code').innerText")
+
+
+def test_the_graph_has_every_node_in_a_box(graph: Browser) -> None:
+    _show(graph, "graph", "document.querySelectorAll('.graph .box').length > 0")
+    with trace.open(GRAPH, cache=False) as opened:
+        largest = opened.query(
+            "SELECT COUNT(*) AS n FROM node GROUP BY source_id, graph ORDER BY n DESC LIMIT 1"
+        )
+        (nodes,) = largest.rows()[0]
+    labels = graph.value(
+        "[...document.querySelectorAll('.graph .box')].map(e => e.getAttribute('aria-label'))"
+    )
+    held = [int(label.rsplit(", ", 1)[1].split()[0].replace(",", "")) for label in labels]
+    assert sum(held) == nodes
+    assert complaints(graph) == []
+
+
+def test_a_scope_opens_in_place(model: Browser) -> None:
+    _show(model, "graph", "document.querySelectorAll('.graph .opens').length > 0")
+    held = "document.querySelector('.graph .opens').getAttribute('aria-label')"
+    scope = model.value(held).split(", ")[0]
+    opens = "document.querySelector('.graph .opens')"
+    model.value(f"{opens}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    inside = "[...document.querySelectorAll('.graph .box')].map(e => e.getAttribute('aria-label'))"
+    _until(model, f"{inside}.some(label => label.startsWith({json.dumps(scope + '/')}))")
+    assert model.value("document.querySelector('.graph-about').innerText").startswith("Open:")
+
+
+def test_comparing_says_what_the_verb_says(pair: Browser) -> None:
+    _show(pair, "compare", "!!document.querySelector('.compare .headline')")
+    shown = pair.value("document.querySelector('.compare .headline').innerText")
+    wanted = printed("diff", str(A), str(B), "--format", "json")["headline"][0]
+    back = printed("diff", str(B), str(A), "--format", "json")["headline"][0]
+    assert shown in (wanted, back)
+    assert "not known" in pair.value("document.querySelector('.compare').innerText")
+    assert complaints(pair) == []
+
+
+def test_one_recording_says_how_to_compare(model: Browser) -> None:
+    _show(model, "compare", "document.querySelector('.compare pre')?.innerText.includes('stepscope')")
+    assert "stepscope diff A B" in model.value("document.querySelector('.compare').innerText")
+
+
+def test_a_recording_without_a_graph_says_where_graphs_are(pair: Browser) -> None:
+    _show(pair, "graph", "document.querySelector('main').innerText.includes('no graph')")
+    assert "has no graph" in pair.value("document.querySelector('main').innerText")
