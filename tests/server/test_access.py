@@ -222,8 +222,11 @@ def test_every_answer_has_the_headers(served: Served) -> None:
 
 
 def test_methods_and_routes_that_are_none(served: Served) -> None:
+    known = {(method, path) for method, path, _ in API}
     for method, path, _ in API:
         other = "POST" if method == "GET" else "GET"
+        if (other, path) in known:
+            continue
         headers = [("Host", HOST), ("Origin", ORIGIN), ("X-Stepscope", "1"), ("Cookie", served.cookie)]
         assert served.raw(other, path.replace("{id}", "1"), headers).status == 405
     assert served.get("/api/report/nothing").status == 404

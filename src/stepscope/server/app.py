@@ -113,7 +113,7 @@ async def pipeline_whatif(page: Page, request: Request) -> Response:
 
 async def analysis(page: Page, request: Request) -> Response:
     """What one analysis of the library finds; parameters are values of its columns."""
-    entry = analyses.find(request.path_params["name"])
+    entry = analyses.find(request.path_params["id"])
     filters = asked.filters(request)
     return Json(await page.recording.desk.ask(lambda trace: encode(analyses.answer(trace, entry, filters))))
 
@@ -274,7 +274,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/names", names),
     ("GET", "/api/ops", ops),
     ("GET", "/api/memory/buffers", buffers),
-    ("GET", "/api/analysis/{name}", analysis),
+    ("GET", "/api/analysis/{id}", analysis),
     ("GET", "/api/timeline", timeline),
     ("GET", "/api/slice/{id}", slice_),
     ("GET", "/api/search", search),

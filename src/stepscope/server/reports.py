@@ -39,13 +39,14 @@ def pipeline(found: list[Found], trace: Trace) -> bytes:
 
 def memory(trace: Trace) -> bytes:
     """Memory: the peak, and who holds it."""
-    from stepscope.instruments.memory import allocators, whatif
+    from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.report import memory
 
     found = allocators.find(trace.query)
+    steps = by_step.windows(trace.query) if found else {}
     durations = whatif.durations(trace.query) if found else {}
     asked = [(one, whatif.ask(one, run_ps=lambda run: durations.get(run, 0))) for one in found]
-    return json.render(memory.build(asked)).encode("ascii")
+    return json.render(memory.build(asked, steps)).encode("ascii")
 
 
 def compared(a: int, b: int, trace: Trace) -> bytes:
