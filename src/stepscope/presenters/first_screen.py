@@ -32,7 +32,7 @@ _TEXT = 110
 @dataclass(frozen=True)
 class _Measure:
     """How much is shown: findings, lines of each, kinds of notes, lines of a sentence of the headline and of
-    a section, rows of a table, and blanks between the blocks."""
+    a section, rows of a table, blanks between the blocks, and lines of what a finding says and advises."""
 
     findings: int
     of_finding: int
@@ -41,9 +41,11 @@ class _Measure:
     sentence: int
     rows: int
     airy: bool = True
+    wide: int = 1
 
 
 _MEASURES = (
+    *(_Measure(6, 2, 2, 4, 2, 5, wide=wide) for wide in (3, 2)),
     *(_Measure(findings, 2, 2, 4, 2, 5) for findings in (6, 5, 4, 3)),
     _Measure(3, 2, 1, 3, 1, 5),
     _Measure(3, 2, 1, 2, 1, 5, airy=False),
@@ -180,7 +182,12 @@ def _legend(one: Split, room: int, paint: Paint) -> list[str]:
 
 def _finding(finding: Finding, room: int, paint: Paint, measure: _Measure) -> Block:
     block = Block(finding.severity, finding.severity)
-    block.tell(f"{finding.title.rstrip('.')}. {finding.impact}".rstrip(), room)
+    says = f"{finding.title.rstrip('.')}. {finding.impact}".rstrip()
+    if measure.wide > 1:
+        block.say(says, min(room, _TEXT), measure.wide)
+        block.say(finding.action, min(room, _TEXT), measure.wide, "→ ")
+        return block
+    block.tell(says, room)
     if measure.of_finding > 1:
         block.tell(finding.action, room, "→ ")
     return block
