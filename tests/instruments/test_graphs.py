@@ -104,6 +104,19 @@ def test_too_many_boxes_are_refused() -> None:
 
 
 def test_names_nested_deeper_than_calls() -> None:
-    deep = "/".join("s" for _ in range(20_000))
-    seen = level(made([deep], []), [])
-    assert [box.nodes for box in seen.boxes] == [1]
+    """Scopes beyond the 32nd stay part of the name, or their paths would take a terabyte here."""
+    deep = "/".join("s" for _ in range(1_000_000))
+    seen = level(made([deep, "s/a"], [(deep, "s/a")]), [])
+    assert [(box.path, box.nodes) for box in seen.boxes] == [("s", 2)]
+    opened = level(made([deep], []), ["/".join("s" * count) for count in range(1, 33)])
+    assert [(box.path, box.nodes, box.can_open) for box in opened.boxes] == [(deep, 1, False)]
+
+
+def test_memory_and_clusters_add_up() -> None:
+    nodes = [("a/x", "X", ""), ("a/y", "Y", ""), ("b", "B", "")]
+    sizes, clusters = {"a/x": 3, "a/y": 4, "b": 5}, {"a/x": "cluster_0", "a/y": "cluster_1"}
+    graph = Hierarchy(nodes, [], None, sizes, clusters)
+    told = {box.path: (box.output_bytes, box.cluster) for box in level(graph, []).boxes}
+    assert told == {"a": (7, "several"), "b": (5, "")}
+    told = {box.path: (box.output_bytes, box.cluster) for box in level(graph, ["a"]).boxes}
+    assert told == {"a/x": (3, "cluster_0"), "a/y": (4, "cluster_1"), "b": (5, "")}

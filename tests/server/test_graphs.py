@@ -33,6 +33,18 @@ def test_the_graphs_and_their_nodes_are_sqls(graph: Served) -> None:
     assert sum(count for _, _, count in level["edges"]) + level["inside"] + level["dangling"] == len(edges)
 
 
+def test_outputs_are_sqls() -> None:
+    steps = SAMPLES / "run_metadata" / "two_servers.pb"
+    with closing(Served(str(steps))) as page, trace.open(steps, cache=False) as opened:
+        for number, one in enumerate(page.get("/api/graphs").json["graphs"]):
+            level = page.post("/api/graph", {"graph": number, "open": [], "fold": False}).json
+            largest = opened.query(
+                "SELECT SUM(b) FROM (SELECT MAX(requested_bytes) AS b FROM tensor WHERE op_name IN"
+                f" (SELECT name FROM node WHERE graph = '{one['graph']}') GROUP BY op_name, slot) AS t"
+            )
+            assert sum(box["output_bytes"] for box in level["boxes"]) == (largest.rows()[0][0] or 0)
+
+
 def test_a_node_is_found_and_a_way_too(graph: Served) -> None:
     with trace.open(GRAPH, cache=False) as opened:
         producer, consumer = opened.query("SELECT producer, consumer FROM edge ORDER BY id LIMIT 1").rows()[0]

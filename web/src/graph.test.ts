@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { around, type Box, fillOf, frameOf, scaled } from "./views/graph";
+import { around, type Box, fillOf, frameOf, scaled, telling } from "./views/graph";
 
-const box = (x: number, y: number, width: number): Box => ({ path: "p", name: "p", op_type: null, device: "", nodes: 1, time_ps: 0, copies: 1, can_open: false, x, y, width });
+const box = (x: number, y: number, width: number): Box => ({ path: "p", name: "p", op_type: null, device: "", nodes: 1, time_ps: 0, output_bytes: 0, cluster: "", copies: 1, can_open: false, x, y, width });
 
 test("the scopes around a node", () => {
   expect(around("a/b/c")).toEqual(["a", "a/b"]);
   expect(around("a")).toEqual([]);
+  expect(around("s/".repeat(100_000)).length).toBe(32);
 });
 
 test("the frame shows every box, and zooming keeps the point under the mouse", () => {
@@ -26,4 +27,9 @@ test("the frame shows every box, and zooming keeps the point under the mouse", (
 test("a box without time has the colour of the page", () => {
   expect(fillOf(box(0, 0, 1), "time", 0)).toBe("var(--card)");
   expect(fillOf({ ...box(0, 0, 1), device: "/gpu:0" }, "device", 0)).not.toBe("var(--card)");
+});
+
+test("colourings are offered where they tell something", () => {
+  expect(telling([box(0, 0, 1)])).toEqual(["type"]);
+  expect(telling([box(0, 0, 1), { ...box(0, 0, 1), output_bytes: 8, cluster: "cluster_1" }])).toEqual(["memory", "cluster", "type"]);
 });

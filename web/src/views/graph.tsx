@@ -1,23 +1,28 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, post } from "../api";
-import { counted, duration } from "../format";
+import { counted, duration, shown } from "../format";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import type { View } from "../types";
 
 interface Graph { run_id: string; source_id: string; graph: string; nodes: number }
-export interface Box { path: string; name: string; op_type: string | null; device: string; nodes: number; time_ps: number; copies: number; can_open: boolean; x: number; y: number; width: number }
+export interface Box { path: string; name: string; op_type: string | null; device: string; nodes: number; time_ps: number; output_bytes: number; cluster: string; copies: number; can_open: boolean; x: number; y: number; width: number }
 interface Level { boxes: Box[]; edges: [number, number, number][]; inside: number; nodes: number; dangling: number; time_ps: number }
 interface Found { total: number; nodes: { path: string; op_type: string | null }[] }
 interface Frame { x: number; y: number; wide: number; high: number }
 
 const HEIGHT = 34;
-const COLOURINGS = ["time", "device", "type"] as const;
+const DEEPEST = 32; // scopes around a node; the server keeps deeper ones as part of its name
+/** What a colouring says more of; null where it says which. */
+export const amount = (box: Box, colouring: Colouring): number | null => (colouring === "time" ? box.time_ps : colouring === "memory" ? box.output_bytes : null);
+/** The colourings that tell something about these boxes. */
+export const telling = (boxes: Box[]): Colouring[] => COLOURINGS.filter((one) => one === "type" || boxes.some((box) => (amount(box, one) ?? (one === "device" ? box.device : box.cluster)) !== (one === "time" || one === "memory" ? 0 : "")));
+const COLOURINGS = ["time", "memory", "device", "cluster", "type"] as const;
 type Colouring = (typeof COLOURINGS)[number];
 
 /** Scopes around a node, the outermost first. */
-export const around = (path: string): string[] => path.split("/").slice(0, -1).map((_, i, parts) => parts.slice(0, i + 1).join("/"));
+export const around = (path: string): string[] => path.split("/").slice(0, -1).slice(0, DEEPEST).map((_, i, parts) => parts.slice(0, i + 1).join("/"));
 
 /** The frame that shows all boxes, with room around them. */
 export function frameOf(boxes: Box[]): Frame {
@@ -33,8 +38,9 @@ const hue = (text: string): number => { let h = 0; for (let i = 0; i < text.leng
 
 /** Colour of a box: more of the time is more of the colour; a device or a type is a hue. */
 export function fillOf(box: Box, colouring: Colouring, most: number): string {
-  if (colouring === "time") return most && box.time_ps ? `color-mix(in oklch, var(--compute) ${Math.round(12 + (48 * box.time_ps) / most)}%, var(--card))` : "var(--card)";
-  const kind = colouring === "device" ? box.device : (box.op_type ?? "");
+  const value = amount(box, colouring);
+  if (value !== null) return most && value ? `color-mix(in oklch, var(--compute) ${Math.round(12 + (48 * value) / most)}%, var(--card))` : "var(--card)";
+  const kind = colouring === "device" ? box.device : colouring === "cluster" ? box.cluster : (box.op_type ?? "");
   return kind ? `oklch(0.78 0.08 ${hue(kind).toFixed(0)})` : "var(--card)";
 }
 
@@ -82,7 +88,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   return <div class="graph-view">
     <div class="options"><label class="option"><span>Graph</span><select name="graph" value={number} onChange={(e) => { setNumber(Number(e.currentTarget.value)); setOpen([]); setChosen(null); setWay([]); setFound(null); setText(""); }}>
       {graphs.map((g, i) => <option value={i}>{plain(`${g.run_id} / ${g.graph}`, 100)} ({counted(g.nodes, "node")})</option>)}</select></label>
-      <label class="option"><span>Colour</span><select name="colouring" value={colouring} onChange={(e) => setColouring(e.currentTarget.value as Colouring)}>{COLOURINGS.map((one) => <option>{one}</option>)}</select></label>
+      <label class="option"><span>Colour</span><select name="colouring" value={colouring} onChange={(e) => setColouring(e.currentTarget.value as Colouring)}>{COLOURINGS.map((one) => <option disabled={level !== null && !telling(level.boxes).includes(one)}>{one}</option>)}</select></label>
       <label><input type="checkbox" name="fold" checked={fold} onChange={() => setFold(!fold)} /> Show identical blocks once</label>
       <input type="search" name="find" placeholder="Find a node" aria-label="Find a node" value={text} onInput={(e) => look(e.currentTarget.value)} />
       <button type="button" onClick={() => { setOpen([]); setWay([]); }}>Close all</button></div>
@@ -95,7 +101,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
       {from !== null && <p>From {plain(from, 120)}: choose the other end.</p>}
       {way.length > 0 && <p>{counted(way.length, "node")} on the way: {way.map((path) => <button type="button" class="plain" onClick={() => show(path)}>{plain(path, 80)}</button>)}</p>}
       {box ? <><h2>{plain(box.path, 300)}{box.copies > 1 && ` and ${counted(box.copies - 1, "block")} like it`}</h2>
-        <p>{[box.op_type, counted(box.nodes, "node"), box.time_ps ? duration(box.time_ps) : null, plain(box.device, 100)].filter(Boolean).join(" · ")}
+        <p>{[box.op_type, counted(box.nodes, "node"), box.time_ps ? duration(box.time_ps) : null, box.output_bytes ? `${shown(box.output_bytes, "bytes")} of outputs` : null, plain(box.device, 100), plain(box.cluster, 100)].filter(Boolean).join(" · ")}
           {box.op_type && <> <button type="button" onClick={() => lead(box.path)}>{from === null ? "Path from here" : "Path to here"}</button></>}</p></>
         : level && <p class="quiet">{counted(level.nodes, "node")}, {counted(level.edges.reduce((n, [, , c]) => n + c, level.inside), "edge")}{level.dangling > 0 && `, ${counted(level.dangling, "edge")} to nodes that the graph lacks`}. Click a box to open it; drag to move, wheel to zoom.</p>}
     </div></div>;
@@ -107,7 +113,7 @@ function Drawing({ level, colouring, chosen, way, turn }: { level: Level; colour
   const drag = useRef<{ x: number; y: number; frame: Frame; far: boolean } | null>(null);
   const svg = useRef<SVGSVGElement>(null);
   useEffect(() => setFrame(frameOf(boxes)), [boxes]);
-  const most = useMemo(() => Math.max(0, ...boxes.map((b) => b.time_ps)), [boxes]);
+  const most = useMemo(() => Math.max(0, ...boxes.map((b) => amount(b, colouring) ?? 0)), [boxes, colouring]);
   const marked = new Set(way);
   const at = (e: MouseEvent) => {
     const size = svg.current!.getBoundingClientRect(), unit = Math.max(frame.wide / size.width, frame.high / size.height);

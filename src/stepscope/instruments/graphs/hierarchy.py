@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from stepscope.library.statements import Query, statement
+
+DEEPEST = 32
+"""Scopes around a node; what is deeper stays part of its name. Names are foreign text: each scope keeps its
+path, and those of a name with a million slashes would fill the memory."""
 
 
 @dataclass
@@ -24,13 +29,21 @@ class Scope:
     """Time of the node of this name, where there is one."""
     time_ps: int = 0
     """Of all its nodes."""
+    cluster: str = ""
+    """XLA cluster of the node of this name."""
+    own_bytes: int = 0
+    """Outputs of the node of this name."""
+    output_bytes: int = 0
+    """Of all its nodes."""
+    parts: int = 1
+    """Parts that its path has, and from which its name begins."""
     shape: bytes = b""
     """Alike for scopes that hold the same ops under the same names."""
 
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return self.path.rpartition("/")[2]
+        return self.path.split("/", self.parts - 1)[-1]
 
 
 class Hierarchy:
@@ -41,15 +54,19 @@ class Hierarchy:
         nodes: Sequence[tuple[str, str, str]],
         edges: Sequence[tuple[str, str]],
         times: dict[str, int] | None = None,
+        sizes: dict[str, int] | None = None,
+        clusters: dict[str, str] | None = None,
     ) -> None:
-        """nodes: name, op type, device. edges: producer and consumer. times: picoseconds by name."""
-        times = times or {}
+        """nodes: name, op type, device. edges: producer and consumer. times: picoseconds by name; sizes:
+        bytes of outputs by name; clusters: XLA clusters by name."""
+        times, sizes, clusters = times or {}, sizes or {}, clusters or {}
         self.root = Scope("")
         self.nodes: dict[str, Scope] = {}
         for name, op_type, device in nodes:
             one = self._at(name)
             if one.op_type is None:
                 one.op_type, one.device, one.own_ps = op_type, device, times.get(name, 0)
+                one.own_bytes, one.cluster = sizes.get(name, 0), clusters.get(name, "")
                 self.nodes[name] = one
         self.edges = [(a, b) for a, b in edges if a in self.nodes and b in self.nodes and a != b]
         self.dangling = len(edges) - len(self.edges)
@@ -62,15 +79,23 @@ class Hierarchy:
         nodes = query(statement("nodes_of_graph", source_id=source_id, graph=graph)).rows()
         edges = query(statement("edges_of_graph", source_id=source_id, graph=graph)).rows()
         times = dict(query(statement("time_of_ops", run_id=run_id)).rows())
-        return cls([tuple(row) for row in nodes], [(a, b) for a, b, _ in edges], times)
+        sizes = dict(query(statement("outputs_of_ops", run_id=run_id)).rows())
+        clusters = {row[0]: _cluster(row[3]) for row in nodes if row[3] is not None}
+        return cls(
+            [(row[0], row[1], row[2]) for row in nodes],
+            [(a, b) for a, b, _ in edges],
+            times,
+            sizes,
+            clusters,
+        )
 
     def _at(self, path: str) -> Scope:
         here, so_far = self.root, ""
-        for part in path.split("/"):
-            so_far = f"{so_far}/{part}" if so_far else part
+        for number, part in enumerate(path.split("/", DEEPEST)):
+            so_far = f"{so_far}/{part}" if number else part
             found = here.children.get(part)
             if found is None:
-                found = here.children[part] = Scope(so_far)
+                found = here.children[part] = Scope(so_far, parts=number + 1)
             here = found
         return here
 
@@ -78,10 +103,12 @@ class Hierarchy:
         for scope in self._upwards():
             scope.nodes += scope.op_type is not None
             scope.time_ps += scope.own_ps
+            scope.output_bytes += scope.own_bytes
             digest = hashlib.blake2b((scope.op_type or "").encode(), digest_size=12)
             for name, child in sorted(scope.children.items()):
                 scope.nodes += child.nodes
                 scope.time_ps += child.time_ps
+                scope.output_bytes += child.output_bytes
                 digest.update(f"/{name}=".encode("utf-8", "surrogatepass"))
                 digest.update(child.shape)
             scope.shape = digest.digest()
@@ -99,7 +126,7 @@ class Hierarchy:
     def scope(self, path: str) -> Scope | None:
         """The scope of a path; None when there is none."""
         here = self.root
-        for part in path.split("/") if path else ():
+        for part in path.split("/", DEEPEST) if path else ():
             found = here.children.get(part)
             if found is None:
                 return None
@@ -149,3 +176,13 @@ class Hierarchy:
     def types(self) -> Counter[str]:
         """How many nodes each op type has."""
         return Counter(one.op_type or "" for one in self.nodes.values())
+
+
+def _cluster(args_json: str) -> str:
+    """The XLA cluster that attributes name; "" for none."""
+    try:
+        args = json.loads(args_json)
+    except (ValueError, RecursionError):
+        return ""
+    found = args.get("_XlaCluster") if isinstance(args, dict) else None
+    return found if isinstance(found, str) else ""

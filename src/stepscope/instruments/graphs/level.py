@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepscope import _core
 from stepscope.errors import LimitReached
-from stepscope.instruments.graphs.hierarchy import Hierarchy, Scope
+from stepscope.instruments.graphs.hierarchy import DEEPEST, Hierarchy, Scope
 
 MOST_BOXES = 5_000
 ALIKE = 3
@@ -30,6 +30,9 @@ class Box:
     device: str
     nodes: int
     time_ps: int
+    output_bytes: int
+    cluster: str
+    """XLA cluster of all nodes in it that have one; several where they differ."""
     copies: int
     can_open: bool
     x: float
@@ -109,8 +112,8 @@ def _shown(root: Scope, opened: frozenset[str], fold: bool) -> Iterator[tuple[Sc
                     left.append(one)
                     if one.op_type is not None:
                         yield (
-                            Scope(
-                                one.path, {}, one.op_type, one.device, 1, one.own_ps, one.own_ps, one.shape
+                            replace(
+                                one, children={}, nodes=1, time_ps=one.own_ps, output_bytes=one.own_bytes
                             ),
                             [],
                         )
@@ -120,9 +123,14 @@ def _shown(root: Scope, opened: frozenset[str], fold: bool) -> Iterator[tuple[Sc
 
 def _home(name: str, place: dict[str, int]) -> int:
     """The box that a node is in: that of its nearest scope."""
-    while name not in place:
-        name = name.rpartition("/")[0]
-    return place[name]
+    if name in place:
+        return place[name]
+    parts = name.split("/", DEEPEST)
+    for many in range(len(parts) - 1, 0, -1):
+        found = place.get("/".join(parts[:many]))
+        if found is not None:
+            return found
+    raise KeyError(name)
 
 
 def _width(one: Scope, copies: list[Scope]) -> float:
@@ -139,12 +147,27 @@ def _box(one: Scope, copies: list[Scope], opened: frozenset[str], x: float, y: f
         device=one.device or _device(one),
         nodes=sum(each.nodes for each in everyone),
         time_ps=sum(each.time_ps for each in everyone),
+        output_bytes=sum(each.output_bytes for each in everyone),
+        cluster=_one_of({cluster for each in everyone for cluster in _clusters(each)}),
         copies=len(everyone),
         can_open=bool(one.children) and one.path not in opened,
         x=x,
         y=y,
         width=width,
     )
+
+
+def _clusters(one: Scope) -> Iterator[str]:
+    left = [one]
+    while left:
+        here = left.pop()
+        if here.cluster:
+            yield here.cluster
+        left += here.children.values()
+
+
+def _one_of(names: set[str]) -> str:
+    return "several" if len(names) > 1 else next(iter(names), "")
 
 
 def _device(one: Scope) -> str:

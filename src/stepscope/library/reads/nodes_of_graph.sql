@@ -9,7 +9,12 @@
 --   name | text | name of the node
 --   op_type | text | op type
 --   device | text | device asked for or placed on
-SELECT n.name, n.op_type, n.device
+--   placement_json | text | small attributes, where they name an XLA cluster; NULL otherwise
+SELECT
+  n.name,
+  n.op_type,
+  n.device,
+  CASE WHEN n.args_json LIKE '%XlaCluster%' THEN n.args_json END AS placement_json
 FROM node AS n
 WHERE n.source_id = $source_id AND n.graph = $graph
 ORDER BY n.id NULLS LAST

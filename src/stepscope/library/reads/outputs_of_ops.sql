@@ -1,0 +1,20 @@
+-- Outputs of the ops of a run
+--
+-- question: How large are the outputs of each op?
+-- reads: tensor
+-- parameters:
+--   run_id | text | run
+-- columns:
+--   op_name | text | name of the op
+--   output_bytes | bytes | its outputs, each where it was largest
+WITH outputs AS (
+  SELECT t.op_name, t.slot, MAX(t.requested_bytes) AS largest
+  FROM tensor AS t
+  WHERE t.run_id = $run_id AND t.requested_bytes IS NOT NULL
+  GROUP BY t.op_name, t.slot
+)
+
+SELECT p.op_name, CAST(SUM(p.largest) AS BIGINT) AS output_bytes
+FROM outputs AS p
+GROUP BY p.op_name
+ORDER BY p.op_name NULLS LAST
