@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "input": {"error"},
     "options": {"error"},
     "json": set(),
+    "layout": set(),
     "lod": {"error"},
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
