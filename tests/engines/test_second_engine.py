@@ -61,13 +61,14 @@ def _values(one: library.Entry, trace: Trace) -> list[dict[str, statements.Value
             "SELECT min(coalesce(parent_id, id)) AS id FROM slice WHERE source_id = $1", [source_id]
         )
         first_slice = nested.rows()[0][0] or 0
+        graphs = trace.query("SELECT MIN(graph) AS graph FROM node WHERE source_id = $1", [source_id]).rows()
         known: dict[str, statements.Value] = {
             "source_id": source_id, "run_id": run_id, "host_id": host_id, "sources": [source_id],
             "tracks": lanes, "walked": [], "allocator": "cpu", "most": 3,
             "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
             "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
-            "place": "host", "programs": 1, "waits": 1, "file_readers": READS, "file_writers": STORES,
-            "slice_id": first_slice, "text": "mA",
+            "place": "host", "programs": 1, "waits": 1, "captures": 1, "file_readers": READS,
+            "file_writers": STORES, "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
         }  # fmt: skip
         values = {field.name: known[field.name] for field in one.parameters}
         if values not in kept:
