@@ -19,7 +19,7 @@ from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 
-MOST_AT_ONCE = 500_000
+MOST_AT_ONCE = 2_500_000
 """Slices that are looked at together, if their times can be told apart. Each look reads all slices of the
 source: a smaller number takes longer, a larger one more memory."""
 _BITS = 4096
