@@ -14,6 +14,13 @@ export function colourOf(name: string, number: number): string {
   return known ? `class-${known}` : `series-${number % 6}`;
 }
 
+/** Hue of a kind without an order, far apart for texts that are alike: degrees for oklch(). */
+export function hueOf(text: string): string {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) | 0;
+  return (((hash >>> 0) * 137.508) % 360).toFixed(0);
+}
+
 /** The CSS class of a row: that of its value in the column class. Ops that bring hosts together are communication. */
 export function ofRow(value: unknown): string {
   const word = value === "collective" ? "communication" : value;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv
 from stepscope.cli.console import Console
@@ -48,6 +49,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     if measured[0].name == measured[1].name:
         names = hosts if hosts[0] != hosts[1] else paths
-        measured = [comparing.renamed(one, name) for one, name in zip(measured, names, strict=True)]
+        measured = [replace(one, name=name) for one, name in zip(measured, names, strict=True)]
     show(report.build(*measured), options, console)
     return 0

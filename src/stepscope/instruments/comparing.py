@@ -7,10 +7,12 @@ says that a difference means anything.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from statistics import median
 
+from stepscope.instruments.step_parts import judging
+from stepscope.instruments.step_parts.judgement import parts_of
 from stepscope.library.statements import Query, statement
 
 
@@ -30,7 +32,7 @@ class Measured:
 
     name: str
     steps: int
-    """Steps that the averages include."""
+    """Steps that are judged, as in the summary."""
     mean_ps: int
     median_ps: int
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -61,14 +63,11 @@ def sides(query: Query) -> list[Side]:
 
 def measure(side: Side) -> Measured:
     """What a side takes."""
-    rows = side.query(statement("timed_steps")).rows()
-    mine = {row[3]: (row[5], row[6]) for row in rows if (row[1], row[2]) == (side.run_id, side.host_id)}
-    averaged = {step_id: dur_ps for step_id, (dur_ps, counts) in mine.items() if counts}
-    chosen = averaged or {step_id: dur_ps for step_id, (dur_ps, _) in mine.items()}
-    parts: dict[str, int] = defaultdict(int)
-    for step_id, label, dur_ps in side.query(statement("parts_of_steps")).rows():
-        if step_id in chosen:
-            parts[label] += dur_ps
+    steps = judging.steps(side.query)
+    mine = [step for step in steps if (step.run_id, step.host_id) == (side.run_id, side.host_id)]
+    judged = judging.chosen(mine)
+    durations = [step.dur_ps for step in judged]
+    parts = parts_of([(step.dur_ps, step.sums) for step in judged])
     ops: dict[str, int] = defaultdict(int)
     counts_: dict[str, float] = defaultdict(float)
     asked = statement("ops_of_host", run_id=side.run_id, host_id=side.host_id)
@@ -78,19 +77,15 @@ def measure(side: Side) -> Measured:
     per = len(mine) or 1
     return Measured(
         name=side.name,
-        steps=len(chosen),
-        mean_ps=_mean(list(chosen.values())),
-        median_ps=round(median(chosen.values())) if chosen else 0,
-        parts={label: ps // len(chosen) for label, ps in parts.items() if ps},
+        steps=len(judged),
+        mean_ps=sum(durations) // len(durations) if durations else 0,
+        median_ps=round(median(durations)) if durations else 0,
+        parts={part.label: part.ps_per_step for part in parts},
         ops={kind: ps // per for kind, ps in ops.items() if ps},
         counts={kind: number / per for kind, number in counts_.items()},
         stages=_stages(side),
         memory=_memory(side),
     )
-
-
-def _mean(values: Sequence[int]) -> int:
-    return sum(values) // len(values) if values else 0
 
 
 def _stages(side: Side) -> dict[str, int]:
@@ -107,8 +102,3 @@ def _memory(side: Side) -> dict[str, int]:
             name = f"{one.device} {one.allocator}".strip()
             found[name] = max(found.get(name, 0), one.peak.bytes)
     return found
-
-
-def renamed(one: Measured, name: str) -> Measured:
-    """The same under another name."""
-    return replace(one, name=name)

@@ -20,7 +20,6 @@ REFUSED = frozenset({"output"})
 MOST_LINES = 20_000
 MOST_TEXT = 4_000_000
 """Characters of tfprof's own text that a page gets."""
-_OF_A_PROFILE = ("graph_path", "run_meta_path", "op_log_path")
 
 
 def read(trace: Trace) -> tfprof.Model:
@@ -29,9 +28,6 @@ def read(trace: Trace) -> tfprof.Model:
     from stepscope.instruments.tfprof import evidence, files
 
     found = files.under(list(trace.given)).files
-    if "profile_path" in found:
-        for name in _OF_A_PROFILE:
-            found.pop(name, None)
     told = None
     if not found.keys() & {"profile_path", "run_meta_path"}:
         told = evidence.read(trace.query)

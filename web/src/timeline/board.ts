@@ -47,6 +47,7 @@ export class Board {
   private readonly key: string;
   private frame = 0;
   private later = 0;
+  private counted: Window | null = null;
   private asked: AbortController | null = null;
   private stop: (() => void)[] = [];
 
@@ -281,7 +282,8 @@ export class Board {
   closeAll(shut: boolean): void { this.arrange({ closed: shut ? this.catalog.tracks.map((track) => track.track) : [] }); }
 
   private async readCounters(): Promise<void> {
-    const { from, to } = this.window.value, at = (ps: number) => (this.origin + BigInt(Math.trunc(ps))).toString();
+    if (this.counted === this.window.value) return; // the selection changed, not the window
+    const { from, to } = (this.counted = this.window.value), at = (ps: number) => (this.origin + BigInt(Math.trunc(ps))).toString();
     const px = Math.min(MOST_COUNTERS_PX, Math.max(1, Math.round(this.size.value.width)));
     const found = await this.ask<Counters>(`/api/counters?from=${at(from)}&to=${at(to)}&px=${px}`);
     if (!found) return;

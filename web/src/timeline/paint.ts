@@ -1,4 +1,5 @@
 // Draws the window on a canvas. Knows nothing of requests and of what the mouse does.
+import { hueOf } from "../colours";
 import { duration } from "../format";
 import { LANE, type Lane } from "./lanes";
 import { pixelOf, spanOf, ticks, type Window } from "./scale";
@@ -36,9 +37,7 @@ export interface Scene {
   arrows: Arrow[];
 }
 
-/** Colours of kinds without an order: hues that are far apart for neighbours, light enough for dark text. */
-const hue = (text: string): number => { let h = 0; for (let i = 0; i < text.length; i++) h = (h * 31 + text.charCodeAt(i)) | 0; return ((h >>> 0) * 137.508) % 360; };
-
+/** Colours of cells: of their class, or a hue for each kind, light enough for dark text. */
 export class Colours {
   private readonly known = new Map<string, string>();
   constructor(private readonly ink: Ink, private readonly names: Names, private readonly colouring: Colouring) {}
@@ -47,7 +46,7 @@ export class Colours {
     const kind = this.colouring === "class" ? null : this.colouring === "name" ? this.names.names[name] : this.names.op_types[name];
     if (!kind) return this.ink.classes[this.names.classes[name] ?? -1] ?? this.ink.quiet;
     let colour = this.known.get(kind);
-    if (!colour) this.known.set(kind, (colour = `oklch(0.66 0.11 ${hue(kind).toFixed(0)})`));
+    if (!colour) this.known.set(kind, (colour = `oklch(0.66 0.11 ${hueOf(kind)})`));
     return colour;
   }
 }

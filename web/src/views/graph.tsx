@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, post } from "../api";
+import { hueOf } from "../colours";
 import { counted, duration, shown } from "../format";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
@@ -34,14 +35,12 @@ export function frameOf(boxes: Box[]): Frame {
 export const scaled = (frame: Frame, factor: number, x: number, y: number): Frame =>
   ({ x: x - (x - frame.x) * factor, y: y - (y - frame.y) * factor, wide: frame.wide * factor, high: frame.high * factor });
 
-const hue = (text: string): number => { let h = 0; for (let i = 0; i < text.length; i++) h = (h * 31 + text.charCodeAt(i)) | 0; return ((h >>> 0) * 137.508) % 360; };
-
 /** Colour of a box: more of the time is more of the colour; a device or a type is a hue. */
 export function fillOf(box: Box, colouring: Colouring, most: number): string {
   const value = amount(box, colouring);
   if (value !== null) return most && value ? `color-mix(in oklch, var(--compute) ${Math.round(12 + (48 * value) / most)}%, var(--card))` : "var(--card)";
   const kind = colouring === "device" ? box.device : colouring === "cluster" ? box.cluster : (box.op_type ?? "");
-  return kind ? `oklch(0.78 0.08 ${hue(kind).toFixed(0)})` : "var(--card)";
+  return kind ? `oklch(0.78 0.08 ${hueOf(kind)})` : "var(--card)";
 }
 
 const GraphView = (): JSX.Element => <Loaded<{ graphs: Graph[] }> from="/api/graphs">{({ graphs }) => (graphs.length ? <Whole graphs={graphs} /> : <Nothing />)}</Loaded>;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stepscope.library.statements import Query, statement
@@ -123,16 +123,6 @@ class Hierarchy:
             left += one.children.values()
         return reversed(order)
 
-    def scope(self, path: str) -> Scope | None:
-        """The scope of a path; None when there is none."""
-        here = self.root
-        for part in path.split("/", DEEPEST) if path else ():
-            found = here.children.get(part)
-            if found is None:
-                return None
-            here = found
-        return here
-
     def search(self, text: str, most: int) -> tuple[list[str], int]:
         """Nodes with a text in their name or type, whatever its case: the first of them, and how many."""
         wanted = text.lower()
@@ -145,37 +135,34 @@ class Hierarchy:
 
     def way(self, start: str, end: str) -> list[str]:
         """A shortest path along the edges, or else against them; empty when there is none."""
-        return self._along(start, end, False) or self._along(start, end, True)[::-1]
-
-    def _along(self, start: str, end: str, backwards: bool) -> list[str]:
         if start not in self.nodes or end not in self.nodes:
             return []
-        source, target = (end, start) if backwards else (start, end)
         following: dict[str, list[str]] = {}
         for a, b in self.edges:
             following.setdefault(a, []).append(b)
-        before: dict[str, str | None] = {source: None}
-        left = deque([source])
-        while left:
-            here = left.popleft()
-            if here == target:
-                break
-            for after in following.get(here, ()):
-                if after not in before:
-                    before[after] = here
-                    left.append(after)
-        if target not in before:
-            return []
-        found: list[str] = []
-        at: str | None = target
-        while at is not None:
-            found.append(at)
-            at = before[at]
-        return found[::-1]
+        return _along(following, start, end) or _along(following, end, start)[::-1]
 
-    def types(self) -> Counter[str]:
-        """How many nodes each op type has."""
-        return Counter(one.op_type or "" for one in self.nodes.values())
+
+def _along(following: Mapping[str, Sequence[str]], source: str, target: str) -> list[str]:
+    """A shortest path in the direction of the edges; empty when there is none."""
+    before: dict[str, str | None] = {source: None}
+    left = deque([source])
+    while left:
+        here = left.popleft()
+        if here == target:
+            break
+        for after in following.get(here, ()):
+            if after not in before:
+                before[after] = here
+                left.append(after)
+    if target not in before:
+        return []
+    found: list[str] = []
+    at: str | None = target
+    while at is not None:
+        found.append(at)
+        at = before[at]
+    return found[::-1]
 
 
 def _cluster(args_json: str) -> str:

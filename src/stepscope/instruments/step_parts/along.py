@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from stepscope.instruments.step_parts.judgement import Place
-from stepscope.instruments.step_parts.places import Path, paths_of
+from stepscope.instruments.step_parts.places import Stacks
 from stepscope.library.statements import Query, statement
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
@@ -24,17 +24,14 @@ Row = tuple[int, int, str, int]
 
 
 def goes_with(
-    query: Query, place: Place, cause: str, sampled: Sequence[int], sources: Sequence[int]
+    query: Query, stacks: Iterable[Stacks], place: Place, cause: str, sources: Sequence[int]
 ) -> dict[int, int]:
-    """Picoseconds of each step besides the cause's own that go when a line is mended. sampled: sources that
-    have samples; sources: those that have the steps."""
+    """Picoseconds of each step besides the cause's own that go when a line is mended. stacks: of the host;
+    sources: those that have the steps."""
     if cause not in GOES:
         return {}
-    paths: dict[int, Path] = {}
-    for source_id in sampled:
-        paths |= paths_of(query, source_id)
-    rows = query(statement("parts_by_stack", sources=sources)).rows()
-    return beside(rows, {stack_id for stack_id, path in paths.items() if place in path}, cause)
+    there = {stack_id for one in stacks for stack_id, path in one.paths.items() if place in path}
+    return beside(query(statement("parts_by_stack", sources=sources)).rows(), there, cause)
 
 
 def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str) -> dict[int, int]:

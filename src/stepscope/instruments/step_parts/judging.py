@@ -34,7 +34,7 @@ class Step(NamedTuple):
 def judge(query: Query) -> list[Judgement]:
     """What limits the steps of each host, those with most time in steps first."""
     groups: dict[tuple[str, str], list[Step]] = defaultdict(list)
-    for step in _steps(query):
+    for step in steps(query):
         groups[step.run_id, step.host_id].append(step)
     found = [_judged(query, *key, steps) for key, steps in groups.items()]
     return sorted(found, key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id))
@@ -44,12 +44,13 @@ def by_source(query: Query) -> dict[int, Weighed]:
     """What labels take of the steps of each source. Reads neither ops nor the input pipeline, so that what is
     said of the pipeline can follow it."""
     groups: dict[int, list[Step]] = defaultdict(list)
-    for step in _steps(query):
+    for step in steps(query):
         groups[step.source_id].append(step)
-    return {source_id: _weighed(_chosen(steps)) for source_id, steps in groups.items()}
+    return {source_id: _weighed(chosen(mine)) for source_id, mine in groups.items()}
 
 
-def _steps(query: Query) -> list[Step]:
+def steps(query: Query) -> list[Step]:
+    """All steps that took time, with their parts."""
     sums: dict[int, dict[str, int]] = defaultdict(dict)
     for step_id, label, dur_ps in query(statement("parts_of_steps")).rows():
         sums[step_id][label] = dur_ps
@@ -61,7 +62,7 @@ def _steps(query: Query) -> list[Step]:
     ]
 
 
-def _chosen(steps: Sequence[Step]) -> list[Step]:
+def chosen(steps: Sequence[Step]) -> list[Step]:
     """The steps that are judged: those that averages include. When steps compile again and again, that is
     what they do; only the first may be left out."""
     averaged = [step for step in steps if step.averaged]
@@ -81,7 +82,7 @@ def _weighed(judged: Sequence[Step]) -> Weighed:
 
 
 def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> Judgement:
-    judged = _chosen(steps)
+    judged = chosen(steps)
     weighed = _weighed(judged)
     asked = partial(_of_host, query, run_id, host_id)
     op, op_type, op_share, layer_share = _top_op(asked, partial(_lines, query, run_id))
@@ -103,10 +104,10 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     sums = [(step.dur_ps, step.sums) for step in judged]
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
         sources = sorted({step.source_id for step in judged})
-        place, called_from = places.of_label(query, run_id, host_id, cause, sources)
+        stacks = places.sampled(query, run_id, host_id)
+        place, called_from = places.of_label(query, stacks, cause, sources)
         if place is not None:
-            sampled = [one for (one,) in asked("sampled_sources")]
-            more = along.goes_with(query, place, cause, sampled, sources)
+            more = along.goes_with(query, stacks.values(), place, cause, sources)
             sums = [
                 (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)})
                 for step in judged

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.judgement import Place
@@ -35,16 +35,31 @@ def of_op(query: Query, run_id: str, op: str) -> Place | None:
     return Place(*rows[0]) if rows else None
 
 
+class Stacks(NamedTuple):
+    """The stacks of a source."""
+
+    paths: dict[int, Path]
+    """The program's own calls on each, up to where a framework converts or compiles."""
+    meanings: dict[int, Meaning]
+    """What each stands for."""
+    loops: frozenset[Function]
+    """The functions with the loop of steps."""
+
+
+def sampled(query: Query, run_id: str, host_id: str) -> dict[int, Stacks]:
+    """The stacks of a host, by the source that has them."""
+    rows = query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows()
+    return {source_id: _stacks(query, source_id) for (source_id,) in rows}
+
+
 def of_label(
-    query: Query, run_id: str, host_id: str, label: str, sources: Sequence[int]
+    query: Query, stacks: Mapping[int, Stacks], label: str, sources: Sequence[int]
 ) -> tuple[Place | None, Place | None]:
-    """Where the program spends what counts to a label, and from where that was called. sources: those whose
-    steps are meant."""
+    """Where the program spends what counts to a label, and from where that was called. stacks: of the host,
+    by source; sources: those whose steps are meant."""
     by_label: dict[str | None, Counter[Path]] = defaultdict(Counter)
     everything: Counter[Path] = Counter()
-    loops: set[Function] = set()
-    for (other,) in query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows():
-        paths, meanings = _stacks(query, other, loops)
+    for other, (paths, meanings, _) in stacks.items():
         for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
             path = paths.get(stack_id, ())
             everything[path] += weight_ps
@@ -53,6 +68,7 @@ def of_label(
                 if path:
                     by_label[part][path] += round(share * weight_ps)
     weights = by_label[label] or by_label[_ALIKE.get(label)]
+    loops = frozenset[Function]().union(*(one.loops for one in stacks.values()))
     if label == "python" and (found := in_loop(weights, everything, loops)) is not None:
         return found
     return chosen(weights, label == "dispatch", MOST_OF_WAITS if label == "wait" else MOST_OF)
@@ -112,11 +128,10 @@ def _samples(query: Query, source_id: int, sources: Sequence[int]) -> list[tuple
     return query(statement("samples_in_steps", source_id=source_id, sources=sources)).rows()
 
 
-def _stacks(query: Query, source_id: int, loops: set[Function]) -> tuple[dict[int, Path], dict[int, Meaning]]:
-    """The program's own calls on each stack, up to where a framework converts or compiles; and what it
-    stands for. Adds the functions with the loop of steps to loops."""
+def _stacks(query: Query, source_id: int) -> Stacks:
     paths: dict[int, Path] = {}
     meanings: dict[int, Meaning] = {}
+    loops: set[Function] = set()
     for stack_id, parent_id, file, line, function, code, has_loop in query(
         statement("frames_of_stacks", source_id=source_id)
     ).rows():
@@ -128,12 +143,7 @@ def _stacks(query: Query, source_id: int, loops: set[Function]) -> tuple[dict[in
                 loops.add((file, function))
         paths[stack_id] = path
         meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
-    return paths, meanings
-
-
-def paths_of(query: Query, source_id: int) -> dict[int, Path]:
-    """The program's own calls on each stack of a source."""
-    return _stacks(query, source_id, set())[0]
+    return Stacks(paths, meanings, frozenset(loops))
 
 
 def _extended(path: Path, place: Place) -> Path:
