@@ -180,3 +180,14 @@ def test_what_was_never_recorded_is_not_idle():
         step["recovered_from"] = "marker"
     (row,) = rows(tables, "busy_by_device")
     assert row["busy_ps"] + row["idle_ps"] == 46 * UNIT_PS
+
+
+def test_a_file_whose_only_step_is_left_out_keeps_its_devices():
+    """Its window is empty where another file of the run has a step that counts; what it executed is known."""
+    tables = draw("step train : [~1...]              [2...]\ncpu/t lane : [a:A]")
+    tables.source(1)
+    for source, step in enumerate(tables.rows["step_stored"]):
+        step.update(recovered_from="file", source_id=source, averaged=source == 1)
+    (row,) = rows(tables, "busy_by_device")
+    assert (row["window_ps"], row["executions"], row["sum_ps"]) == (0, 1, 5 * UNIT_PS)
+    assert row["busy_share"] is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from stepscope.instruments.steps import EVIDENCE, Step
+from stepscope.instruments.step_evidence import EVIDENCE, Step
 
 _KINDS = ("train", "eval", "compile", "warm_up", "cut_off", "unknown")
 _TOLD_BY = (*(evidence for evidence, _ in EVIDENCE), "file", "recorder")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stepscope.instruments.pipeline.spans import Interval, shared, union
 
 if TYPE_CHECKING:
-    from stepscope.instruments.steps import Step
+    from stepscope.instruments.step_evidence import Step
 
 FEWEST = 3
 """Marks that show a loop."""

@@ -44,9 +44,11 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
             f"{_kind(main, main['steps'])}{whose} {units.agree(main['steps'], 'takes', 'take')} {average}"
         )
         yield sentence + "."
-    busy = [row for row in told["busy_by_device"] if row["place"] == "device"]
+    busy = [
+        row for row in told["busy_by_device"] if row["place"] == "device" and row["busy_share"] is not None
+    ]
     if busy:
-        least = min(busy, key=lambda row: row["busy_share"] or 0)
+        least = min(busy, key=lambda row: row["busy_share"])
         share = units.show(least["busy_share"], "ratio")
         whose = f" of {least['run_id']}" if several else ""
         whose += _on(least) if several_hosts else ""

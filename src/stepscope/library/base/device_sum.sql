@@ -1,7 +1,7 @@
 -- Work and idle time of devices, added up
 --
 -- question: How long was each device busy and idle within the window, and in how many pieces?
--- reads: rollup_device, rollup_op, observed, track_place
+-- reads: rollup_device, rollup_op, observed, step, track_place
 -- notes: Gaps at the edges of the window count; time that was never recorded does not (see
 --   observed). A short gap lasts less than 100 µs. Executions count over the whole recording, so that a
 --   device that only worked outside of the window is not forgotten.
@@ -53,11 +53,19 @@ devices AS (
   GROUP BY p.device_track_id
 ),
 
+sources AS (
+  SELECT
+    s.source_id,
+    MAX(CASE WHEN s.recovered_from = 'file' THEN 1 ELSE 0 END) AS step_apart
+  FROM step AS s
+  GROUP BY s.source_id
+),
+
 edged AS (
   SELECT
     d.device_track_id,
-    o.apart,
-    o.close_ps - o.open_ps AS length_ps,
+    s.step_apart,
+    COALESCE(o.close_ps - o.open_ps, 0) AS length_ps,
     COALESCE(l.busy_total, 0) AS busy_part,
     COALESCE(l.work_total, 0) AS work_part,
     COALESCE(l.number, 0) AS slice_part,
@@ -65,18 +73,19 @@ edged AS (
     COALESCE(l.most_gap_ps, 0) AS gap_part_ps,
     COALESCE(l.short_count, 0) AS short_part,
     COALESCE(l.short_total, 0) AS short_part_ps,
-    COALESCE(l.first_ps, o.close_ps) - o.open_ps AS before_ps,
-    o.close_ps - COALESCE(l.last_ps, o.close_ps) AS after_ps
+    COALESCE(COALESCE(l.first_ps, o.close_ps) - o.open_ps, 0) AS before_ps,
+    COALESCE(o.close_ps - COALESCE(l.last_ps, o.close_ps), 0) AS after_ps
   FROM devices AS d
   INNER JOIN track_place AS p ON p.track_id = d.device_track_id
-  INNER JOIN observed AS o ON o.source_id = p.source_id
+  INNER JOIN sources AS s ON s.source_id = p.source_id
+  LEFT JOIN observed AS o ON o.source_id = p.source_id
   LEFT JOIN loads AS l ON l.device_track_id = d.device_track_id AND l.piece_id = o.piece_id
 ),
 
 whole AS (
   SELECT
     e.device_track_id,
-    MAX(CASE WHEN e.apart THEN 1 ELSE 0 END) AS any_apart,
+    MAX(e.step_apart) AS any_apart,
     SUM(e.length_ps) AS whole_ps,
     SUM(e.busy_part) AS busy_total,
     SUM(e.work_part) AS work_total,

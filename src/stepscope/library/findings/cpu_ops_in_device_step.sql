@@ -137,5 +137,5 @@ SELECT
   CAST(r.sum_idle_ps AS DOUBLE) / NULLIF(r.window_ps, 0) AS idle_share
 FROM costs AS t
 INNER JOIN ranked AS r ON r.source_id = t.source_id AND r.place_in_list = 1
-WHERE r.sum_idle_ps * 5 >= r.window_ps AND t.cost_ps * 10 >= r.window_ps AND t.own_ps > 0
+WHERE r.window_ps > 0 AND r.sum_idle_ps * 5 >= r.window_ps AND t.cost_ps * 10 >= r.window_ps AND t.own_ps > 0
 ORDER BY t.cost_ps DESC NULLS LAST, t.source_id NULLS LAST, t.op_type NULLS LAST

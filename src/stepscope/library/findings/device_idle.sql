@@ -36,5 +36,5 @@ SELECT
   d.idle_gaps AS gaps
 FROM device_sum AS d
 INNER JOIN step_window AS w ON w.source_id = d.source_id
-WHERE d.place = 'device' AND d.sum_idle_ps * 5 >= d.window_ps
+WHERE d.place = 'device' AND d.window_ps > 0 AND d.sum_idle_ps * 5 >= d.window_ps
 ORDER BY d.sum_idle_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST

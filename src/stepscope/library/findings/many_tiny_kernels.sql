@@ -44,6 +44,7 @@ WHERE
   d.place = 'device'
   AND d.work_slices >= 100
   AND d.sum_work_ps < d.work_slices * 20000000
+  AND d.window_ps > 0
   AND d.short_idle_ps * 10 >= d.window_ps
   AND d.sum_idle_ps * 5 >= d.window_ps
 ORDER BY d.short_idle_ps DESC NULLS LAST, d.source_id NULLS LAST, d.device NULLS LAST

@@ -1,0 +1,176 @@
+"""What shows where a step begins, evidence by evidence: marks and calls become steps.
+
+Each kind of evidence is a function that returns the steps it finds, or none. EVIDENCE lists them, best first.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+EVALUATES = re.compile(r"(^|[^a-z])(eval|evaluate|evaluation|test|valid|validation|predict)([^a-z]|$)", re.I)
+_NUMBERED = re.compile(r"ProfilerStep#(\d+)")
+_NUMBER_BEHIND = re.compile(r"[A-Za-z_ ]*?[ _#:=-]*(\d+)")
+KERAS = re.compile(r"(multi|one)(_test)?_step_on_")
+
+
+class Mark(NamedTuple):
+    """A slice that may delimit a step, or that compiles."""
+
+    track_id: int
+    name: str
+    ts_ps: int
+    dur_ps: int
+    step: int | None = None
+    is_call: bool = False
+    traced: bool = False
+
+    @property
+    def end_ps(self) -> int:
+        """Where it ends."""
+        return self.ts_ps + self.dur_ps
+
+
+class Step(NamedTuple):
+    """A row of the table step_stored, without its ids."""
+
+    name: str
+    number: int | None
+    ts_ps: int
+    end_ps: int
+    recovered_from: str
+    kind: str = "unknown"
+    averaged: bool = True
+    reason: str = ""
+
+
+def _profiler_steps(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    found = [(mark, _NUMBERED.fullmatch(mark.name)) for mark in marks]
+    return _intervals([mark._replace(step=int(number[1])) for mark, number in found if number], evidence)
+
+
+def _numbered_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    return _intervals([m for m in marks if m.step is not None and not _is_call(m.name)], evidence)
+
+
+def _plain_marks(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    found = [m for m in marks if not m.is_call and not _is_call(m.name)]
+    numbers = [_NUMBER_BEHIND.fullmatch(m.name) for m in found]
+    told = [m._replace(step=int(n[1])) if n else m for m, n in zip(found, numbers, strict=True)]
+    return _intervals(told, evidence) if len(told) > 1 else []
+
+
+def _session_runs(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    return _periods(busiest_track([m for m in marks if m.name == "SessionRun"]), evidence)
+
+
+def _function_calls(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    calls = _outermost([m for m in marks if m.is_call or KERAS.match(m.name)])
+    return _periods(_loop(busiest_track(calls)), evidence)
+
+
+def _function_runs(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    # Threads of tf.data run functions of the pipeline: theirs are elements, not steps.
+    runs = [m for m in marks if m.name == "FunctionRun" and not tracks.get(m.track_id, "").startswith("tf_")]
+    return _periods(busiest_track(_outermost(runs)), evidence)
+
+
+def _jitted_calls(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    calls = _outermost([m for m in marks if m.name.startswith(("PjitFunction(", "PjRtCApiLoaded"))])
+    return _periods(_loop(busiest_track(calls)), evidence)
+
+
+def _next_batches(marks: Sequence[Mark], tracks: dict[int, str], evidence: str) -> list[Step]:
+    return _periods(busiest_track([m for m in marks if m.name.startswith("IteratorGetNext")]), evidence)
+
+
+EVIDENCE: tuple[tuple[str, Callable[[Sequence[Mark], dict[int, str], str], list[Step]]], ...] = (
+    ("profiler_step", _profiler_steps),
+    ("marker", _numbered_marks),
+    ("marker", _plain_marks),
+    ("session_run", _session_runs),
+    ("function_call", _function_calls),
+    ("function_run", _function_runs),
+    ("function_call", _jitted_calls),
+    ("get_next", _next_batches),
+)
+
+
+def _is_call(name: str) -> bool:
+    return (
+        name in ("SessionRun", "FunctionRun")
+        or name.startswith(("IteratorGetNext", "PjitFunction(", "PjRtCApiLoaded"))
+        or bool(KERAS.match(name))
+    )
+
+
+def _outermost(marks: Iterable[Mark]) -> list[Mark]:
+    """The marks that no other mark of the same track contains, in order of time."""
+    kept: list[Mark] = []
+    reached: dict[int, int] = {}
+    for mark in sorted(marks, key=lambda m: (m.ts_ps, -m.dur_ps)):
+        if mark.end_ps > reached.get(mark.track_id, mark.ts_ps - 1):
+            kept.append(mark)
+            reached[mark.track_id] = mark.end_ps
+    return kept
+
+
+def busiest_track(marks: Sequence[Mark]) -> list[Mark]:
+    """The marks of the track that has most of their time: one loop, not one for each thread."""
+    time: Counter[int] = Counter()
+    for mark in marks:
+        time[mark.track_id] += mark.dur_ps + 1
+    if not time:
+        return []
+    busiest = max(time, key=lambda track: (time[track], -track))
+    return sorted((m for m in marks if m.track_id == busiest), key=lambda m: (m.ts_ps, -m.dur_ps))
+
+
+def _loop(calls: Sequence[Mark]) -> list[Mark]:
+    """Of calls of several functions, those that begin an iteration: the function with most time among
+    those called more than once, and functions whose name says evaluation."""
+    time: Counter[str] = Counter()
+    number = Counter(call.name for call in calls)
+    for call in calls:
+        time[call.name] += call.dur_ps + 1
+    repeated = [name for name in time if number[name] > 1] or list(time)
+    if not repeated:
+        return []
+    main = max(repeated, key=lambda name: (time[name], name))
+    return [c for c in calls if c.name == main or (EVALUATES.search(c.name) and number[c.name] > 1)]
+
+
+def _intervals(marks: Sequence[Mark], evidence: str) -> list[Step]:
+    """Marks as they are. An outer mark that holds several of another name is not a step but a group of
+    them (an epoch); otherwise what lies inside a mark belongs to its step."""
+    ordered = sorted((m for m in marks if m.dur_ps > 0), key=lambda m: (m.ts_ps, -m.dur_ps))
+    starts = [m.ts_ps for m in ordered]
+    steps: list[Step] = []
+    for i, mark in enumerate(ordered):
+        inside = ordered[i + 1 : bisect_left(starts, mark.end_ps, lo=i + 1)]
+        others = Counter(m.name for m in inside if m.step is not None and m.name != mark.name)
+        if max(others.values(), default=0) > 1:
+            continue
+        if steps and mark.ts_ps < steps[-1].end_ps:
+            before = steps[-1]
+            if mark.end_ps <= before.end_ps or (mark.ts_ps - before.ts_ps) * 2 < before.end_ps - before.ts_ps:
+                continue
+            # Neighbours that overlap a little, as rounded times do: the later one keeps its start.
+            steps[-1] = before._replace(end_ps=mark.ts_ps)
+        steps.append(Step(mark.name, mark.step, mark.ts_ps, mark.end_ps, evidence))
+    if not steps and len(marks) > 1:
+        return _periods(sorted(marks, key=lambda m: m.ts_ps), evidence)
+    return steps
+
+
+def _periods(calls: Sequence[Mark], evidence: str) -> list[Step]:
+    """From each call to the next; the last step ends with its call."""
+    steps = []
+    for i, call in enumerate(calls):
+        end = calls[i + 1].ts_ps if i + 1 < len(calls) else call.end_ps
+        if end > call.ts_ps:
+            steps.append(Step(call.name, call.step, call.ts_ps, end, evidence))
+    return steps
