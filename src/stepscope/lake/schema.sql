@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 16
+-- SCHEMA_VERSION 17
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -18,6 +18,8 @@
 --  13  compilation
 --  14  stack_part
 --  15  stack_sample has seen_ps
+--  16  frame has has_loop
+--  17  iterator has step_without_ps and its bounds
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -362,6 +364,9 @@ CREATE TABLE iterator (
   in_waits_ps BIGINT NOT NULL,      -- its work, divided by its width, while the program waited
   limits INTEGER,                   -- 1 for the stage that holds the program up most; NULL where none limits it
   runs_python BOOLEAN NOT NULL,     -- it runs a py_function
+  step_without_ps BIGINT,           -- how long a step would be without the work of this stage, or with the change that takes it away; of the stage that limits
+  step_without_low_ps BIGINT,       -- lower bound of that
+  step_without_high_ps BIGINT,      -- upper bound of that
   verdict VARCHAR NOT NULL,         -- input_bound, partly_input_bound, not_input_bound or unknown: of the source
   wait_share DOUBLE,                -- waiting for input as part of the step time: of the source
   share_seen DOUBLE NOT NULL,       -- part of the pipeline's events that was read; 1 except for huge recordings

@@ -29,6 +29,9 @@ _PARALLEL = (
     "larger_threadpool",
 )
 
+REMOVES = frozenset({"drop_python", "move_filter", "cache_here", "list_files_once", "smaller_shuffle"})
+"""Changes after which a stage has nothing left to do, or only what is needed."""
+
 
 @dataclass(frozen=True)
 class Change:

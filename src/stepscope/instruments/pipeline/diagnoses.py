@@ -137,6 +137,7 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
                     "service_ps": load.service_ps,
                     "in_waits_ps": load.in_waits_ps,
                     "limits": rank.get(stage.number),
+                    **_without(one.diagnosis if rank.get(stage.number) == 1 else None),
                     "runs_python": load.python,
                     "verdict": one.diagnosis.verdict,
                     "wait_share": None if one.diagnosis.waits is None else one.diagnosis.waits.ratio,
@@ -145,6 +146,15 @@ def iterator_rows(found: Sequence[Found]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def _without(diagnosis: Diagnosis | None) -> dict[str, Any]:
+    then = None if diagnosis is None else diagnosis.without_limit
+    return {
+        "step_without_ps": None if then is None else then.step_ps,
+        "step_without_low_ps": None if then is None else then.low_ps,
+        "step_without_high_ps": None if then is None else then.high_ps,
+    }
 
 
 def _written(places: Sequence[Place]) -> dict[str, Any]:

@@ -82,6 +82,21 @@ class Diagnosis:
     model: Model | None = None
     """The rate model of the steps as they are, where predictions begin. None where no waits are known."""
 
+    @property
+    def without_limit(self) -> Prediction | None:
+        """A step without the work of the stage that limits, and of another that holds the program up just as
+        long: with the proposal that takes it away, if there is one, else as if it had nothing to do. None
+        when no stage limits."""
+        if self.model is None or self.step_ps is None or self.bottleneck is None:
+            return None
+        if self.beside is None:
+            for change in self.changes:
+                if change.helps and change.name in changes.REMOVES:
+                    return change.prediction
+        gone = [load.stage.number for load in (self.bottleneck, self.beside) if load is not None]
+        then = self.model.changed(gone, lambda part: None)
+        return None if then == self.model else predict(self.model, then, self.step_ps)
+
 
 @dataclass(frozen=True)
 class Beside:

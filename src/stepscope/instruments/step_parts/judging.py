@@ -91,8 +91,9 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     called_from: Place | None = None
     stage = function = None
     retrace: Retrace | None = None
+    then: tuple[int, int, int] | None = None
     if cause == "input":
-        stage, place = _stage(asked)
+        stage, place, then = _stage(asked)
     if cause == "compile":
         retrace = _retraced(asked)
         function = _compiled(asked) if retrace is None else retrace.function
@@ -112,7 +113,8 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
                 (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)})
                 for step in judged
             ]
-    left, low, high = judgement.without(
+    # Without the stage that limits, the next one may: the pipeline's own model tells what a step takes then.
+    left, low, high = then or judgement.without(
         sums,
         cause,
         _untraced(asked),
@@ -211,15 +213,18 @@ def _untraced(asked: Asked) -> float | None:
     )
 
 
-def _stage(asked: Asked) -> tuple[str | None, Place | None]:
-    """The stage that holds the program up most, and where the program wrote it."""
+def _stage(asked: Asked) -> tuple[str | None, Place | None, tuple[int, int, int] | None]:
+    """The stage that holds the program up most, where the program wrote it, and how long a step would be
+    without its work, with bounds."""
     rows = asked("limiting_stage")
     if not rows:
-        return None, None
-    name, user_stage, file, line, function = rows[0]
+        return None, None, None
+    name, user_stage, file, line, function, *without = rows[0]
     stage = branch(name)
     written = f"{stage} ({user_stage})" if user_stage else stage
-    return written, None if file is None else Place(file, line, function)
+    left, low, high = without
+    then = None if left is None else (left, low, high)
+    return written, None if file is None else Place(file, line, function), then
 
 
 def _retraced(asked: Asked) -> Retrace | None:

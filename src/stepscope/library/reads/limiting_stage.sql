@@ -11,7 +11,18 @@
 --   file | text | file in which the user wrote it, where the capture has it
 --   line | int | line in that file
 --   function | text | function that contains that line
-SELECT i.branch_name, i.user_stage, i.file, i.line, u.function
+--   step_without_ps | ps | how long a step would be without its work
+--   step_without_low_ps | ps | lower bound of that
+--   step_without_high_ps | ps | upper bound of that
+SELECT
+  i.branch_name,
+  i.user_stage,
+  i.file,
+  i.line,
+  u.function,
+  i.step_without_ps,
+  i.step_without_low_ps,
+  i.step_without_high_ps
 FROM iterator AS i
 LEFT JOIN user_stage AS u ON u.run_id = i.run_id AND u.host_id = i.host_id AND u.file = i.file AND u.line = i.line
 WHERE i.run_id = $run_id AND i.host_id = $host_id AND i.limits = 1
