@@ -15,6 +15,7 @@ from stepscope.instruments.step_parts import judgement, judging
 from stepscope.instruments.step_parts.along import beside
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
+from stepscope.instruments.step_parts.layers import layer_of
 from stepscope.instruments.step_parts.places import chosen, in_loop
 from stepscope.report import Finding, Table, judged, sentences
 
@@ -50,9 +51,9 @@ def test_a_layer_that_takes_most_stands_out():
     """Its ops forward and backward, of several types, none of which takes most."""
     names = ("context/Conv2D", "gradients/context/Conv2D_grad/Conv2DBackpropInput",
              "gradient_tape/context/Conv2D/Conv2DBackpropFilter")  # fmt: skip
-    assert {judging.layer_of(name) for name in names} == {"context"}
-    assert judging.layer_of("MatMul") is None
-    assert judging.layer_of("gradients/MatMul_grad/MatMul") is None
+    assert {layer_of(name) for name in names} == {"context"}
+    assert layer_of("MatMul") is None
+    assert layer_of("gradients/MatMul_grad/MatMul") is None
     assert judgement.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.8)[0] == "compute"
     assert judgement.cause_of(parts(compute=0.9, dispatch=0.1), 0.37, 0.6)[0] == "none"
 

@@ -63,7 +63,8 @@ def test_drawn_op_logs(entries: dict[str, list[tuple[str, int, str]]], numbered:
     for name, frames in entries.items():
         own = [one for one in frames if one[0] in ("train.py", "/home/me/é.py")]
         if frames:
-            wanted[name] = CodeLine(*(own or frames)[-1])
+            caller = CodeLine(*own[-2]) if len(own) > 1 else None
+            wanted[name] = _op_log.Made(CodeLine(*(own or frames)[-1]), caller)
     assert read == wanted
 
 
@@ -71,9 +72,9 @@ def test_drawn_op_logs(entries: dict[str, list[tuple[str, int, str]]], numbered:
 def test_any_bytes(noise: bytes, cut: int) -> None:
     whole = message_of({"a": [("f.py", 3, "g")], "b": [("h.py", 4, "i")]}).SerializeToString()
     for data in (noise, whole[:cut], whole[: cut // 4] + noise):
-        for name, line in _op_log.read(data).items():
+        for name, made in _op_log.read(data).items():
             assert isinstance(name, str)
-            assert line.file
+            assert made.line.file
 
 
 def is_own(file: str) -> bool:

@@ -30,6 +30,14 @@ class CodeLine:
     function: str | None
 
 
+@dataclass(frozen=True)
+class Made:
+    """Where an op was made: the innermost line of the program, and the program's call of its function."""
+
+    line: CodeLine
+    caller: CodeLine | None
+
+
 def is_framework(file: str) -> bool:
     """True for files of TensorFlow and its like, in which every op is made in the end."""
     return not file or file.startswith("<") or _FRAMEWORK.search(file) is not None
@@ -42,8 +50,8 @@ def innermost(frames: list[CodeLine]) -> CodeLine | None:
     return found[-1] if found else None
 
 
-def read(data: bytes) -> dict[str, CodeLine]:
-    """The line of each op that has a trace. Reading ends at the first damage."""
+def read(data: bytes) -> dict[str, Made]:
+    """Where each op that has a trace was made. Reading ends at the first damage."""
     texts: dict[int, str] = {}
     traces: list[tuple[str, list[bytes]]] = []
     for number, value in _fields(data):
@@ -67,7 +75,8 @@ def read(data: bytes) -> dict[str, CodeLine]:
         lines = [known.get(one) or known.setdefault(one, _line(one, texts)) for one in frames]
         line = innermost(lines)
         if line is not None and line.file:
-            found[name] = line
+            own = [frame for frame in lines if not is_framework(frame.file)]
+            found[name] = Made(line, own[-2] if len(own) > 1 else None)
     return found
 
 

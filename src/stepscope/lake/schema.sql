@@ -19,7 +19,7 @@
 --  14  stack_part
 --  15  stack_sample has seen_ps
 --  16  frame has has_loop
---  17  iterator has step_without_ps and its bounds
+--  17  iterator has step_without_ps and its bounds; op_line has the call of the function
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -575,6 +575,9 @@ CREATE TABLE op_line (
   file VARCHAR NOT NULL,            -- file of the innermost call outside the frameworks
   line INTEGER NOT NULL,            -- line in that file
   function VARCHAR,                 -- function that contains that line
+  caller_file VARCHAR,              -- file of the call of that function, when it is the program's own too
+  caller_line INTEGER,              -- line of that call
+  caller_function VARCHAR,          -- function that contains that line
   told_by VARCHAR NOT NULL          -- op log that it was read from
 );
 

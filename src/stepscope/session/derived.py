@@ -53,15 +53,16 @@ def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None)
     rows: list[dict[str, Any]] = []
     for run, places in (logs_of(sources) if logs is None else logs).items():
         number, first = next((at, one) for at, one in enumerate(sources) if one.run_id == run)
-        lines: dict[str, tuple[str, _op_log.CodeLine]] = {}
+        lines: dict[str, tuple[str, _op_log.Made]] = {}
         for place, path in places[: op_logs.MOST]:
             try:
                 data = spool.read(place, path, _op_log.MOST_BYTES)
             except (OSError, KeyError, ValueError, LimitReached):
                 continue  # code_notes() says so
-            for name, line in _op_log.read(data).items():
-                lines.setdefault(name, (path, line))
-        for name, (path, line) in lines.items():
+            for name, made in _op_log.read(data).items():
+                lines.setdefault(name, (path, made))
+        for name, (path, made) in lines.items():
+            line, caller = made.line, made.caller
             rows.append(
                 {
                     "id": first_id(number) + len(rows),
@@ -72,6 +73,9 @@ def code_rows(sources: Sequence[Source], spool: Spool, logs: Logs | None = None)
                     "file": line.file,
                     "line": line.line,
                     "function": line.function,
+                    "caller_file": None if caller is None else caller.file,
+                    "caller_line": None if caller is None else caller.line,
+                    "caller_function": None if caller is None else caller.function,
                     "told_by": path,
                 }
             )

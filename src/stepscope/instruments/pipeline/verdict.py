@@ -24,7 +24,7 @@ from stepscope.instruments.pipeline.calls import Call
 from stepscope.instruments.pipeline.ceiling import Ceiling
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.host import Machine
-from stepscope.instruments.pipeline.model import Model, predict
+from stepscope.instruments.pipeline.model import Model, Prediction, predict
 from stepscope.instruments.pipeline.oddities import Oddity
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load

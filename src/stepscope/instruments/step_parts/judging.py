@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import along, judgement, places
 from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace, Sums, Weighed
+from stepscope.instruments.step_parts.layers import layer_of
 from stepscope.library.statements import Query, statement
 
 Asked = Callable[[str], list[tuple[Any, ...]]]
@@ -187,22 +187,6 @@ def _top_op(
     inside = ops[most]
     part = max(layers.values()) / whole if len(layers) > 1 else None
     return max(inside, key=lambda one: (inside[one], one)), most, types[most] / whole, part
-
-
-_BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
-
-
-def layer_of(op: str) -> str | None:
-    """The scope in which an op was made, forward or backward; None for an op outside of all scopes.
-
-    TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
-    `gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people
-    and layers name do not.
-    """
-    scopes = _BACKWARD.sub("", op).split("/")[:-1]
-    while scopes and scopes[-1][:1].isupper():
-        scopes.pop()
-    return "/".join(scopes) or None
 
 
 def _untraced(asked: Asked) -> float | None:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepscope.instruments.step_parts import labels
+from stepscope.instruments.step_parts import labels, layers
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.labels import Meaning
 from stepscope.library.statements import Query, statement
@@ -30,9 +30,25 @@ _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 
 
 def of_op(query: Query, run_id: str, op: str) -> Place | None:
-    """The line that made an op, where an op log or a compiled program tells."""
-    rows = query(statement("line_of_op", run_id=run_id, op=op)).rows()
-    return Place(*rows[0]) if rows else None
+    """The line that made an op, where an op log or a compiled program tells: of a gradient the one that made
+    the op that it belongs to. A line that makes ops of several layers tells none apart, so the call of it
+    stands for it where that makes one layer only."""
+    rows = query(statement("line_of_op", run_id=run_id, op=op, forward=layers.forward_of(op) or op)).rows()
+    if not rows:
+        return None
+    file, line, function, *call = rows[0]
+    made = Place(file, line, function)
+    if call[0] is None or _layers_at(query, run_id, made) < 2:
+        return made
+    called = Place(*call)
+    return called if _layers_at(query, run_id, called) == 1 else made
+
+
+def _layers_at(query: Query, run_id: str, place: Place) -> int:
+    """How many layers have ops that a line made or called for. Scopes within a layer are part of it."""
+    rows = query(statement("ops_of_line", run_id=run_id, file=place.file, line=place.line)).rows()
+    found = {layer for (op,) in rows if (layer := layers.layer_of(op)) is not None}
+    return sum(not any(layer.startswith(f"{other}/") for other in found) for layer in found)
 
 
 class Stacks(NamedTuple):

@@ -1,0 +1,29 @@
+"""What the name of an op tells of the model: its layer, and the op that a gradient belongs to.
+
+TensorFlow names the gradient of `dense/MatMul` `gradients/dense/MatMul_grad/MatMul` in graphs and
+`gradient_tape/dense/MatMul/MatMul` in functions. Scopes of ops begin with a capital, those that people and
+layers name do not.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
+
+
+def layer_of(op: str) -> str | None:
+    """The scope in which an op was made, forward or backward; None for an op outside of all scopes."""
+    scopes = _BACKWARD.sub("", op).split("/")[:-1]
+    while scopes and scopes[-1][:1].isupper():
+        scopes.pop()
+    return "/".join(scopes) or None
+
+
+def forward_of(op: str) -> str | None:
+    """The op that an op is part of the gradient of; None for an op that its name does not call a gradient."""
+    if not op.startswith(("gradients", "gradient_tape")):
+        return None
+    before, found, _ = op.partition("_grad/")
+    forward = _BACKWARD.sub("", before if found else op.rpartition("/")[0])
+    return forward or None
