@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.steps import Mark, Step, find, recover
+from stepscope.instruments.step_evidence import Mark, Step
+from stepscope.instruments.steps import find, recover
 
 MS = 10**9
 PYTHON, POOL = 0, 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import stepscope
 from stepscope import library
-from stepscope.instruments.steps import WARM_UP_OTHERS
+from stepscope.instruments.step_kinds import WARM_UP_OTHERS
 from tests.draw import Tables
 
 FACTOR = 2
