@@ -1,6 +1,6 @@
 //! What is known of a model: its nodes, what ran in which step, and what an op log adds.
 //!
-//! Nodes keep the order in which they came; every view goes through them by name.
+//! Nodes keep the order in which they came; every view goes through them by name. Over 400 lines with its tests.
 
 use super::attributes::Attributes;
 use super::metrics::{Metric, Metrics};

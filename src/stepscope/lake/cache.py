@@ -11,6 +11,8 @@ copy under another name is known by its hash. A reader of an entry holds a share
 only entries that nobody holds are evicted. Stores compare what they read with hashes, so that damage is
 found and the entry made anew. Entries are not forced to the disk when they are made, which would cost as
 much as decoding: one that may have been in flight when the machine went down is not believed.
+
+A little over 400 lines: finding, making, holding and evicting entries are one protocol over the same locks.
 """
 
 from __future__ import annotations

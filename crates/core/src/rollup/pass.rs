@@ -1,4 +1,5 @@
-//! The pass over slices, which come track by track and in order of their start.
+//! The pass over slices, which come track by track and in order of their start. Over 400 lines because it is one
+//! pass: what it adds up shares the state of the track that it is in.
 
 use super::cover::{Covered, Load, Piece, Pieces};
 use super::kinds::{self, Kind, Texts};
