@@ -1,4 +1,4 @@
-"""Which line of the program an op comes from."""
+"""Which line of the program an op comes from, and which one what loads the input."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from stepscope.engines import Statement
 from stepscope.instruments.step_parts import places
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.layers import forward_of
+from stepscope.library.statements import Query
 from tests.draw import Tables
 
 
@@ -29,6 +30,17 @@ def test_the_op_of_a_gradient(op: str, forward: str | None) -> None:
     assert forward_of(op) == forward
 
 
+def asked_of(tables: Tables) -> Query:
+    """Queries of drawn tables, as a trace answers them."""
+    connection = tables.connect()
+
+    def query(asked: Statement) -> Any:
+        found = connection.execute(asked.sql).fetchall()
+        return SimpleNamespace(rows=lambda: found)
+
+    return query
+
+
 def place_of(op: str, made: dict[str, tuple[int, int | None]]) -> Place | None:
     """made: by op, the line of the helper `conv`, and that of its call in `network`."""
     tables = Tables()
@@ -36,13 +48,7 @@ def place_of(op: str, made: dict[str, tuple[int, int | None]]) -> Place | None:
         call: dict[str, Any] = {} if caller is None else {"caller_file": "p.py", "caller_line": caller}
         call |= {} if caller is None else {"caller_function": "network"}
         tables.add("op_line", op_name=name, file="p.py", line=line, function="conv", told_by="log", **call)
-    connection = tables.connect()
-
-    def query(asked: Statement) -> Any:
-        found = connection.execute(asked.sql).fetchall()
-        return SimpleNamespace(rows=lambda: found)
-
-    return places.of_op(query, "r", op)
+    return places.of_op(asked_of(tables), "r", op)
 
 
 CONVS = {"stem/Conv2D": (14, 18), "context/Conv2D": (14, 22), "context/kernel/read": (13, 22)}
@@ -64,3 +70,32 @@ def test_a_gradient_belongs_to_the_line_of_its_op() -> None:
     assert place_of(gradient, {**CONVS, gradient: (41, None)}) == Place("p.py", 22, "network")
     assert place_of(gradient, {gradient: (41, None)}) == Place("p.py", 41, "conv")
     assert place_of("other", CONVS) is None
+
+
+LOADER = (
+    ("/p/train.py", 9, "main", "program"),
+    ("/site-packages/keras/src/trainers/data_adapters/py_dataset_adapter.py", 180, "get_", "framework"),
+    ("/p/data.py", 22, "Reviews.__getitem__", "program"),
+    ("numpy/_core/_methods.py", 49, "_sum", "library"),
+)
+
+
+def test_the_line_of_what_loads_is_in_threads_beside_the_driving_one() -> None:
+    """A library counts to the line of the program that called it. Threads that sleep load nothing."""
+    tables = Tables()
+    tables.source()
+    tables.rows["capture"][0]["origin_unix_ns"] = 0
+    tables.add("step_stored", dur_ps=100, averaged=True, recovered_from="marker", kind="train")
+    for number, (file, line, function, code) in enumerate(LOADER):
+        tables.add("frame", file=file, line=line, function=function, code=code)
+        tables.add("stack", parent_id=number - 1 if number else None, frame_id=number)
+    for stack_id, main, weight, cpu in (
+        (3, False, 30, None),
+        (2, False, 10, 9),
+        (0, False, 90, 0),
+        (0, True, 99, 99),
+    ):
+        tables.add("stack_sample", ts_ps=5, weight_ps=weight, cpu_ps=cpu, stack_id=stack_id, is_main=main)
+    query = asked_of(tables)
+    assert places.of_loaders(query, "r", "h", [0]) == Place("/p/data.py", 22, "Reviews.__getitem__")
+    assert places.of_loaders(query, "r", "other", [0]) is None

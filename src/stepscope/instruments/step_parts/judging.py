@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from stepscope.formats._op_log import is_framework
 from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import along, judgement, places
 from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace, Sums, Weighed
@@ -90,10 +91,13 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     place: Place | None = None
     called_from: Place | None = None
     stage = function = None
+    sources = sorted({step.source_id for step in judged})
     retrace: Retrace | None = None
     then: tuple[int, int, int] | None = None
     if cause == "input":
-        stage, place, then = _stage(asked)
+        stage, place, then, adapted = _stage(asked)
+        if adapted:
+            place = places.of_loaders(query, run_id, host_id, sources) or place
     if cause == "compile":
         retrace = _retraced(asked)
         function = _compiled(asked) if retrace is None else retrace.function
@@ -104,7 +108,6 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         place = places.of_op(query, run_id, op)
     sums = [(step.dur_ps, step.sums) for step in judged]
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
-        sources = sorted({step.source_id for step in judged})
         stacks = places.sampled(query, run_id, host_id)
         place, called_from = places.of_label(query, stacks, cause, sources)
         if place is not None:
@@ -197,18 +200,30 @@ def _untraced(asked: Asked) -> float | None:
     )
 
 
-def _stage(asked: Asked) -> tuple[str | None, Place | None, tuple[int, int, int] | None]:
-    """The stage that holds the program up most, where the program wrote it, and how long a step would be
-    without its work, with bounds."""
+class Stage(NamedTuple):
+    """The stage that holds the program up most."""
+
+    name: str | None = None
+    place: Place | None = None
+    """Where the program wrote it."""
+    then: tuple[int, int, int] | None = None
+    """How long a step would be without its work, with bounds."""
+    adapted: bool = False
+    """A framework made the pipeline of the program's Python: the program wrote no stage."""
+
+
+def _stage(asked: Asked) -> Stage:
     rows = asked("limiting_stage")
     if not rows:
-        return None, None, None
-    name, user_stage, file, line, function, *without = rows[0]
+        return Stage()
+    name, user_stage, file, line, function, generator, left, low, high = rows[0]
     stage = branch(name)
-    written = f"{stage} ({user_stage})" if user_stage else stage
-    left, low, high = without
-    then = None if left is None else (left, low, high)
-    return written, None if file is None else Place(file, line, function), then
+    return Stage(
+        f"{stage} ({user_stage})" if user_stage else stage,
+        None if file is None else Place(file, line, function),
+        None if left is None else (left, low, high),
+        generator is not None and is_framework(generator.rpartition(" (")[2]),
+    )
 
 
 def _retraced(asked: Asked) -> Retrace | None:

@@ -141,7 +141,32 @@ def _in_known_loop(weights: Counter[Path], loops: Collection[Function]) -> tuple
 
 def _samples(query: Query, source_id: int, sources: Sequence[int]) -> list[tuple[Any, ...]]:
     """Samples of the driving thread that begin within a step of the sources."""
-    return query(statement("samples_in_steps", source_id=source_id, sources=sources)).rows()
+    return query(statement("samples_in_steps", source_id=source_id, sources=sources, main=1)).rows()
+
+
+def of_loaders(query: Query, run_id: str, host_id: str, sources: Sequence[int]) -> Place | None:
+    """The line of the program that threads other than the driving one were seen in most: of the function that
+    has most of their samples. What loads the input runs there."""
+    functions: dict[Function, Counter[int | None]] = defaultdict(Counter)
+    for (other,) in query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows():
+        own: dict[int, Place] = {}
+        for stack_id, parent_id, file, line, function, code, _ in query(
+            statement("frames_of_stacks", source_id=other)
+        ).rows():
+            if code == "program" and file is not None:
+                own[stack_id] = Place(file, line, function)
+            elif parent_id in own:
+                own[stack_id] = own[parent_id]
+        asked = statement("samples_in_steps", source_id=other, sources=sources, main=0)
+        for stack_id, weight_ps, cpu_ps in query(asked).rows():
+            at = own.get(stack_id)
+            if at is not None and (cpu_ps is None or cpu_ps >= labels.BLOCKED * weight_ps):
+                functions[at.file, at.function][at.line] += weight_ps
+    if not functions:
+        return None
+    file, function = max(functions, key=lambda one: (functions[one].total(), one[0], one[1] or ""))
+    lines = functions[file, function]
+    return Place(file, max(lines, key=lambda line: (lines[line], line or 0)), function)
 
 
 def _stacks(query: Query, source_id: int) -> Stacks:

@@ -110,6 +110,7 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
     doing = [] if track is None or not seen else _doing_throughout(query, track, windows)
     looks = placing.placed(seen, doing)
     samples = stacks.segments(looks)
+    held = stacks.stalled(seen)
     for window in windows:
         found: dict[str, list[Interval]] = {}
         if on_devices or on_hosts or programs or waits:
@@ -138,6 +139,7 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
             Evidence(
                 executing,
                 found.get("input work", ()),
+                found.get("input python", ()) if held else (),
                 found.get("input waits", ()),
                 found.get("peer waits", ()),
                 does,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from stepscope.instruments.step_parts import labels
@@ -21,6 +21,8 @@ class Sample(NamedTuple):
     stack_id: int
     shares: tuple[tuple[Label | None, float], ...]
     """Labels, each with its part of the time."""
+    ran: float | None = None
+    """Part of its time in which the thread used a processor, where that is known."""
 
 
 class Look(NamedTuple):
@@ -46,7 +48,7 @@ def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Int
             ran = None if cpu_ps is None else cpu_ps / weight_ps
             shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
             begin = ts_ps + shift
-            found.append(Sample(begin, begin + weight_ps, seen_ps + shift, stack_id, shares))
+            found.append(Sample(begin, begin + weight_ps, seen_ps + shift, stack_id, shares, ran))
     return disjoint(found)
 
 
@@ -59,6 +61,21 @@ def disjoint(samples: Sequence[Sample]) -> list[Sample]:
         if end > one.from_ps:
             kept.append(one._replace(to_ps=end, seen_ps=min(max(one.seen_ps, one.from_ps), end - 1)))
     return kept
+
+
+STALLED = 0.5
+"""A thread that launches ops uses a processor for more than this part of the time, unless it is held up."""
+
+
+def stalled(samples: Iterable[Sample]) -> bool:
+    """Whether the thread hardly ran where it launched ops, because something held it up: the interpreter that
+    another thread had, or other threads. False where nothing tells how long it ran."""
+    known = ran = 0.0
+    for one in samples:
+        if one.ran is not None and one.shares[0][0] == "dispatch":
+            known += one.to_ps - one.from_ps
+            ran += one.ran * (one.to_ps - one.from_ps)
+    return ran < STALLED * known
 
 
 def looks(sample: Sample, begin: int, end: int) -> Iterator[Look]:

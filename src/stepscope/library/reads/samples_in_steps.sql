@@ -1,11 +1,12 @@
 -- Samples within steps
 --
--- question: Which samples of the thread that runs the steps begin within steps of certain sources?
+-- question: Which samples of the thread that runs the steps, or of all others, begin within steps of certain sources?
 -- reads: stack_sample, step, capture
 -- notes: Steps of other sources are compared by the time of day.
 -- parameters:
 --   source_id | int | source that has the samples
 --   sources | ints | sources that have the steps
+--   main | int | 1 for the thread that runs the steps, 0 for the others
 -- columns:
 --   stack_id | int | stack of the sample
 --   weight_ps | ps | time that it stands for
@@ -25,7 +26,7 @@ SELECT m.stack_id, m.weight_ps, m.cpu_ps
 FROM stack_sample AS m
 WHERE
   m.source_id = $source_id
-  AND m.is_main
+  AND CASE WHEN m.is_main THEN 1 ELSE 0 END = $main
   AND m.weight_ps > 0
   AND EXISTS (
     SELECT 1 AS found FROM spans AS p WHERE m.ts_ps >= p.from_ps AND m.ts_ps < p.from_ps + p.dur_ps

@@ -5,7 +5,7 @@
 -- notes: The union of the times of each layer, cut to the stretch. An op is work of the input pipeline when it runs on
 --   its threads, reads files, or lies in an executor that runs a function which the pipeline captured. Programs of XLA
 --   on processors run their bigger ops in pieces on threads of a pool, most of which have no slice: the program's own
---   slice lasts as long as it runs. One that only copies counts as copying.
+--   slice lasts as long as it runs. One that only copies counts as copying. The input's Python is part of its work.
 -- parameters:
 --   source_id | int | source to look at
 --   place | text | where ops count: device or host
@@ -17,7 +17,7 @@
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
---   layer | text | class of op, input work, wait, input waits or peer waits
+--   layer | text | class of op, input work, input python, wait, input waits or peer waits
 --   begin_ps | ps | begin of an interval, disjoint with the others of the layer
 --   end_ps | ps | its end
 WITH called AS (
@@ -64,6 +64,7 @@ executing AS (
       WHEN l.class = 'collective' THEN 'communication'
       WHEN l.class IN ('compute', 'copy', 'compile', 'python') THEN l.class
     END AS layer,
+    l.type_or_name,
     l.ts_ps AS from_ps,
     l.end_ps AS until_ps
   FROM _labelled_slice AS l
@@ -110,6 +111,10 @@ programs AS (
 found AS (
   SELECT e.layer, e.from_ps, e.until_ps
   FROM executing AS e
+  UNION ALL
+  SELECT 'input python' AS layer, e.from_ps, e.until_ps
+  FROM executing AS e
+  WHERE e.layer = 'input work' AND e.type_or_name IN ('PyFunc', 'EagerPyFunc', 'PyFuncStateless')
   UNION ALL
   SELECT CASE WHEN r.only_copies = 1 THEN 'copy' ELSE 'compute' END AS layer, g.ts_ps AS from_ps, g.until_ps
   FROM programs AS g
