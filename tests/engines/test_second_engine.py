@@ -61,6 +61,10 @@ def _values(one: library.Entry, trace: Trace) -> list[dict[str, statements.Value
             "SELECT min(coalesce(parent_id, id)) AS id FROM slice WHERE source_id = $1", [source_id]
         )
         first_slice = nested.rows()[0][0] or 0
+        made = trace.query(
+            "SELECT file, line FROM op_line WHERE run_id = $1 ORDER BY id LIMIT 1", [run_id]
+        ).rows()
+        file, line = made[0] if made else ("train.py", 1)
         graphs = trace.query("SELECT MIN(graph) AS graph FROM node WHERE source_id = $1", [source_id]).rows()
         known: dict[str, statements.Value] = {
             "source_id": source_id, "run_id": run_id, "host_id": host_id, "sources": [source_id],
@@ -69,6 +73,7 @@ def _values(one: library.Entry, trace: Trace) -> list[dict[str, statements.Value
             "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
             "place": "host", "programs": 1, "waits": 1, "captures": 1, "file_readers": READS,
             "file_writers": STORES, "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
+            "forward": "fusion", "file": file, "line": line, "main": 1,
         }  # fmt: skip
         values = {field.name: known[field.name] for field in one.parameters}
         if values not in kept:
