@@ -120,6 +120,35 @@ def hlo_instructions(
     op, number of the innermost Python call from 1 or 0); the calls (file, line or 0, function, number of the
     call around it from 1 or 0). CoreError when it is damaged."""
 
+def hlo_summaries(
+    paths: list[str], threads: int = 0
+) -> list[builtins.dict[str, Any] | tuple[int | None, str]]:
+    """Compiled programs in files (HloProto, HloModuleProto, HloSnapshot, HLO text), summed up on all
+    processors, or on `threads`; in the order of the paths. Each is a dict, or (byte offset or None, what was
+    seen) where the file could not be read.
+
+    name, id (None in text), written (proto, bare module, snapshot or text), size and hash of the file;
+    computations, instructions, opcodes {name: number}, doubles (instructions that make f64); flops,
+    transcendentals, bytes as XLA counts them; run_flops, run_transcendentals, run_bytes with loops as often
+    as they are known to go round, run_custom_calls (of unknown cost), run_open_loops (counted once); entry
+    (whether there is one), parameters (their shapes); memory (None, or parameter_bytes, constant_bytes,
+    thread_local_bytes, output_bytes, temp_bytes, alias_bytes, allocated_bytes), heap_needed_bytes of each
+    heap; dangling (operands and computations that are not there), unknown_fields, lost (lines of text), cut
+    (a text that ends too early), cyclic (computations that call themselves)."""
+
+def hlo_module(data: builtins.bytes) -> builtins.dict[str, Any]:
+    """A compiled program as hlo_summaries sums it up, and all that is in it. CoreError when it is damaged.
+
+    Also: scheduled; entry_computation (index or None); computation_rows: dicts with name, instructions, root
+    (index of an instruction or None) and costs; instruction_rows, a computation after the other: dicts with
+    computation (index), name, opcode, shape, shape_bytes, operands (indexes; None for one that is missing),
+    called (indexes of computations; the body of a loop before its condition), number (of a parameter or
+    tuple element), op_name, op_type, frame (number from 1, or 0), fusion_kind, target, direction, sharding,
+    config, after (control dependencies), trip_count and costs; frames as in hlo_instructions; buffers: None,
+    or logical (id, size, instruction, instruction id, shape index), allocations (index, size, class, aliased,
+    parameter, color, [(buffer, offset, size)]), traces (bytes needed, instruction at the peak, allocation
+    that holds the buffers, allocation that the file names)."""
+
 def tf_timeline(
     input: Input, *, dataflow: bool, memory: bool, op_time: str
 ) -> tuple[str, int, int, tuple[int, str] | None]:

@@ -27,7 +27,7 @@ SEEDS = {
     "chrome_trace": ["**/*.json"],
     "event_file": ["**/*.tfevents.*"],
     "graph": ["graph/*.pb"],
-    "hlo": [],
+    "hlo": ["xla_dump/*.pb", "xla_dump/*.txt"],
     "run_metadata": ["run_metadata/*.pb"],
     "store": [],
     "text_proto": ["**/*.pbtxt"],
@@ -38,7 +38,7 @@ SEEDS = {
     "tarred": ["**/*.tar"],
     "packed": ["**/*.gz"],
     "model": ["**/*.pb", "**/*.tfevents.*", "**/*.index"],
-    "program": [],
+    "program": ["xla_dump/*.pb"],
 }
 SEED_BYTES = 1 << 12  # longer ones are cut, or every execution would be slow
 LIMITS = ["-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1"]

@@ -91,6 +91,11 @@ def program(data: bytes) -> None:
         except _core.CoreError:
             continue
         assert len(instructions) + len(frames) <= len(data)
+    try:
+        module = _core.hlo_module(data)
+    except _core.CoreError:
+        return
+    assert len(module["instruction_rows"]) == module["instructions"]
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {

@@ -1,11 +1,25 @@
-//! Instructions of compiled programs, for Python. Signature and its meaning: `_core.pyi`.
+//! Compiled programs, for Python. Signatures and their meaning: `_core.pyi`.
 
 use crate::free;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::formats::hlo;
+use stepscope_core::formats::hlo::buffers::{Buffers, Totals};
+use stepscope_core::formats::hlo::cost::{Cost, Costs, Ran};
+use stepscope_core::formats::hlo::summary::Summary;
 
 type Instruction = (String, String, String, u32);
 type Frame = (String, i32, String, u32);
+
+fn frames(found: Vec<hlo::Frame>) -> Vec<Frame> {
+    let frames = found.into_iter();
+    frames
+        .map(|one| (one.file, one.line, one.function, one.parent))
+        .collect()
+}
 
 #[pyfunction]
 pub fn hlo_instructions(
@@ -14,14 +28,241 @@ pub fn hlo_instructions(
 ) -> PyResult<(String, Vec<Instruction>, Vec<Frame>)> {
     let found = free(py, || hlo::program(data))?;
     let instructions = found.instructions.into_iter();
-    let frames = found.frames.into_iter();
     Ok((
         found.module,
         instructions
             .map(|one| (one.name, one.opcode, one.op_name, one.frame))
             .collect(),
-        frames
-            .map(|one| (one.file, one.line, one.function, one.parent))
-            .collect(),
+        frames(found.frames),
     ))
+}
+
+/// A larger file is no program: protobuf itself has this limit.
+const MOST_BYTES: u64 = 2 << 30;
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>> {
+    let size = std::fs::metadata(path)?.len();
+    if size > MOST_BYTES {
+        return Err(Error::new(Kind::Limit, format!("a file of {size} bytes")));
+    }
+    Ok(std::fs::read(path)?)
+}
+
+/// Sums up files, on as many threads as given, in the order of the paths.
+fn summaries(paths: &[PathBuf], threads: usize) -> Vec<Result<Summary>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(at) else {
+                return done;
+            };
+            done.push((
+                at,
+                bytes_of(path).and_then(|bytes| hlo::summary::summary(&bytes)),
+            ));
+        }
+    };
+    let mut found: Vec<(usize, Result<Summary>)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.clamp(1, 64))
+            .map(|_| scope.spawn(work))
+            .collect();
+        workers
+            .into_iter()
+            .filter_map(|one| one.join().ok())
+            .flatten()
+            .collect()
+    });
+    found.sort_by_key(|one| one.0);
+    found.into_iter().map(|one| one.1).collect()
+}
+
+fn set_cost(into: &Bound<'_, PyDict>, cost: &Cost, ran: &Ran) -> PyResult<()> {
+    into.set_item("flops", cost.flops)?;
+    into.set_item("transcendentals", cost.transcendentals)?;
+    into.set_item("bytes", cost.bytes)?;
+    into.set_item("run_flops", ran.cost.flops)?;
+    into.set_item("run_transcendentals", ran.cost.transcendentals)?;
+    into.set_item("run_bytes", ran.cost.bytes)?;
+    into.set_item("run_custom_calls", ran.custom_calls)?;
+    into.set_item("run_open_loops", ran.open_loops)
+}
+
+fn set_memory(into: &Bound<'_, PyDict>, memory: &Totals) -> PyResult<()> {
+    into.set_item("parameter_bytes", memory.parameter)?;
+    into.set_item("constant_bytes", memory.constant)?;
+    into.set_item("thread_local_bytes", memory.thread_local)?;
+    into.set_item("output_bytes", memory.output)?;
+    into.set_item("temp_bytes", memory.temp)?;
+    into.set_item("alias_bytes", memory.alias)?;
+    into.set_item("allocated_bytes", memory.all())
+}
+
+fn summary_dict<'py>(py: Python<'py>, one: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    made.set_item("name", &one.name)?;
+    made.set_item("id", one.id)?;
+    made.set_item("written", one.written.name())?;
+    made.set_item("size", one.size)?;
+    made.set_item("hash", one.hash)?;
+    made.set_item("computations", one.computations)?;
+    made.set_item("instructions", one.instructions)?;
+    made.set_item("opcodes", &one.opcodes)?;
+    set_cost(&made, &one.cost, &one.ran)?;
+    made.set_item("entry", one.entry)?;
+    made.set_item("parameters", &one.parameters)?;
+    let memory = one.memory.as_ref().map(|memory| {
+        let sums = PyDict::new(py);
+        set_memory(&sums, memory).map(|()| sums)
+    });
+    made.set_item("memory", memory.transpose()?)?;
+    made.set_item("heap_needed_bytes", &one.needed)?;
+    made.set_item("doubles", one.doubles)?;
+    made.set_item("dangling", one.dangling)?;
+    made.set_item("unknown_fields", one.unknown_fields)?;
+    made.set_item("lost", one.lost)?;
+    made.set_item("cut", one.cut)?;
+    made.set_item("cyclic", one.cyclic)?;
+    Ok(made)
+}
+
+#[pyfunction]
+#[pyo3(signature = (paths, threads=0))]
+pub fn hlo_summaries<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        given => given,
+    };
+    let found = py.detach(|| summaries(&paths, threads));
+    let made = PyList::empty(py);
+    for one in found {
+        match one {
+            Ok(summary) => made.append(summary_dict(py, &summary)?)?,
+            Err(error) => made.append((error.offset, error.seen))?,
+        }
+    }
+    Ok(made)
+}
+
+#[pyfunction]
+pub fn hlo_module<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDict>> {
+    let (module, costs) = free(py, || {
+        let module = hlo::module(data)?;
+        let costs = hlo::cost::costs(&module);
+        Ok((module, costs))
+    })?;
+    let made = summary_dict(py, &hlo::summary::of(&module))?;
+    made.set_item("scheduled", module.scheduled)?;
+    made.set_item("entry_computation", module.entry)?;
+    made.set_item("computation_rows", computations(py, &module, &costs)?)?;
+    made.set_item("instruction_rows", instructions(py, &module, &costs)?)?;
+    let buffers = module
+        .buffers
+        .as_ref()
+        .map(|one| buffers(py, one))
+        .transpose()?;
+    made.set_item("buffers", buffers)?;
+    made.set_item("frames", frames(module.frames))?;
+    Ok(made)
+}
+
+fn computations<'py>(
+    py: Python<'py>,
+    module: &hlo::Module,
+    costs: &Costs,
+) -> PyResult<Bound<'py, PyList>> {
+    let made = PyList::empty(py);
+    for (one, (cost, ran)) in module.computations.iter().zip(&costs.computations) {
+        let row = PyDict::new(py);
+        row.set_item("name", &one.name)?;
+        row.set_item("instructions", one.instructions.len())?;
+        row.set_item("root", one.root)?;
+        set_cost(&row, cost, ran)?;
+        made.append(row)?;
+    }
+    Ok(made)
+}
+
+fn instructions<'py>(
+    py: Python<'py>,
+    module: &hlo::Module,
+    costs: &Costs,
+) -> PyResult<Bound<'py, PyList>> {
+    let made = PyList::empty(py);
+    let present = |ids: &[u32]| -> Vec<Option<u32>> {
+        ids.iter()
+            .map(|&at| (at != hlo::model::MISSING).then_some(at))
+            .collect()
+    };
+    for (number, computation) in module.computations.iter().enumerate() {
+        for at in computation.instructions.clone() {
+            let one = &module.instructions[at];
+            let none = hlo::model::More::default();
+            let more = one.more.as_deref().unwrap_or(&none);
+            let row = PyDict::new(py);
+            row.set_item("computation", number)?;
+            row.set_item("name", &one.name)?;
+            row.set_item("opcode", &*one.opcode)?;
+            row.set_item("shape", one.shape.to_string())?;
+            row.set_item("shape_bytes", one.shape.bytes())?;
+            row.set_item("operands", present(&one.operands))?;
+            row.set_item("called", &one.called)?;
+            row.set_item("number", one.number)?;
+            row.set_item("op_name", &one.op_name)?;
+            row.set_item("op_type", &more.op_type)?;
+            row.set_item("frame", one.frame)?;
+            row.set_item("fusion_kind", &more.fusion_kind)?;
+            row.set_item("target", &more.target)?;
+            row.set_item("direction", &more.direction)?;
+            row.set_item("sharding", &more.sharding)?;
+            row.set_item("config", &more.config)?;
+            row.set_item("after", present(&more.after))?;
+            row.set_item("trip_count", one.trip_count())?;
+            set_cost(&row, &costs.instructions[at], &costs.ran[at])?;
+            made.append(row)?;
+        }
+    }
+    Ok(made)
+}
+
+fn buffers<'py>(py: Python<'py>, found: &Buffers) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(py);
+    let logical: Vec<_> = (found.logical.iter())
+        .map(|one| {
+            (
+                one.id,
+                one.size,
+                one.instruction.clone(),
+                one.instruction_id,
+                one.shape_index.clone(),
+            )
+        })
+        .collect();
+    made.set_item("logical", logical)?;
+    let allocations: Vec<_> = (found.allocations.iter())
+        .map(|one| {
+            (
+                one.index,
+                one.size,
+                one.class.name(),
+                one.aliased,
+                one.parameter,
+                one.color,
+                one.assigned.clone(),
+            )
+        })
+        .collect();
+    made.set_item("allocations", allocations)?;
+    let traces: Vec<_> = found
+        .replays()
+        .into_iter()
+        .map(|one| (one.needed, one.at, one.allocation, one.said))
+        .collect();
+    made.set_item("traces", traces)?;
+    Ok(made)
 }

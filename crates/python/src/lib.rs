@@ -190,6 +190,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(open, module)?)?;
     module.add_function(wrap_pyfunction!(event_file::event_messages, module)?)?;
     module.add_function(wrap_pyfunction!(hlo::hlo_instructions, module)?)?;
+    module.add_function(wrap_pyfunction!(hlo::hlo_summaries, module)?)?;
+    module.add_function(wrap_pyfunction!(hlo::hlo_module, module)?)?;
     module.add_function(wrap_pyfunction!(layout::layered_layout, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;

@@ -47,20 +47,23 @@ pub struct Frame {
     pub parent: u32,
 }
 
-fn damaged(damage: Damage) -> Error {
+pub(super) fn damaged(damage: Damage) -> Error {
     Error::at(Kind::Damaged, damage.offset, damage.seen)
 }
 
-fn text(field: &Field<'_>) -> String {
+pub(super) fn text(field: &Field<'_>) -> String {
     field.text().unwrap_or_default().into_owned()
 }
 
-fn number(field: &Field<'_>) -> u32 {
+pub(super) fn number(field: &Field<'_>) -> u32 {
     field.u64().unwrap_or_default() as u32
 }
 
 /// Calls `take` with each field of a message. An error where the bytes contradict themselves.
-fn each<'a>(field: &Field<'a>, mut take: impl FnMut(Field<'a>) -> Result<()>) -> Result<()> {
+pub(super) fn each<'a>(
+    field: &Field<'a>,
+    mut take: impl FnMut(Field<'a>) -> Result<()>,
+) -> Result<()> {
     for part in field.message().into_iter().flatten() {
         take(part.map_err(damaged)?)?;
     }
@@ -130,7 +133,7 @@ fn instruction(field: &Field<'_>) -> Result<(Instruction, Frame)> {
     Ok((read, place))
 }
 
-fn frames(field: &Field<'_>) -> Result<Vec<Frame>> {
+pub(super) fn frames(field: &Field<'_>) -> Result<Vec<Frame>> {
     let (mut files, mut functions) = (Vec::new(), Vec::new());
     let (mut locations, mut calls) = (Vec::new(), Vec::new());
     each(field, |part| {

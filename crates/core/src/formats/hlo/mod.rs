@@ -1,0 +1,31 @@
+//! Compiled programs: XLA's HLO as a proto or as text, into one module in memory; what it costs and what memory it
+//! takes. Nothing of it is written into a store here: dump folders and recordings ask for what they need.
+
+pub mod buffers;
+pub mod cost;
+pub mod model;
+mod program;
+mod proto;
+mod scan;
+pub mod shape;
+mod sharding;
+pub mod summary;
+mod text;
+mod window;
+
+pub use model::Module;
+pub use program::{Frame, Program, program};
+
+use crate::error::Result;
+
+/// Reads a module from whatever holds one: `HloProto`, a bare `HloModuleProto`, `HloSnapshot`, text.
+pub fn module(bytes: &[u8]) -> Result<Module> {
+    if text::looks_like(bytes) {
+        text::read(bytes)
+    } else {
+        proto::read(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,506 @@
+//! HLO text into a [`Module`]: what `as_text()` and dumps write, in all dialects that we have met. Names come with
+//! `%` or without, operands with shapes or without, calls of Python in tables at the head or in each instruction.
+//!
+//! A line that cannot be understood is counted and left out; a text that ends too early is read as far as it goes.
+
+use super::model::{
+    Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode,
+};
+use super::program::Frame;
+use super::scan::{Cursor, integer, integers, last_name, odd, unquoted};
+use super::shape::Budget;
+use crate::error::{Error, Kind, Result};
+use rustc_hash::FxHashMap;
+
+/// Whether bytes are HLO text.
+pub fn looks_like(head: &[u8]) -> bool {
+    let mut cursor = Cursor { bytes: head, at: 0 };
+    cursor.take(b"\xef\xbb\xbf");
+    cursor.blanks(true);
+    cursor.take(b"HloModule ")
+}
+
+/// A computation that is called, by name, and where it goes among those that an instruction calls.
+type Call<'a> = (usize, u8, &'a [u8]);
+
+/// Reads a text.
+pub fn read(bytes: &[u8]) -> Result<Module> {
+    let mut cursor = Cursor { bytes, at: 0 };
+    cursor.take(b"\xef\xbb\xbf");
+    cursor.blanks(true);
+    if !cursor.take(b"HloModule ") {
+        let seen = "no HloModule at the beginning";
+        return Err(Error::at(Kind::NotThisFormat, cursor.at as u64, seen));
+    }
+    let mut found = Module {
+        written: Written::Text,
+        ..Module::default()
+    };
+    let name = cursor.until(|one| matches!(one, b',' | b'\n' | b' '));
+    found.name = String::from_utf8_lossy(name.trim_ascii()).into_owned();
+    let head = cursor.at;
+    match cursor.value(b"\n") {
+        Ok(said) => found.scheduled = memchr::memmem::find(said, b"is_scheduled=true").is_some(),
+        Err(_) => {
+            cursor.at = head;
+            cursor.line();
+        }
+    }
+    let mut budget = Budget::of(bytes.len());
+    let mut frames = Frames::default();
+    let mut calls: Vec<Call<'_>> = Vec::new();
+    let mut own: Vec<(usize, Frame)> = Vec::new();
+    loop {
+        cursor.blanks(true);
+        if cursor.done() {
+            break;
+        }
+        if frames.table(&mut cursor) {
+            continue;
+        }
+        let header = cursor.line().trim_ascii_end();
+        if header.ends_with(b"{") {
+            let mut start = Cursor {
+                bytes: header,
+                at: 0,
+            };
+            let entry = start.take(b"ENTRY ");
+            start.blanks(false);
+            start.take(b"%");
+            let name = start.until(|one| matches!(one, b' ' | b'(' | b'{'));
+            if entry {
+                found.entry = Some(found.computations.len());
+            }
+            let name = String::from_utf8_lossy(name).into_owned();
+            computation(
+                name,
+                &mut cursor,
+                &mut found,
+                &mut calls,
+                &mut own,
+                &mut budget,
+            )?;
+        } else if !header.is_empty() {
+            found.lost += 1;
+        }
+    }
+    if found.instructions.is_empty() {
+        return Err(odd(head, "text of HLO without an instruction"));
+    }
+    resolve(&mut found, calls);
+    found.frames = frames.made();
+    for (at, frame) in own {
+        found.frames.push(frame);
+        found.instructions[at].frame = found.frames.len() as u32;
+    }
+    Ok(found)
+}
+
+fn resolve(found: &mut Module, mut calls: Vec<Call<'_>>) {
+    let names: FxHashMap<Vec<u8>, usize> = (found.computations.iter().enumerate())
+        .map(|(at, one)| (one.name.clone().into_bytes(), at))
+        .collect();
+    calls.sort_by_key(|&(at, place, _)| (at, place));
+    for (at, _, name) in calls {
+        match names.get(name) {
+            Some(&called) => found.instructions[at].called.push(called as u32),
+            None => found.dangling += 1,
+        }
+    }
+}
+
+/// The tables of Python's calls at the head.
+#[derive(Default)]
+struct Frames {
+    files: Vec<String>,
+    functions: Vec<String>,
+    locations: Vec<[i64; 3]>,
+    frames: Vec<(i64, i64)>,
+}
+
+impl Frames {
+    /// Reads a table if one begins here.
+    fn table(&mut self, cursor: &mut Cursor<'_>) -> bool {
+        const HEADS: [&[u8]; 4] = [
+            b"FileNames",
+            b"FunctionNames",
+            b"FileLocations",
+            b"StackFrames",
+        ];
+        let Some(kind) = HEADS.iter().position(|head| {
+            let mut ahead = *cursor;
+            ahead.take(head) && ahead.line().trim_ascii().is_empty()
+        }) else {
+            return false;
+        };
+        cursor.line();
+        while cursor.peek().is_ascii_digit() {
+            let line = cursor.line().trim_ascii();
+            let said = line
+                .iter()
+                .position(|&one| one == b' ')
+                .map_or(&b""[..], |at| &line[at + 1..]);
+            let numbers = |keys: &[&[u8]]| -> Vec<i64> {
+                let body = said.strip_prefix(b"{").unwrap_or(said);
+                let body = body.strip_suffix(b"}").unwrap_or(body);
+                let pairs: Vec<(&[u8], &[u8])> = body
+                    .split(|&one| one == b' ')
+                    .filter_map(|pair| {
+                        pair.iter()
+                            .position(|&one| one == b'=')
+                            .map(|at| (&pair[..at], &pair[at + 1..]))
+                    })
+                    .collect();
+                let of = |key: &&[u8]| {
+                    pairs
+                        .iter()
+                        .find(|pair| pair.0 == *key)
+                        .and_then(|pair| integer(pair.1))
+                };
+                keys.iter().map(|key| of(key).unwrap_or_default()).collect()
+            };
+            match kind {
+                0 => self.files.push(unquoted(said)),
+                1 => self.functions.push(unquoted(said)),
+                2 => {
+                    let one = numbers(&[b"file_name_id", b"function_name_id", b"line"]);
+                    self.locations.push([one[0], one[1], one[2]]);
+                }
+                _ => {
+                    let one = numbers(&[b"file_location_id", b"parent_frame_id"]);
+                    self.frames.push((one[0], one[1]));
+                }
+            }
+        }
+        true
+    }
+
+    /// The calls with their places. Text counts parents from 1 for "none"; the first call has none, which shows
+    /// whether this text does.
+    fn made(self) -> Vec<Frame> {
+        let shift = i64::from(self.frames.first().is_some_and(|one| one.1 > 0));
+        let named = |names: &[String], at: i64| {
+            let at = usize::try_from(at.saturating_sub(1)).ok();
+            at.and_then(|at| names.get(at)).cloned().unwrap_or_default()
+        };
+        let frame = |&(location, parent): &(i64, i64)| {
+            let at = usize::try_from(location.saturating_sub(1)).ok();
+            let place = at.and_then(|at| self.locations.get(at)).copied();
+            let [file, function, line] = place.unwrap_or_default();
+            Frame {
+                file: named(&self.files, file),
+                line: line as i32,
+                function: named(&self.functions, function),
+                parent: u32::try_from(parent.saturating_sub(shift)).unwrap_or_default(),
+            }
+        };
+        self.frames.iter().map(frame).collect()
+    }
+}
+
+/// Reads the instructions of a computation up to its closing brace.
+fn computation<'a>(
+    name: String,
+    cursor: &mut Cursor<'a>,
+    found: &mut Module,
+    calls: &mut Vec<Call<'a>>,
+    own: &mut Vec<(usize, Frame)>,
+    budget: &mut Budget,
+) -> Result<()> {
+    let start = found.instructions.len();
+    let mut root = None;
+    let mut operands: Vec<(usize, Vec<&'a [u8]>)> = Vec::new();
+    let mut after: Vec<(usize, Vec<&'a [u8]>)> = Vec::new();
+    let mut names: FxHashMap<&'a [u8], u32> = FxHashMap::default();
+    // Where brackets once did not match, each line is read by itself: looking for the other one to the end of the
+    // file, line after line, would take time that grows with its square.
+    let mut by_line = false;
+    loop {
+        cursor.blanks(true);
+        if cursor.done() {
+            found.cut = true;
+            break;
+        }
+        if cursor.take(b"}") {
+            cursor.line();
+            break;
+        }
+        let line = cursor.at;
+        let at = found.instructions.len();
+        budget.take(4, line as u64)?;
+        let mut one = Line::default();
+        let whole = cursor.bytes;
+        if by_line {
+            let length = memchr::memchr(b'\n', &whole[line..]);
+            cursor.bytes = &whole[..length.map_or(whole.len(), |length| line + length)];
+        }
+        let outcome = instruction(cursor, &mut one, budget);
+        cursor.bytes = whole;
+        match outcome {
+            Ok(()) => {
+                if one.root {
+                    root = Some(at);
+                }
+                names.insert(one.name, at as u32);
+                operands.push((at, one.operands));
+                if !one.after.is_empty() {
+                    after.push((at, one.after));
+                }
+                calls.extend(one.calls.into_iter().map(|(place, name)| (at, place, name)));
+                if !one.place.file.is_empty() && one.read.frame == 0 {
+                    own.push((at, one.place));
+                }
+                found.instructions.push(one.read);
+            }
+            Err(error) if error.kind == Kind::Limit => return Err(error),
+            Err(_) => {
+                found.lost += 1;
+                let reached = cursor.at;
+                found.cut |= !by_line && cursor.done();
+                cursor.at = line;
+                cursor.line();
+                by_line |= reached > cursor.at;
+            }
+        }
+    }
+    let mut look_up = |wanted: Vec<&[u8]>| -> Vec<u32> {
+        let found_at = |name: &&[u8]| names.get(*name).copied().unwrap_or(MISSING);
+        let made: Vec<u32> = wanted.iter().map(found_at).collect();
+        found.dangling += made.iter().filter(|&&at| at == MISSING).count() as u64;
+        made
+    };
+    for (at, wanted) in operands {
+        found.instructions[at].operands = look_up(wanted);
+    }
+    for (at, wanted) in after {
+        let made = look_up(wanted);
+        found.instructions[at].more().after = made;
+    }
+    let end = found.instructions.len();
+    found.computations.push(Computation {
+        name,
+        id: 0,
+        instructions: start..end,
+        // Old text leaves ROOT out where it is the last.
+        root: root.or_else(|| end.checked_sub(1).filter(|&at| at >= start)),
+    });
+    Ok(())
+}
+
+/// A line as it is read.
+#[derive(Default)]
+struct Line<'a> {
+    read: Instruction,
+    root: bool,
+    name: &'a [u8],
+    operands: Vec<&'a [u8]>,
+    after: Vec<&'a [u8]>,
+    calls: Vec<(u8, &'a [u8])>,
+    place: Frame,
+}
+
+/// `[ROOT] [%]name = SHAPE opcode(operands), key=value, …`
+fn instruction<'a>(
+    cursor: &mut Cursor<'a>,
+    line: &mut Line<'a>,
+    budget: &mut Budget,
+) -> Result<()> {
+    line.root = cursor.take(b"ROOT ");
+    cursor.blanks(false);
+    cursor.take(b"%");
+    line.name = cursor.until(|one| matches!(one, b' ' | b'=' | b'\n'));
+    cursor.blanks(false);
+    if line.name.is_empty() || !cursor.take(b"=") {
+        return Err(odd(cursor.at, "a line that is no instruction"));
+    }
+    let read = &mut line.read;
+    read.name = String::from_utf8_lossy(line.name).into_owned();
+    read.shape = cursor.shape(0, budget)?;
+    cursor.blanks(false);
+    let word =
+        cursor.until(|one| !(one.is_ascii_lowercase() || one.is_ascii_digit() || one == b'-'));
+    if word.is_empty() || !cursor.take(b"(") {
+        return Err(odd(cursor.at, "an instruction without an opcode"));
+    }
+    read.opcode = opcode(&String::from_utf8_lossy(word));
+    let literal = word == b"constant";
+    loop {
+        let value = cursor.value(b",)")?.trim_ascii();
+        if word == b"parameter" {
+            read.number = integer(value);
+        } else if !value.is_empty() && !literal {
+            line.operands.push(last_name(value));
+        }
+        if !cursor.take(b",") {
+            break;
+        }
+    }
+    if !cursor.take(b")") {
+        return Err(odd(cursor.at, "operands without their end"));
+    }
+    loop {
+        cursor.blanks(false);
+        if cursor.done() || cursor.peek() == b'\n' {
+            return Ok(());
+        }
+        if !cursor.take(b",") {
+            return Err(odd(cursor.at, "no comma before an attribute"));
+        }
+        cursor.blanks(false);
+        let key = cursor.until(|one| matches!(one, b'=' | b',' | b'\n' | b' '));
+        if cursor.take(b"=") {
+            let value = cursor.value(b",\n")?.trim_ascii();
+            attribute(line, key, value);
+        }
+    }
+}
+
+/// Names in braces, or one without.
+fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let value = value.strip_prefix(b"{").unwrap_or(value);
+    let value = value.strip_suffix(b"}").unwrap_or(value);
+    value
+        .split(|&one| one == b',')
+        .map(last_name)
+        .filter(|name| !name.is_empty())
+}
+
+fn attribute<'a>(line: &mut Line<'a>, key: &[u8], value: &'a [u8]) {
+    let read = &mut line.read;
+    let lossy = || String::from_utf8_lossy(value).into_owned();
+    match key {
+        b"to_apply"
+        | b"calls"
+        | b"body"
+        | b"select"
+        | b"true_computation"
+        | b"branch_computations"
+        | b"called_computations"
+        | b"comparator" => line.calls.extend(names(value).map(|name| (0, name))),
+        b"condition" | b"scatter" | b"false_computation" => {
+            line.calls.extend(names(value).map(|name| (1, name)))
+        }
+        b"control-predecessors" => line.after.extend(names(value)),
+        b"dimensions" => read.dimensions = integers(value),
+        b"iota_dimension" => read.dimensions = integer(value).into_iter().collect(),
+        b"index" => read.number = integer(value),
+        b"kind" => read.more().fusion_kind = lossy(),
+        b"custom_call_target" => read.more().target = unquoted(value),
+        b"direction" => read.more().direction = lossy(),
+        b"channel_id" => read.more().channel = integer(value).filter(|&it| it > 0),
+        b"lhs_contracting_dims" => read.more().contracted = integers(value),
+        b"fft_length" => read.more().fft = integers(value),
+        b"feature_group_count" => read.more().groups.0 = integer(value).unwrap_or_default(),
+        b"batch_group_count" => read.more().groups.1 = integer(value).unwrap_or_default(),
+        b"window" => read.more().window = window(value),
+        b"dim_labels" => read.more().convolution = Some(labels(value)),
+        b"sharding" => read.more().sharding = lossy(),
+        b"backend_config" => {
+            let said = unquoted(value);
+            if !said.is_empty() {
+                read.more().config = said;
+            }
+        }
+        b"metadata" => metadata(line, value),
+        _ => {}
+    }
+}
+
+/// `{op_type="Mul" op_name="mul" source_file="a.py" source_line=3 stack_frame_id=7}`
+fn metadata(line: &mut Line<'_>, value: &[u8]) {
+    let body = value.strip_prefix(b"{").unwrap_or(value);
+    let body = body.strip_suffix(b"}").unwrap_or(body);
+    let mut cursor = Cursor { bytes: body, at: 0 };
+    loop {
+        cursor.blanks(true);
+        let key = cursor.until(|one| matches!(one, b'=' | b' '));
+        if cursor.done() {
+            return;
+        }
+        if !cursor.take(b"=") {
+            continue;
+        }
+        let Ok(said) = cursor.value(b" ") else { return };
+        match key {
+            b"op_name" => line.read.op_name = unquoted(said),
+            b"op_type" => {
+                let said = unquoted(said);
+                if !said.is_empty() {
+                    line.read.more().op_type = said;
+                }
+            }
+            b"source_file" => line.place.file = unquoted(said),
+            b"source_line" => line.place.line = integer(said).unwrap_or_default() as i32,
+            b"stack_frame_id" => {
+                line.read.frame = integer(said)
+                    .and_then(|it| u32::try_from(it).ok())
+                    .unwrap_or(0)
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `{size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=1x1 rhs_dilate=1x1}`
+fn window(value: &[u8]) -> Vec<WindowDim> {
+    let body = value.strip_prefix(b"{").unwrap_or(value);
+    let body = body.strip_suffix(b"}").unwrap_or(body);
+    let mut made: Vec<WindowDim> = Vec::new();
+    for item in body.split(|&one| one == b' ') {
+        let Some(at) = item.iter().position(|&one| one == b'=') else {
+            continue;
+        };
+        for (place, word) in item[at + 1..].split(|&one| one == b'x').enumerate() {
+            if place >= made.len() {
+                made.push(WindowDim::default());
+            }
+            let one = &mut made[place];
+            let said = integer(word).unwrap_or(1);
+            match &item[..at] {
+                b"size" => one.size = said,
+                b"stride" => one.stride = said,
+                b"lhs_dilate" => one.base_dilation = said,
+                b"rhs_dilate" => one.dilation = said,
+                b"pad" => {
+                    let mut both = word
+                        .split(|&one| one == b'_')
+                        .map(|it| integer(it).unwrap_or_default());
+                    one.padding = (
+                        both.next().unwrap_or_default(),
+                        both.next().unwrap_or_default(),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    made
+}
+
+/// `b01f_01io->b01f`: batch, features and spatial dimensions of input, kernel and output.
+fn labels(value: &[u8]) -> Convolution {
+    let mut made = Convolution::default();
+    let parts = value
+        .split(|&one| matches!(one, b'_' | b'-' | b'>'))
+        .filter(|part| !part.is_empty());
+    for (which, part) in parts.take(3).enumerate() {
+        for (at, &label) in part.iter().enumerate() {
+            let at = at as i64;
+            match (which, label) {
+                (0, b'b') => made.input.0 = at,
+                (0, b'f') => made.input.1 = at,
+                (2, b'f') => made.output_feature = at,
+                (_, b'0'..=b'9') => {
+                    let place = usize::from(label - b'0');
+                    let spatial = &mut made.spatial[which];
+                    if spatial.len() <= place {
+                        spatial.resize(place + 1, 0);
+                    }
+                    spatial[place] = at;
+                }
+                _ => {}
+            }
+        }
+    }
+    made
+}

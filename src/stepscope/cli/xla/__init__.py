@@ -1,0 +1,62 @@
+"""stepscope xla …: what XLA compiled, one module a verb below it.
+
+A module has ABOUT (one line for the help), `parser()` and `run(options, console) -> exit code`, as verbs
+have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NoReturn
+
+from stepscope.cli.arguments import Parser
+from stepscope.cli.console import Console
+
+ABOUT = "what XLA compiled: dump folders, stages, passes and their cost"
+
+BELOW = ("dumps",)
+"""The verbs below, in the order of the help."""
+
+
+def module_of(name: str) -> ModuleType:
+    """The module of a verb below."""
+    return importlib.import_module(f"stepscope.cli.xla.{name}")
+
+
+class _Parser(Parser):
+    """Hands the words behind the verb below to its own parser."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options of the verb below, with `below`: its name."""
+        words = list(args or ())
+        at = next((i for i, word in enumerate(words) if word in BELOW), None)
+        if at is None:
+            unknown = next((word for word in words if not word.startswith("-")), None)
+            if unknown is None:
+                return super().parse_args(words or ["--help"], namespace)
+            self._refuse(unknown)
+        options = module_of(words[at]).parser().parse_args([*words[:at], *words[at + 1 :]])
+        options.below = words[at]
+        return options
+
+    def _refuse(self, word: str) -> NoReturn:
+        self.error(f"argument VERB: invalid choice: {word!r} (choose from {', '.join(BELOW)})")
+
+
+def parser() -> Parser:
+    """The parser that chooses the verb below."""
+    listed = "\n".join(f"  {name:<12}{module_of(name).ABOUT}" for name in BELOW)
+    made = _Parser("xla", ABOUT, "stepscope xla VERB … [--help]", listed)
+    made.add_argument("below", nargs="?", choices=BELOW, metavar="VERB", help="one of the list below")
+    return made
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Runs the verb below."""
+    code: int = module_of(options.below).run(options, console)
+    return code

@@ -1,0 +1,88 @@
+"""stepscope xla dumps DIR…: modules by stage and pass, with size, cost and memory."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.console import Console
+from stepscope.errors import UsageError
+
+ABOUT = "modules of a dump folder by stage and pass, with size, cost and memory"
+EPILOG = """flops, transcendentals and bytes are what XLA counts: the body of a loop once, a custom call as
+-1. run_flops and the like are what really runs: loops as often as they are known to go round.
+Make a dump with XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_proto --xla_dump_hlo_pass_re=.*"."""
+
+_SHOWN = (
+    *("module", "id", "stage", "pass", "instructions", "fusions", "flops", "run_flops", "bytes"),
+    *("temp_bytes", "allocated_bytes", "changed", "problem"),
+)
+"""Columns of a table for people; the forms for machines have all."""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("xla dumps", ABOUT, "stepscope xla dumps DIR… [options]", EPILOG)
+    parser.add_argument("paths", nargs="*", metavar="DIR", help="dump folders, or files of one")
+    parser.add_argument("--module", metavar="NAME", help="only modules whose name contains NAME")
+    parser.add_argument("--all", action="store_true", help="passes that changed nothing, too")
+    parser.add_argument("--files", action="store_true", help="every file, with its place in the chain")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the rows, and says on stderr what was left out."""
+    need_csv(options, options.format == "csv")
+    if not options.paths:
+        raise UsageError(
+            "No dump folder is given",
+            seen="no DIR",
+            todo="stepscope xla dumps DIR; DIR is what --xla_dump_to named",
+        )
+    from stepscope import units
+    from stepscope.cli.query import write_rows
+    from stepscope.instruments.xla import dumps
+    from stepscope.sources.given import look_up
+
+    look_up(options.paths)
+    found = dumps.read(options.paths, fold=not options.all)
+    rows = found.files if options.files else found.rows
+    if options.module is not None:
+        rows = [row for row in rows if options.module in (row["module"] or "")]
+    columns: tuple[str, ...] = dumps.FILE_COLUMNS if options.files else dumps.COLUMNS
+    if options.format in ("table", "md"):
+        if not options.files:
+            columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
+        rows = [{**row, "stage": _short(row["stage"]), "module": _short(row["module"])} for row in rows]
+    write_rows(
+        columns,
+        ([row[name] for name in columns] for row in rows),
+        console,
+        options.format,
+        everything=options.all,
+        spreadsheet=options.spreadsheet,
+    )
+    if options.files:
+        return 0
+    modules = {(row["folder"], row["id"], row["module"]) for row in found.rows}
+    functions = {row["function"] for row in found.rows}
+    told = [f"{units.count(len(modules), 'module')} of {units.count(len(functions), 'function')}"]
+    if found.folded:
+        told.append(f"{units.count(found.folded, 'pass dump')} without a change left out (--all shows them)")
+    if found.damaged:
+        told.append(f"{units.count(found.damaged, 'file')} could not be read (column problem)")
+    if others := sum(row["place"] not in ("before", "pass", "after") for row in found.files):
+        told.append(f"{units.count(others, 'other file')} (--files lists them)")
+    console.say("; ".join(told))
+    return 0
+
+
+_LONGEST = 44
+
+
+def _short(name: str | None) -> str | None:
+    """A name of TensorFlow, of which the middle says nothing, cut for a table."""
+    if name is None or len(name) <= _LONGEST:
+        return name
+    return f"{name[: _LONGEST - 9]}…{name[-8:]}"

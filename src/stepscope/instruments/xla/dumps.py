@@ -1,0 +1,335 @@
+"""Dump folders of XLA: which modules were compiled, stage by stage and pass by pass, and every other file of
+the folder with its place in the chain.
+
+A folder is read by names first (nothing is opened), then one file of each stage and pass is summed up in the
+core: the proto where there is one, else the text, and the text where the proto is damaged.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepscope.errors import NothingFound
+from stepscope.formats import _dump_names
+from stepscope.formats._dump_names import CHAIN, Named
+from stepscope.lake.rows import printable
+
+COLUMNS = (
+    *("module", "id", "stage", "pass", "file", "computations", "instructions", "fusions"),
+    *("flops", "transcendentals", "bytes", "temp_bytes"),
+    *("run_flops", "run_transcendentals", "run_bytes", "run_custom_calls", "run_open_loops"),
+    *("parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes", "thread_local_bytes"),
+    *("allocated_bytes", "heap_needed_bytes"),
+    *("function", "compile", "pass_number", "before", "changed", "unchanged_passes", "parameters"),
+    *("folder", "file_bytes", "problem"),
+)
+"""A row is a stage or a pass of a module. flops, transcendentals and bytes are what XLA counts: bodies of
+loops once, custom calls as -1. run_*: what really runs, with loops as often as they are known to go round;
+run_custom_calls cost something unknown, run_open_loops are counted once. Stages with a buffer assignment have
+memory columns. changed: opcodes that became more or fewer since the dump before; unchanged_passes: later
+dumps that equal this one byte for byte. problem: why figures are missing or doubtful."""
+
+FILE_COLUMNS = ("module", "id", "place", "kind", "stage", "pass", "pass_number", "what", "file", "file_bytes")
+"""A row is a file. place: input, options, sharding, before, pass, after, memory, kernel, object or other."""
+
+_READ = ("hlo.pb", "pb", "hlo_snapshot.pb", "txt")
+"""Endings of files that hold a module, the best first."""
+_MOST_FILES = 1_000_000
+
+
+class File(NamedTuple):
+    """A file of a folder. base: the folder of the dump, relative to what was asked for."""
+
+    path: str
+    relative: str
+    base: str
+    size: int
+    named: Named | None
+
+
+class Dumps(NamedTuple):
+    """What a folder holds: rows with COLUMNS, all files with FILE_COLUMNS, the number of dumps folded away
+    because nothing had changed, and of stages that could not be read."""
+
+    rows: list[dict[str, Any]]
+    files: list[dict[str, Any]]
+    folded: int
+    damaged: int
+
+
+def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
+    """Reads dump folders, or single files. NothingFound when no file is of a dump."""
+    files = [file for path in paths for file in _files(path)]
+    dumps = [file for file in files if file.named is not None and _holds_module(file)]
+    if not any(file.named for file in files):
+        raise NothingFound(
+            f"There is no dump of XLA in {', '.join(paths)}",
+            seen=f"{len(files):,} files, none of which is named like one of a dump",
+            todo="compile with XLA_FLAGS=--xla_dump_to=DIR and give DIR",
+            path=paths[0] if paths else None,
+        )
+    groups: dict[Any, list[File]] = defaultdict(list)
+    for file in dumps:
+        groups[_step(file)].append(file)
+    best = {step: min(group, key=_preference) for step, group in groups.items()}
+    found = _summaries(best, groups)
+    rows, folded = _rows(best, found, fold)
+    return Dumps(
+        rows,
+        sorted(map(_file_row, files), key=_order_of_files),
+        folded,
+        sum(row["problem"] is not None and row["instructions"] is None for row in rows),
+    )
+
+
+def _files(path: str) -> Iterable[File]:
+    """Every file under a folder with what its name says, links to folders not followed."""
+    root = Path(path)
+    if root.is_file():
+        named = _dump_names.named(root.name)
+        ending = "txt" if root.suffix == ".txt" else "pb"
+        yield File(
+            path, root.name, "", root.stat().st_size, named or Named("", None, "other", "HLO", suffix=ending)
+        )
+        return
+    number = 0
+    for folder, inner, names in os.walk(root):
+        inner.sort()
+        parents = Path(folder).relative_to(root).parts
+        base = _base(parents)
+        for name in sorted(names):
+            number += 1
+            if number > _MOST_FILES:
+                return
+            full = os.path.join(folder, name)  # noqa: PTH118 - a Path for each of thousands takes half the time
+            try:
+                size = os.stat(full).st_size  # noqa: PTH116
+            except OSError:
+                continue
+            named = _dump_names.in_folder(name, parents) or _dump_names.named(name)
+            yield File(full, "/".join((*parents, name)), base, size, named)
+
+
+def _base(parents: tuple[str, ...]) -> str:
+    """The dump's folder: that around the folders that JAX makes for modules and shardings."""
+    kept = []
+    for parent in parents:
+        if parent == "shardy" or _dump_names.folder(parent):
+            break
+        kept.append(parent)
+    return "/".join(kept)
+
+
+def _holds_module(file: File) -> bool:
+    named = file.named
+    return named is not None and named.place in ("before", "pass", "after", "other") and named.suffix in _READ
+
+
+def _step(file: File) -> tuple[Any, ...]:
+    """What files of one stage or pass have in common."""
+    named = file.named
+    assert named is not None
+    snapshot = file.relative if named.stage in ("snapshot", None) else ""
+    return (file.base, named.clock, named.id, named.module, named.stage, named.number, named.passed, snapshot)
+
+
+def _preference(file: File) -> tuple[int, str]:
+    assert file.named is not None
+    return _READ.index(file.named.suffix), file.relative
+
+
+Summary = Mapping[str, Any]
+
+
+def _summaries(best: Mapping[Any, File], groups: Mapping[Any, list[File]]) -> dict[Any, tuple[File, Any]]:
+    """What the core says of each stage and pass: a dict, or (offset, what was seen); with its file."""
+    from stepscope import _core
+
+    steps = list(best)
+    said = dict(zip(steps, _core.hlo_summaries([best[step].path for step in steps]), strict=True))
+    found = {step: (best[step], said[step]) for step in steps}
+    second = {
+        step: others[1]
+        for step, others in ((step, sorted(groups[step], key=_preference)) for step in steps)
+        if isinstance(said[step], tuple) and len(others) > 1
+    }
+    for step, again in zip(second, _core.hlo_summaries([file.path for file in second.values()]), strict=True):
+        if isinstance(again, dict):
+            again["instead_of"] = f"{Path(best[step].path).name}: {_sentence(said[step])}"
+            found[step] = (second[step], again)
+    return found
+
+
+def _sentence(error: tuple[int | None, str]) -> str:
+    offset, seen = error
+    return seen if offset is None else f"{seen} (byte {offset:,})"
+
+
+def _rows(
+    best: Mapping[Any, File], found: Mapping[Any, tuple[File, Any]], fold: bool
+) -> tuple[list[dict[str, Any]], int]:
+    """The rows in the order of the compiles, and how many dumps were folded into the one before them."""
+    rows: list[dict[str, Any]] = []
+    folded = 0
+    last: dict[str, Any] | None = None
+    opcodes: Mapping[str, int] = {}
+    content = module = None
+    compiles = _compiles(best.values())
+    for step in sorted(best, key=_order):
+        file, said = found[step]
+        named = file.named
+        assert named is not None
+        same = step[:4] == module
+        if not same:
+            opcodes, content, last = {}, None, None
+        module = step[:4]
+        if isinstance(said, dict):
+            is_pass = named.passed is not None
+            if fold and last is not None and is_pass and content == said["hash"]:
+                last["unchanged_passes"].append(named.passed)
+                folded += 1
+                continue
+            row = _row(file, said, compiles[step[:4]])
+            row["changed"] = _changes(opcodes, said["opcodes"]) if same and opcodes else None
+            opcodes, content, last = said["opcodes"], said["hash"], row if is_pass else None
+        else:
+            row = _row(file, None, compiles[step[:4]])
+            row["problem"] = _sentence(said)
+            last = None
+        rows.append(row)
+    for row in rows:
+        row["unchanged_passes"] = ", ".join(row["unchanged_passes"]) or None
+    return rows, folded
+
+
+def _order(step: tuple[Any, ...]) -> tuple[Any, ...]:
+    base, clock, number, module, stage, at, passed, snapshot = step
+    place = 1 if at is not None else 0 if stage == "before_optimizations" else 2
+    return (
+        base,
+        clock,
+        number is None,
+        number or 0,
+        module,
+        place,
+        at or 0,
+        stage or "",
+        passed or "",
+        snapshot,
+    )
+
+
+def _whole(number: float) -> int | float:
+    return int(number) if number.is_integer() else number
+
+
+_COSTS = ("flops", "transcendentals", "bytes", "run_flops", "run_transcendentals", "run_bytes")
+_MEMORY = ("temp", "parameter", "output", "alias", "constant", "thread_local", "allocated")
+
+
+def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
+    named = file.named
+    assert named is not None
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
+    name = said["name"] if said else named.module
+    row.update(
+        {
+            "module": printable(name or named.module),
+            "id": named.id if named.id is not None or said is None else said["id"],
+            "stage": named.stage,
+            "pass": named.passed,
+            "file": printable(Path(file.path).name),
+            "function": printable(_dump_names.function(name or named.module)),
+            "compile": compiled,
+            "pass_number": named.number,
+            "before": named.before,
+            "unchanged_passes": [],
+            "folder": printable(file.base) or None,
+            "file_bytes": file.size,
+        }
+    )
+    if said is None:
+        return row
+    row.update({key: said[key] for key in ("computations", "instructions")})
+    row["fusions"] = said["opcodes"].get("fusion", 0)
+    row.update({key: _whole(said[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")})
+    if said["memory"] is not None:
+        row.update({f"{key}_bytes": said["memory"][f"{key}_bytes"] for key in _MEMORY})
+        row["heap_needed_bytes"] = sum(said["heap_needed_bytes"])
+    row["parameters"] = printable(said["parameters"]) or None
+    row["problem"] = _problem(said)
+    return row
+
+
+def _problem(said: Summary) -> str | None:
+    """What is doubtful about a module, in a few words."""
+    found = []
+    if "instead_of" in said:
+        found.append(f"text read instead of {said['instead_of']}")
+    if not said["entry"]:
+        found.append("no entry computation, so no cost")
+    if said["cut"]:
+        found.append("the text ends too early")
+    for key, what in (
+        ("lost", "lines not understood"),
+        ("dangling", "operands or computations that are not there"),
+        ("unknown_fields", "fields of a newer version"),
+    ):
+        if said[key]:
+            found.append(f"{said[key]:,} {what}")
+    if said["cyclic"]:
+        found.append("computations that call themselves, counted as nothing")
+    return "; ".join(found) or None
+
+
+def _changes(before: Mapping[str, int], after: Mapping[str, int]) -> str | None:
+    """Opcodes that became more or fewer, the largest change first."""
+    difference = Counter(after)
+    difference.subtract(before)
+    changed = sorted((kv for kv in difference.items() if kv[1]), key=lambda kv: (-abs(kv[1]), kv[0]))
+    return ", ".join(f"{name} {number:+}" for name, number in changed) or None
+
+
+def _compiles(files: Iterable[File]) -> dict[tuple[Any, ...], int]:
+    """Which compile of its function each module is, from 1. Some versions number what comes before the
+    passes and what comes after them differently: a module that lacks the end and the next that lacks the
+    beginning are one compile."""
+    places: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for file in files:
+        if file.named is not None:
+            places[_step(file)[:4]].add(file.named.place)
+    number: dict[tuple[Any, ...], int] = {}
+    last: dict[tuple[Any, ...], tuple[int, set[str]]] = {}
+    for module in sorted(places, key=lambda key: (key[0], key[1], key[2] is None, key[2] or 0, key[3])):
+        base, _, _, name = module
+        function = (base, _dump_names.function(name))
+        count, seen = last.get(function, (0, {"after"}))
+        joined = "after" not in seen and "before" not in places[module] and "after" in places[module]
+        number[module] = count if joined else count + 1
+        last[function] = (number[module], places[module])
+    return number
+
+
+def _file_row(file: File) -> dict[str, Any]:
+    named = file.named or Named("", None, "other", "not of a dump")
+    return {
+        "module": printable(named.module) or None,
+        "id": named.id,
+        "place": named.place,
+        "kind": named.kind,
+        "stage": named.stage,
+        "pass": named.passed,
+        "pass_number": named.number,
+        "what": printable(named.what) if named.what else None,
+        "file": printable(file.relative),
+        "file_bytes": file.size,
+    }
+
+
+def _order_of_files(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    number = row["id"]
+    return (number is None, number or 0, row["module"] or "", CHAIN.index(row["place"]), row["file"])

@@ -1,0 +1,67 @@
+"""stepscope xla dumps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stepscope.cli import main
+from tests.corpus import SAMPLES
+
+SAMPLE = str(SAMPLES / "xla_dump")
+
+
+def test_json_has_all_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xla", "dumps", SAMPLE, "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    rows = json.loads(out)["rows"]
+    assert len(rows) == 7
+    last = rows[-1]
+    assert (last["module"], last["id"], last["pass"]) == ("jit_train_step", 2, None)
+    assert last["stage"] == "cpu_after_optimizations"
+    assert (last["flops"], last["run_flops"], last["temp_bytes"]) == (20166, 78554, 12676)
+    assert "2 modules of 1 function" in err
+    assert "1 pass dump without a change" in err
+
+
+def test_tables_are_for_people_and_csv_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xla", "dumps", SAMPLE]) == 0
+    table = capsys.readouterr().out
+    assert "algsimp" in table
+    assert "heap_needed_bytes" not in table
+    assert main(["xla", "dumps", SAMPLE, "--format", "csv", "--all"]) == 0
+    csv = capsys.readouterr().out.splitlines()
+    assert csv[0].startswith("module,id,stage,pass,file,computations,instructions,fusions,flops")
+    assert len(csv) == 1 + 8
+    assert main(["xla", "dumps", SAMPLE, "--format", "md", "--module", "nothing"]) == 0
+
+
+def test_files_are_listed_in_the_order_of_the_compile(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xla", "dumps", SAMPLE, "--files", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    places = [row["place"] for row in rows if row["id"] == 0]
+    assert places == ["input", *["options"] * 3, "before", *["pass"] * 4, "after", "after", "memory"]
+
+
+def test_mistakes_have_three_parts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for words in (
+        ["xla", "dumps"],
+        ["xla", "dump", SAMPLE],
+        ["xla", "dumps", str(tmp_path)],
+        ["xla", "dumps", str(tmp_path / "gone")],
+    ):
+        assert main(words) == 2, words
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "seen" in err
+        assert "to do" in err
+
+
+def test_help_lists_the_verbs_below(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["xla"], ["xla", "--help"], ["help", "xla"]):
+        assert main(words) == 0
+        assert "dumps" in capsys.readouterr().out
+    assert main(["xla", "dumps", "--help"]) == 0
+    assert "--files" in capsys.readouterr().out
