@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
+from stepscope.errors import NothingFound
 
 if TYPE_CHECKING:
     from stepscope.report import Report
@@ -67,6 +68,20 @@ def _over(report: Report, limit: frozenset[str] | None, console: Console) -> int
     return 1
 
 
+def _compiled(options: argparse.Namespace) -> Report | None:
+    """What XLA compiled, for paths without a recording that are dump folders of it."""
+    from stepscope.instruments.xla import dumps
+    from stepscope.report import compiled
+
+    try:
+        found = dumps.read(options.paths)
+    except (NothingFound, OSError):
+        return None
+    if not any(row["instructions"] is not None for row in found.rows):
+        return None
+    return compiled.build(found, " ".join(options.paths), all=options.all)
+
+
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the summary. 1 when there are findings over the limit of --fail-on."""
     need_paths(options, "summary")
@@ -77,8 +92,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.reading import opened
     from stepscope.report import build
 
-    with opened(options, console) as (trace, _):
-        report = build(trace, all=options.all)
+    try:
+        with opened(options, console) as (trace, _):
+            report = build(trace, all=options.all)
+    except NothingFound:
+        compiled = _compiled(options)
+        if compiled is None:
+            raise
+        from stepscope.cli.showing import show
+
+        show(compiled, options, console)
+        return 0
     if options.format != "table":
         from stepscope.cli.showing import as_text
 

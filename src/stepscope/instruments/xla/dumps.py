@@ -24,6 +24,7 @@ COLUMNS = (
     *("run_flops", "run_transcendentals", "run_bytes", "run_custom_calls", "run_open_loops"),
     *("parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes", "thread_local_bytes"),
     *("allocated_bytes", "heap_needed_bytes"),
+    *("f64_instructions", "loops", "custom_calls", "copies"),
     *("function", "compile", "pass_number", "before", "changed", "unchanged_passes", "parameters"),
     *("folder", "file_bytes", "problem"),
 )
@@ -31,7 +32,8 @@ COLUMNS = (
 loops once, custom calls as -1. run_*: what really runs, with loops as often as they are known to go round;
 run_custom_calls cost something unknown, run_open_loops are counted once. Stages with a buffer assignment have
 memory columns. changed: opcodes that became more or fewer since the dump before; unchanged_passes: later
-dumps that equal this one byte for byte. problem: why figures are missing or doubtful."""
+dumps that equal this one byte for byte. copies: also
+transposes. problem: why figures are missing or doubtful."""
 
 FILE_COLUMNS = ("module", "id", "place", "kind", "stage", "pass", "pass_number", "what", "file", "file_bytes")
 """A row is a file. place: input, options, sharding, before, pass, after, memory, kernel, object or other."""
@@ -260,6 +262,10 @@ def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
     if said["memory"] is not None:
         row.update({f"{key}_bytes": said["memory"][f"{key}_bytes"] for key in _MEMORY})
         row["heap_needed_bytes"] = sum(said["heap_needed_bytes"])
+    opcodes = said["opcodes"]
+    row["f64_instructions"] = said["doubles"]
+    row["loops"], row["custom_calls"] = opcodes.get("while", 0), opcodes.get("custom-call", 0)
+    row["copies"] = opcodes.get("copy", 0) + opcodes.get("transpose", 0)
     row["parameters"] = printable(said["parameters"]) or None
     row["problem"] = _problem(said)
     return row
