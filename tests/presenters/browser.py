@@ -32,6 +32,14 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 
+_HOOKS = """(() => {
+  const tell = (...what) => console.error("hooked:", window.name, ...what.map(String));
+  for (const name of ["alert", "confirm", "prompt", "print", "open"])
+    Object.defineProperty(window, name, { value: (...given) => { tell(name, ...given); return null; } });
+  addEventListener("securitypolicyviolation", (e) => tell("policy", e.violatedDirective), true);
+})()"""
+"""Runs before any script of any document: dialogs and violations are told even where nothing shows."""
+
 
 def program() -> str:
     """Chromium's path; skips the test, visibly, when there is none."""
@@ -80,6 +88,7 @@ class Browser:
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
             self._call(f"{domain}.enable")
+        self._call("Page.addScriptToEvaluateOnNewDocument", source=_HOOKS)
         return self
 
     def __exit__(self, *exc: object) -> None:

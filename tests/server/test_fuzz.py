@@ -8,6 +8,7 @@ from urllib.parse import quote
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stepscope.server import graphs, model, whatif
 from stepscope.server.app import API
 from tests.server.asking import HOST, ORIGIN, Answer, Served
 
@@ -46,7 +47,9 @@ def check(answer: Answer) -> None:
     path=st.sampled_from(GETS),
     id_=texts,
     given_=st.dictionaries(
-        st.sampled_from(["from", "to", "px", "tracks", "q", "limit", "x"]), texts, max_size=6
+        st.sampled_from(["from", "to", "px", "tracks", "q", "limit", "graph", "a", "b", "x"]),
+        texts,
+        max_size=6,
     ),
 )
 def test_any_query_string(served: Served, path: str, id_: str, given_: dict[str, str]) -> None:
@@ -99,6 +102,53 @@ def test_any_bytes_as_a_query_string(served: Served, query: bytes, path: str) ->
 def test_any_body(served: Served, path: str, body: bytes) -> None:
     headers = [("Host", HOST), ("Origin", ORIGIN), ("X-Stepscope", "1"), ("Cookie", served.cookie)]
     check(served.raw("POST", path, [*headers, ("Content-Type", "application/json")], body))
+
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "/api/session": ("token",),
+    "/api/graph": graphs.LEVEL_KEYS,
+    "/api/pipeline/whatif": whatif.KEYS,
+    "/api/model": model.KEYS,
+    "/api/sql": ("sql",),
+    "/api/sql/download": ("sql", "form"),
+}
+"""What each route takes, so that odd values get past the look at the keys."""
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers()
+    | st.sampled_from(["scope", "graph", "csv", "a/b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["number", "width", "work", "max_depth", "select", "order_by", "-x"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+def test_the_keys_of_every_route_are_known() -> None:
+    assert set(KEYS) == set(POSTS)
+
+
+@fuzzy
+@given(path=st.sampled_from(POSTS), data=st.data())
+def test_any_value_of_a_key(served: Served, path: str, data: st.DataObject) -> None:
+    check(served.post(path, {key: data.draw(values, label=key) for key in KEYS[path]}))
+
+
+@fuzzy
+@given(
+    path=st.sampled_from(["search", "way"]), text=st.text(min_size=1, max_size=40), other=st.text(max_size=9)
+)
+def test_any_name_of_a_node(served: Served, path: str, text: str, other: str) -> None:
+    given_ = {"q": text} if path == "search" else {"from": text, "to": other}
+    query = "&".join(f"{key}={quote(value, errors='replace')}" for key, value in given_.items())
+    check(served.get(f"/api/graph/{path}?graph=0&{query}"))
 
 
 @fuzzy
