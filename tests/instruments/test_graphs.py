@@ -97,10 +97,54 @@ def test_a_search_and_the_way_between_two_nodes() -> None:
     assert graph.way("loss", "nothing") == []
 
 
-def test_too_many_boxes_are_refused() -> None:
-    graph = made([f"n{n}" for n in range(5001)], [])
+def test_too_many_boxes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = made([f"n{n}" for n in range(500)], [])
+    assert len(level(graph, []).boxes) == 500
+    monkeypatch.setitem(level.__globals__, "MOST_BOXES", 499)
     with pytest.raises(LimitReached, match="too many boxes"):
         level(graph, [])
+
+
+@given(graphs)
+def test_flat_is_every_node_and_no_scope(graph: tuple[list[str], list[tuple[str, str]]]) -> None:
+    nodes, edges = graph
+    seen = level(made(nodes, edges), [], flat=True)
+    assert sorted(box.path for box in seen.boxes) == sorted(nodes)
+    assert {box.nodes for box in seen.boxes} == {1}
+    assert sum(edge.count for edge in seen.edges) == sum(a != b for a, b in edges)
+    assert (seen.inside, seen.outside) == (0, 0)
+
+
+@given(graphs, st.data(), st.booleans())
+def test_within_a_scope_are_its_nodes(
+    graph: tuple[list[str], list[tuple[str, str]]], data: st.DataObject, flat: bool
+) -> None:
+    nodes, edges = graph
+    hierarchy = made(nodes, edges)
+    name = data.draw(st.sampled_from([*nodes, *scopes(nodes)]))
+    seen = level(hierarchy, [], flat=flat, within=hierarchy.scope(name))
+    inside = {one for one in nodes if one == name or one.startswith(f"{name}/")}
+    assert sum(box.nodes for box in seen.boxes) == len(inside)
+    between = [(a, b) for a, b in edges if a != b and a in inside and b in inside]
+    assert sum(edge.count for edge in seen.edges) + seen.inside == len(between)
+    assert seen.outside == sum(a != b for a, b in edges) - len(between)
+
+
+def test_a_layer_of_many_takes_several_rows() -> None:
+    """20,000 nodes that nothing connects: a picture, not a line of two kilometres."""
+    nodes = [f"apply_{n}" for n in range(20_000)]
+    seen = level(made([*nodes, "train"], [(name, "train") for name in nodes]), [])
+    wide = max(box.x + box.width for box in seen.boxes)
+    high = max(box.y for box in seen.boxes) + HEIGHT
+    assert wide < 8 * high
+    last = next(box for box in seen.boxes if box.path == "train")
+    assert max(box.y for box in seen.boxes if box is not last) + HEIGHT < last.y
+    rows: dict[float, list[tuple[float, float]]] = {}
+    for box in seen.boxes:
+        rows.setdefault(box.y, []).append((box.x, box.x + box.width))
+    for row in rows.values():
+        row.sort()
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(row))
 
 
 def test_names_nested_deeper_than_calls() -> None:

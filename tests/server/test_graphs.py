@@ -28,16 +28,23 @@ def test_the_graphs_and_their_nodes_are_sqls(graph: Served) -> None:
     told = graph.get("/api/graphs").json["graphs"]
     assert sorted((one["graph"], one["nodes"]) for one in told) == sorted(wanted)
     number = next(i for i, one in enumerate(told) if one["graph"] == "graph")
-    level = graph.post("/api/graph", {"graph": number, "open": [], "fold": True}).json
+    level = graph.post("/api/graph", {"graph": number, "open": [], "fold": True, "flat": False}).json
     assert sum(box["nodes"] for box in level["boxes"]) == level["nodes"] == told[number]["nodes"]
     assert sum(count for _, _, count in level["edges"]) + level["inside"] + level["dangling"] == len(edges)
+
+
+def test_flat_is_every_node(graph: Served) -> None:
+    level = graph.post("/api/graph", {"graph": 0, "open": [], "fold": True, "flat": True}).json
+    assert len(level["boxes"]) == level["nodes"]
+    assert {box["nodes"] for box in level["boxes"]} == {1}
+    assert sum(count for _, _, count in level["edges"]) > 0 == level["inside"]
 
 
 def test_outputs_are_sqls() -> None:
     steps = SAMPLES / "run_metadata" / "two_servers.pb"
     with closing(Served(str(steps))) as page, trace.open(steps, cache=False) as opened:
         for number, one in enumerate(page.get("/api/graphs").json["graphs"]):
-            level = page.post("/api/graph", {"graph": number, "open": [], "fold": False}).json
+            level = page.post("/api/graph", {"graph": number, "open": [], "fold": False, "flat": False}).json
             largest = opened.query(
                 "SELECT SUM(b) FROM (SELECT MAX(requested_bytes) AS b FROM tensor WHERE op_name IN"
                 f" (SELECT name FROM node WHERE graph = '{one['graph']}') GROUP BY op_name, slot) AS t"
@@ -57,14 +64,15 @@ def test_a_node_is_found_and_a_way_too(graph: Served) -> None:
 
 
 @pytest.mark.parametrize("odd", [
-    {"graph": 99, "open": [], "fold": True},
-    {"graph": -1, "open": [], "fold": True},
-    {"graph": "0", "open": [], "fold": True},
-    {"graph": True, "open": [], "fold": True},
-    {"graph": 0, "open": "a", "fold": True},
-    {"graph": 0, "open": [1], "fold": True},
-    {"graph": 0, "open": ["a"] * 3000, "fold": True},
-    {"graph": 0, "open": [], "fold": 1},
+    {"graph": 99, "open": [], "fold": True, "flat": False},
+    {"graph": -1, "open": [], "fold": True, "flat": False},
+    {"graph": "0", "open": [], "fold": True, "flat": False},
+    {"graph": True, "open": [], "fold": True, "flat": False},
+    {"graph": 0, "open": "a", "fold": True, "flat": False},
+    {"graph": 0, "open": [1], "fold": True, "flat": False},
+    {"graph": 0, "open": ["a"] * 3000, "fold": True, "flat": False},
+    {"graph": 0, "open": [], "fold": 1, "flat": False},
+    {"graph": 0, "open": [], "fold": True, "flat": None},
     {"graph": 0, "open": []},
 ], ids=lambda odd: str(odd)[:50])  # fmt: skip
 def test_what_makes_no_sense_is_refused(graph: Served, odd: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { around, type Box, fillOf, frameOf, scaled, telling } from "./views/graph";
+import { type Box, fillOf, firstFrame, frameOf, scaled, seenBoxes, shownOf } from "./graphdrawing";
+import { around, telling } from "./views/graph";
 
 const box = (x: number, y: number, width: number): Box => ({ path: "p", name: "p", op_type: null, device: "", nodes: 1, time_ps: 0, output_bytes: 0, cluster: "", copies: 1, can_open: false, x, y, width });
 
@@ -32,4 +33,28 @@ test("a box without time has the colour of the page", () => {
 test("colourings are offered where they tell something", () => {
   expect(telling([box(0, 0, 1)])).toEqual(["type"]);
   expect(telling([box(0, 0, 1), { ...box(0, 0, 1), output_bytes: 8, cluster: "cluster_1" }])).toEqual(["memory", "cluster", "type"]);
+});
+
+test("a window shows what its frame holds, and only boxes of it", () => {
+  const size = { width: 800, height: 400 };
+  fc.assert(fc.property(fc.array(fc.tuple(fc.nat(5000), fc.nat(5000), fc.integer({ min: 1, max: 300 })), { minLength: 1, maxLength: 60 }), fc.nat(4000), fc.nat(4000), (list, x, y) => {
+    const boxes = list.map(([bx, by, w]) => box(bx, by, w));
+    expect(seenBoxes(boxes, shownOf(frameOf(boxes), size), size).length).toBe(boxes.length);
+    const window = shownOf({ x, y, wide: 900, high: 300 }, size), seen = new Set(seenBoxes(boxes, window, size));
+    expect(window.unit).toBeCloseTo(1.125);
+    boxes.forEach((b, i) => {
+      const inside = b.x < window.x + 900 && b.x + b.width > window.x && b.y < window.y + 450 && b.y + 34 > window.y;
+      expect(seen.has(i)).toBe(inside);
+    });
+  }));
+});
+
+test("at first all boxes are shown, or the top of a drawing that is much longer than wide", () => {
+  const size = { width: 800, height: 400 };
+  const few = [box(0, 0, 100), box(0, 80, 100)], chain = Array.from({ length: 5000 }, (_, i) => box(0, i * 80, 100));
+  expect(seenBoxes(few, shownOf(firstFrame(few, size), size), size)).toEqual([0, 1]);
+  expect(shownOf(firstFrame(few, size), size).unit).toBe(0.7);
+  const window = shownOf(firstFrame(chain, size), size);
+  expect(window.unit).toBe(1);
+  expect(seenBoxes(chain, window, size)).toEqual([0, 1, 2, 3, 4]);
 });

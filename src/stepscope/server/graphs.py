@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_OPEN = 2_000
 MOST_FOUND = 100
 MOST_GRAPHS = 100_000
-LEVEL_KEYS = ("graph", "open", "fold")
+LEVEL_KEYS = ("graph", "open", "fold", "flat")
 
 
 def listed(trace: Trace) -> list[dict[str, Any]]:
@@ -45,17 +45,17 @@ def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
 
 def level(found: Hierarchy, given: dict[str, Any]) -> dict[str, Any]:
     """The boxes and edges when these scopes are open. given: {"graph": its place, "open": [path, …],
-    "fold": show what is alike once}. Refused with 400 for anything else."""
+    "fold": show what is alike once, "flat": all nodes and no scope}. Refused with 400 for anything else."""
     from stepscope.instruments import graphs
 
-    opened, fold = given["open"], given["fold"]
+    opened, fold, flat = given["open"], given["fold"], given["flat"]
     if not isinstance(opened, list) or not all(isinstance(path, str) for path in opened):
         _odd("open", "a list of paths")
     if len(opened) > MOST_OPEN:
         _odd(f"{len(opened)} paths", f"at most {MOST_OPEN}")
-    if not isinstance(fold, bool):
-        _odd("fold", "true or false")
-    seen = graphs.level(found, opened, fold=fold)
+    if not isinstance(fold, bool) or not isinstance(flat, bool):
+        _odd("fold or flat", "true or false")
+    seen = graphs.level(found, opened, fold=fold, flat=flat)
     return {
         "boxes": [vars(box) for box in seen.boxes],
         "edges": [[edge.producer, edge.consumer, edge.count] for edge in seen.edges],

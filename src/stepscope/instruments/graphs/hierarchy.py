@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from stepscope.library.statements import Query, statement
 
+SEVERAL = "several"
 DEEPEST = 32
 """Scopes around a node; what is deeper stays part of its name. Names are foreign text: each scope keeps its
 path, and those of a name with a million slashes would fill the memory."""
@@ -37,8 +38,14 @@ class Scope:
     """Of all its nodes."""
     parts: int = 1
     """Parts that its path has, and from which its name begins."""
+    clusters: str = ""
+    """XLA cluster of all its nodes that have one; SEVERAL where they differ."""
     shape: bytes = b""
     """Alike for scopes that hold the same ops under the same names."""
+    first: int = 0
+    """Place of its first node when nodes are numbered so that those of a scope lie together."""
+    last: int = 0
+    """The place after its last node."""
 
     @property
     def name(self) -> str:
@@ -72,6 +79,13 @@ class Hierarchy:
         self.dangling = len(edges) - len(self.edges)
         """Edges from or to what the graph does not have, or from a node to itself."""
         self._add_up()
+        self._number()
+        place = {name: one.first for name, one in self.nodes.items()}
+        self.producers = [place[a] for a, _ in self.edges]
+        """Places of the nodes that produce, in the order of the edges."""
+        self.consumers = [place[b] for _, b in self.edges]
+        """The same of those that consume."""
+        self._following: dict[str, list[str]] | None = None
 
     @classmethod
     def read(cls, query: Query, run_id: str, source_id: int, graph: str) -> Hierarchy:
@@ -104,14 +118,28 @@ class Hierarchy:
             scope.nodes += scope.op_type is not None
             scope.time_ps += scope.own_ps
             scope.output_bytes += scope.own_bytes
+            clusters = {scope.cluster} if scope.cluster else set()
             digest = hashlib.blake2b((scope.op_type or "").encode(), digest_size=12)
             for name, child in sorted(scope.children.items()):
                 scope.nodes += child.nodes
                 scope.time_ps += child.time_ps
                 scope.output_bytes += child.output_bytes
+                if child.clusters:
+                    clusters.add(child.clusters)
                 digest.update(f"/{name}=".encode("utf-8", "surrogatepass"))
                 digest.update(child.shape)
+            scope.clusters = SEVERAL if len(clusters) > 1 else next(iter(clusters), "")
             scope.shape = digest.digest()
+
+    def _number(self) -> None:
+        free = 0
+        left = [self.root]
+        while left:
+            one = left.pop()
+            one.first, one.last = free, free + one.nodes
+            free += one.op_type is not None
+            # What is left lies before: the places of this scope follow on each other all the same.
+            left += one.children.values()
 
     def _upwards(self) -> Iterator[Scope]:
         """All scopes, those inside before those around them. Names may be nested deeper than Python calls."""
@@ -122,6 +150,28 @@ class Hierarchy:
             order.append(one)
             left += one.children.values()
         return reversed(order)
+
+    def scope(self, path: str) -> Scope | None:
+        """The scope or node of a path; None when there is none."""
+        here = self.root
+        for part in path.split("/", DEEPEST):
+            found = here.children.get(part)
+            if found is None:
+                return None
+            here = found
+        return here
+
+    def scopes(self, depth: int) -> list[str]:
+        """Paths of all scopes with at most `depth` - 1 others around them."""
+        found: list[str] = []
+        left = [(self.root, 0)]
+        while left:
+            here, around = left.pop()
+            if around < depth:
+                inner = [child for child in here.children.values() if child.children]
+                found += [one.path for one in inner]
+                left += [(one, around + 1) for one in inner]
+        return found
 
     def search(self, text: str, most: int) -> tuple[list[str], int]:
         """Nodes with a text in their name or type, whatever its case: the first of them, and how many."""
@@ -137,9 +187,11 @@ class Hierarchy:
         """A shortest path along the edges, or else against them; empty when there is none."""
         if start not in self.nodes or end not in self.nodes:
             return []
-        following: dict[str, list[str]] = {}
-        for a, b in self.edges:
-            following.setdefault(a, []).append(b)
+        if self._following is None:
+            self._following = {}
+            for a, b in self.edges:
+                self._following.setdefault(a, []).append(b)
+        following = self._following
         return _along(following, start, end) or _along(following, end, start)[::-1]
 
 

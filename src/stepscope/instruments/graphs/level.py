@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stepscope import _core
 from stepscope.errors import LimitReached
-from stepscope.instruments.graphs.hierarchy import DEEPEST, Hierarchy, Scope
+from stepscope.instruments.graphs.hierarchy import SEVERAL, Hierarchy, Scope
 
-MOST_BOXES = 5_000
+MOST_BOXES = 200_000
 ALIKE = 3
 """From so many siblings of one shape on, one is shown for all."""
 HEIGHT = 34.0
 APART = 46.0
 """Between two layers."""
+_BESIDE = 16.0
+_BETWEEN_ROWS = 10.0
+"""Between the rows of one layer."""
+_LEAST_ROOM = 4_000.0
+_FLATNESS = 3.0
+"""How many times as wide as high a drawing may be for one layer's sake."""
 _LETTER = 7.0
+_SMALL_LETTER = 6.0
+"""Of the line below the name: the op type, or how many nodes."""
 _LEAST_WIDTH, _MOST_WIDTH = 64.0, 260.0
 
 
@@ -57,39 +66,105 @@ class Level:
     edges: list[Edge]
     inside: int
     """Edges that begin and end in one box."""
+    outside: int
+    """Edges with an end that is not in the scope that is drawn."""
 
 
-def level(graph: Hierarchy, opened: Collection[str], *, fold: bool = True) -> Level:
+def level(
+    graph: Hierarchy,
+    opened: Collection[str],
+    *,
+    fold: bool = True,
+    flat: bool = False,
+    within: Scope | None = None,
+) -> Level:
     """The boxes when the scopes of these paths are open. fold: show siblings that are alike once, unless one
-    of them is open. LimitReached for more than MOST_BOXES."""
-    shown = [(one, copies) for one, copies in _shown(graph.root, frozenset(opened), fold)]
+    of them is open. flat: show all nodes and no scope. within: draw this scope only. LimitReached for more
+    than MOST_BOXES."""
+    top = within or graph.root
+    opens = frozenset(opened)
+    shown = list(_shown(top, opens, fold)) if not flat else [(one, []) for one in _alone(top)]
+    if top.op_type is not None and not flat:
+        shown.append((_only(top), []))
     if len(shown) > MOST_BOXES:
         raise LimitReached(
             "There are too many boxes to draw.",
             seen=f"{len(shown):,} boxes; {MOST_BOXES:,} are drawn at most",
             todo="close a scope, or search for the node",
         )
-    place: dict[str, int] = {}
+    home = [-1] * (graph.root.last + 1)
     for number, (one, copies) in enumerate(shown):
         for alike in (one, *copies):
-            place[alike.path] = number
-    home = {name: _home(name, place) for name in graph.nodes}
-    between: Counter[tuple[int, int]] = Counter()
-    inside = 0
-    for producer, consumer in graph.edges:
-        pair = home[producer], home[consumer]
-        if pair[0] == pair[1]:
-            inside += 1
-        else:
-            between[pair] += 1
+            home[alike.first : alike.last] = [number] * (alike.last - alike.first)
+    at = home.__getitem__
+    between = Counter(zip(map(at, graph.producers), map(at, graph.consumers), strict=True))
+    inside = sum(between.pop((one, one), 0) for one in range(len(shown)))
+    outside = sum(between.pop(pair) for pair in [pair for pair in between if -1 in pair])
     widths = [_width(one, copies) for one, copies in shown]
-    layers, lefts = _core.layered_layout(widths, list(between))
-    opens = frozenset(opened)
+    places = _places(widths, list(between))
     boxes = [
-        _box(one, copies, opens, left, layer * (HEIGHT + APART), width)
-        for (one, copies), layer, left, width in zip(shown, layers, lefts, widths, strict=True)
+        _box(one, copies, opens, x, y, width)
+        for (one, copies), (x, y), width in zip(shown, places, widths, strict=True)
     ]
-    return Level(boxes, [Edge(a, b, count) for (a, b), count in between.items()], inside)
+    return Level(boxes, [Edge(a, b, count) for (a, b), count in between.items()], inside, outside)
+
+
+def _places(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Left and upper edges. A layer that is much wider than the drawing would be high takes several rows."""
+    layers, lefts = _core.layered_layout(widths, edges)
+    members: dict[int, list[int]] = {}
+    for number, layer in enumerate(layers):
+        members.setdefault(layer, []).append(number)
+    widest = max(_LEAST_ROOM, math.sqrt(sum(widths) * (HEIGHT + APART) * _FLATNESS))
+    spans = {}
+    for layer, boxes in members.items():
+        boxes.sort(key=lefts.__getitem__)
+        spans[layer] = lefts[boxes[0]], lefts[boxes[-1]] + widths[boxes[-1]]
+    wraps = any(end - begin > widest for begin, end in spans.values())
+    places = [(0.0, 0.0)] * len(widths)
+    y = 0.0
+    for layer, layer_of in sorted(members.items()):
+        begin, end = spans[layer]
+        if end - begin <= widest:
+            # Beside rows, being below what it takes from means little: the middle is nearer to all of them.
+            shift = (widest - begin - end) / 2 if wraps else 0.0
+            for number in layer_of:
+                places[number] = lefts[number] + shift, y
+        else:
+            x = 0.0
+            for number in layer_of:
+                if x + widths[number] > widest:
+                    x, y = 0.0, y + HEIGHT + _BETWEEN_ROWS
+                places[number] = x, y
+                x += widths[number] + _BESIDE
+        y += HEIGHT + APART
+    least = min((x for x, _ in places), default=0.0)
+    return [(x - least, y) for x, y in places]
+
+
+def _alone(top: Scope) -> Iterator[Scope]:
+    """All nodes in a scope, each without what else has its name as a scope."""
+    left = [top]
+    while left:
+        here = left.pop()
+        if here.op_type is not None:
+            yield _only(here)
+        left += here.children.values()
+
+
+def _only(one: Scope) -> Scope:
+    """The node of a name that is a scope as well."""
+    if not one.children:
+        return one
+    return replace(
+        one,
+        children={},
+        nodes=1,
+        time_ps=one.own_ps,
+        output_bytes=one.own_bytes,
+        clusters=one.cluster,
+        last=one.first + 1,
+    )
 
 
 def _shown(root: Scope, opened: frozenset[str], fold: bool) -> Iterator[tuple[Scope, list[Scope]]]:
@@ -111,34 +186,34 @@ def _shown(root: Scope, opened: frozenset[str], fold: bool) -> Iterator[tuple[Sc
                 if one.children and one.path in opened:
                     left.append(one)
                     if one.op_type is not None:
-                        yield (
-                            replace(
-                                one, children={}, nodes=1, time_ps=one.own_ps, output_bytes=one.own_bytes
-                            ),
-                            [],
-                        )
+                        yield _only(one), []
                 else:
                     yield one, []
 
 
-def _home(name: str, place: dict[str, int]) -> int:
-    """The box that a node is in: that of its nearest scope."""
-    if name in place:
-        return place[name]
-    parts = name.split("/", DEEPEST)
-    for many in range(len(parts) - 1, 0, -1):
-        found = place.get("/".join(parts[:many]))
-        if found is not None:
-            return found
-    raise KeyError(name)
-
-
 def _width(one: Scope, copies: list[Scope]) -> float:
-    text = one.name + (f"  x{len(copies) + 1}" if copies else "")
-    return min(max(len(text) * _LETTER + 20, _LEAST_WIDTH), _MOST_WIDTH)
+    name = len(one.name) + (len(f"  x{len(copies) + 1}") if copies else 0)
+    below = len(one.op_type or f"{one.nodes:,} nodes")
+    return min(max(name * _LETTER + 20, below * _SMALL_LETTER + 18, _LEAST_WIDTH), _MOST_WIDTH)
 
 
 def _box(one: Scope, copies: list[Scope], opened: frozenset[str], x: float, y: float, width: float) -> Box:
+    if not copies:  # nearly all of them, where there are many
+        return Box(
+            one.path,
+            one.name,
+            one.op_type,
+            one.device or _device(one),
+            one.nodes,
+            one.time_ps,
+            one.output_bytes,
+            one.clusters,
+            1,
+            bool(one.children) and one.path not in opened,
+            x,
+            y,
+            width,
+        )
     everyone = (one, *copies)
     return Box(
         path=one.path,
@@ -148,7 +223,7 @@ def _box(one: Scope, copies: list[Scope], opened: frozenset[str], x: float, y: f
         nodes=sum(each.nodes for each in everyone),
         time_ps=sum(each.time_ps for each in everyone),
         output_bytes=sum(each.output_bytes for each in everyone),
-        cluster=_one_of({cluster for each in everyone for cluster in _clusters(each)}),
+        cluster=_one_of({each.clusters for each in everyone if each.clusters}),
         copies=len(everyone),
         can_open=bool(one.children) and one.path not in opened,
         x=x,
@@ -157,17 +232,8 @@ def _box(one: Scope, copies: list[Scope], opened: frozenset[str], x: float, y: f
     )
 
 
-def _clusters(one: Scope) -> Iterator[str]:
-    left = [one]
-    while left:
-        here = left.pop()
-        if here.cluster:
-            yield here.cluster
-        left += here.children.values()
-
-
 def _one_of(names: set[str]) -> str:
-    return "several" if len(names) > 1 else next(iter(names), "")
+    return SEVERAL if len(names) > 1 else next(iter(names), "")
 
 
 def _device(one: Scope) -> str:
