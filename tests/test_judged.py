@@ -301,3 +301,65 @@ def test_a_line_that_calls_the_model_stays():
     assert beside(rows, {7}, "python") == {}
     assert beside(rows[:2], {7}, "python") == {1: 20}
     assert beside([(1, 7, "python", 60), (1, 7, "dispatch", 40)], {7}, "python") == {}
+
+
+def steps_of(*shares: dict[str, float]) -> list[tuple[int, dict[str, int]]]:
+    return [(1000, {label: round(1000 * share) for label, share in one.items()}) for one in shares]
+
+
+WAITS, COMPUTES = {"wait": 0.9, "compute": 0.1}, {"compute": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("steps", "cause", "few"),
+    [
+        (steps_of(*[{"input": 0.6, "compute": 0.4}] * 5), "input", False),
+        (steps_of(*[{"input": 0.6, "compute": 0.4}] * 4), "input", True),
+        # Three of ten steps store something: their share of 27 % is by chance more than the 25 that count.
+        (steps_of(*[WAITS] * 3, *[COMPUTES] * 7), "wait", True),
+        (steps_of(*[WAITS] * 300, *[COMPUTES] * 700), "wait", True),
+        (steps_of(*[WAITS] * 400, *[COMPUTES] * 600), "wait", False),
+        (steps_of(*[WAITS] * 2, *[COMPUTES] * 8), "none", True),
+        (steps_of(*[WAITS] * 20, *[COMPUTES] * 980), "none", False),
+        # Launching has to take more to stand out.
+        (steps_of(*[{"dispatch": 0.4, "compute": 0.6}] * 6), "dispatch", False),
+        (
+            steps_of(*[{"dispatch": 0.55, "compute": 0.45}, {"dispatch": 0.25, "compute": 0.75}] * 3),
+            "dispatch",
+            True,
+        ),
+        # Which of two labels takes more, ten steps do not tell.
+        (steps_of(*[{"python": 0.6, "input": 0.4}, {"python": 0.42, "input": 0.58}] * 5), "python", True),
+        (steps_of(*[COMPUTES] * 6), "unknown", False),
+    ],
+)
+def test_few_steps_weaken_an_answer(steps, cause, few):
+    assert judgement.weaknesses(steps, cause, None) == (["few-steps"] if few else [])
+
+
+@pytest.mark.parametrize(
+    ("samples", "few"),
+    [((10, 10, 0), False), ((9, 9, 0), True), ((40, 22, 18), True), ((400, 230, 170), False)],
+)
+def test_few_samples_weaken_an_answer(samples, few):
+    steps = steps_of(*[{"python": 0.6, "compute": 0.4}] * 9)
+    assert judgement.weaknesses(steps, "python", samples) == (["few-samples"] if few else [])
+
+
+@given(
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.integers(1, 99),
+    st.sets(st.sampled_from(["few-steps", "few-samples"])),
+)
+def test_confidence_falls_with_what_is_few(share, unknown, steps, weak):
+    order = ("low", "medium", "high")
+    sure = judgement.confidence_of(share, unknown, steps)
+    less = judgement.confidence_of(share, unknown, steps, sorted(weak))
+    assert order.index(less) <= order.index(sure)
+    assert not weak or less != "high"
+
+
+def test_the_answer_names_what_is_few():
+    told = judged.document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())["answer"]
+    assert (told["confidence"], told["weakened_by"]) == ("low", ["few-steps", "few-samples"])

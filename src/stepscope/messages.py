@@ -347,6 +347,13 @@ NOTES: dict[str, Message] = {
         "numbers with the rows of its drawing. stepscope does not use them.",
         "Save the RunMetadata before you make a Timeline from it.",
     ),
+    "few-samples": Message(
+        "Few samples of stacks decide",
+        "The place of an answer is the line that most samples of stacks speak for. There are fewer than ten, "
+        "or the next line has about as many: another recording may name another line.",
+        "Record more steps. `stepscope record` looks at the stacks up to 500 times a second, and less often "
+        "where each look takes long.",
+    ),
     "invalid-utf8": Message(
         "Texts that are not UTF-8",
         "Bytes that are not characters were replaced by U+FFFD, so names may differ from those in the "

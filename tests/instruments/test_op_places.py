@@ -97,5 +97,9 @@ def test_the_line_of_what_loads_is_in_threads_beside_the_driving_one() -> None:
     ):
         tables.add("stack_sample", ts_ps=5, weight_ps=weight, cpu_ps=cpu, stack_id=stack_id, is_main=main)
     query = asked_of(tables)
-    assert places.of_loaders(query, "r", "h", [0]) == Place("/p/data.py", 22, "Reviews.__getitem__")
-    assert places.of_loaders(query, "r", "other", [0]) is None
+    found = places.of_loader(query, places.sampled(query, "r", "h"), [0], 0.4)
+    assert found.place == Place("/p/data.py", 22, "Reviews.__getitem__")
+    assert (found.samples, found.there, found.next_best) == (2, 2, 0)
+    # It explains 40 of 99; nobody else was sampled.
+    assert places.of_loader(query, places.sampled(query, "r", "h"), [0], 0.5).place is None
+    assert places.of_loader(query, places.sampled(query, "r", "other"), [0], 0.0).place is None

@@ -350,7 +350,6 @@ def evidence(draw: st.DrawFn) -> Evidence:
         draw(_intervals),
         draw(_intervals),
         draw(_intervals),
-        draw(_intervals),
         draw(_segments),
         draw(_segments),
         draw(st.booleans()),
@@ -377,8 +376,6 @@ def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
             says = "input"
         elif within(known.peer_waits):
             says = "communication"
-    if says in {"dispatch", "wait"} and within(known.input_python):
-        says = "input"
     if says in {None, "idle"}:
         says = "idle" if known.accelerator else "unknown"
     return says, also - {says}
@@ -499,16 +496,6 @@ def test_samples_reach_to_the_next_at_most():
         Segment(5, 10, "wait"),
         Segment(14, 16, "python"),
     ]
-
-
-def test_a_thread_that_hardly_runs_while_it_launches_is_stalled():
-    """Python of the input has the interpreter then, and the time is the input's."""
-    slow, fast = (Sample(0, 9, 5, 1, (("dispatch", 1.0),), ran) for ran in (0.1, 0.95))
-    unknown, other = Sample(0, 9, 5, 1, (("dispatch", 1.0),)), Sample(0, 9, 5, 1, (("wait", 1.0),), 0.0)
-    assert stacks.stalled([slow, slow, fast])
-    assert not stacks.stalled([slow, fast, fast])
-    assert not stacks.stalled([unknown, other])
-    assert not stacks.stalled([])
 
 
 def test_no_samples_no_stacks():

@@ -268,6 +268,21 @@ def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, host
     return tables
 
 
+def an_input_pipeline_of_python() -> Tables:
+    """Its first stage calls a function of the program on another thread, for most of a step."""
+    tables = an_input_pipeline()
+    parent = None
+    for file, function, line, code in (
+        ("tensorflow/python/ops/script_ops.py", "FuncRegistry.__call__", 269, "library"),
+        ("data.py", "tokens", 7, "program"),
+    ):
+        frame = tables.add("frame", file=file, function=function, line=line, code=code)["id"]
+        parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=frame)["id"]
+    facts = {"weight_ps": 30 * UNIT_PS, "stack_id": parent, "thread_name": "Dummy-1"}
+    tables.add("stack_sample", ts_ps=2 * UNIT_PS, **facts)
+    return tables
+
+
 def an_input_pipeline_in_part() -> Tables:
     return an_input_pipeline("partly_input_bound", None)
 
@@ -307,7 +322,14 @@ def judged() -> Iterator[tuple[str, Tables]]:
     """Those of which only the judgement is listed."""
     yield "compile", compiling(2)
     yield "compile, only step", compiling(1)
-    for make in (stacks, launches_on_one_line, an_op_with_its_line, an_input_pipeline, one_compilation):
+    for make in (
+        stacks,
+        launches_on_one_line,
+        an_op_with_its_line,
+        an_input_pipeline,
+        an_input_pipeline_of_python,
+        one_compilation,
+    ):
         yield make.__name__.replace("_", " "), make()
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
 

@@ -176,7 +176,10 @@ def _more(one: Judgement) -> str:
         place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
         return f", {one.op_type} for {units.show(one.op_share, 'ratio')} of that time{place}"
     if one.cause == "input" and one.stage is not None:
-        return f"; {one.stage} holds it up" + (f", written in {_at(one.place)}" if one.place else "")
+        where = "" if one.place is None else f", written in {_at(one.place)}"
+        if one.in_python and one.place is not None:
+            where = f" with Python in {_at(one.place)}"
+        return f"; {one.stage} holds it up{where}"
     if one.cause == "compile":
         return _compiles(one)
     if one.cause == "dispatch":
@@ -270,7 +273,7 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "retraced": _retraced(one.retrace),
         "confidence": one.confidence,
         "because": _because(one),
-        "weakened_by": list(dict.fromkeys(weak)),
+        "weakened_by": list(dict.fromkeys([*one.weak, *weak])),
         "step_ps": one.mean_ps,
         "step_if_removed_ps": one.left_ps,
         "low": one.low_ps,

@@ -6,14 +6,16 @@ is said of the input pipeline. So they cannot contradict each other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import mean, median, stdev
 from typing import Literal
 
 from stepscope.instruments.step_parts.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]
+Weakness = Literal["few-steps", "few-samples"]
 Cause = Literal[
     "input",
     "compile",
@@ -30,6 +32,11 @@ Cause = Literal[
 
 LEAST = 0.05
 """Parts that hold more than this of a step are causes."""
+FEW_STEPS = 5
+FEW_SAMPLES = 10
+"""Fewer of them weaken an answer."""
+ERRORS = 2.0
+"""What leads by less than so many standard errors may lead by chance."""
 STANDS_OUT = 0.25
 """A part besides compute is what limits a step from here on, even where compute takes more: it can be had
 without changing the model."""
@@ -115,6 +122,8 @@ class Judgement(Weighed):
     high_ps: int
     place: Place | None = None
     called_from: Place | None = None
+    in_python: bool = False
+    """Whether place is Python that a loader runs, and no line that only writes a stage."""
     op: str | None = None
     op_type: str | None = None
     op_share: float | None = None
@@ -127,6 +136,8 @@ class Judgement(Weighed):
     retrace: Retrace | None = None
     compiling: int | None = None
     """Steps that traced or compiled something."""
+    weak: tuple[Weakness, ...] = ()
+    """What it was decided by that is few."""
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -161,8 +172,7 @@ def cause_of(
     if share.get("unknown", 0.0) >= max(UNKNOWN_FROM, known):
         return "unknown", share["unknown"], time["unknown"]
     for part in others:
-        least = DISPATCH_STANDS_OUT if part.label == "dispatch" else STANDS_OUT
-        if part.share >= least:
+        if part.share >= _least(part.label):
             return part.label, part.share, part.ps_per_step
     compute, took = share.get("compute", 0.0), time.get("compute", 0)
     if compute > share.get("unknown", 0.0):
@@ -170,11 +180,56 @@ def cause_of(
     return "unknown", share.get("unknown", 0.0), time.get("unknown", 0)
 
 
-def confidence_of(share: float, unknown: float, steps: int) -> Confidence:
-    """How sure a cause is: few steps, or much that nobody recorded, weaken it."""
-    if share >= 0.5 and unknown < 0.15 and steps >= 5:
+def confidence_of(share: float, unknown: float, steps: int, weak: Sequence[Weakness] = ()) -> Confidence:
+    """How sure a cause is: few steps, few samples, or much that nobody recorded, weaken it."""
+    if share >= 0.5 and unknown < 0.15 and steps >= FEW_STEPS and not weak:
         return "high"
-    return "medium" if unknown < 0.3 and share >= STANDS_OUT else "low"
+    return "medium" if unknown < 0.3 and share >= STANDS_OUT and len(weak) < 2 else "low"
+
+
+def weaknesses(
+    steps: Sequence[tuple[int, Sums]], cause: Cause, samples: tuple[float, float, float] | None
+) -> list[Weakness]:
+    """What an answer was decided by that is few. steps: duration and parts of each. samples: where they tell
+    the place, how many there are, how many speak for it, and how many for the next best."""
+    found: list[Weakness] = []
+    if cause != "unknown" and not _settled(steps, cause):
+        found.append("few-steps")
+    if samples is not None:
+        number, there, next_best = samples
+        # The error of the difference of two counts that share their samples.
+        apart = there - next_best > ERRORS * math.sqrt(there + next_best)
+        if number < FEW_SAMPLES or not apart:
+            found.append("few-samples")
+    return found
+
+
+def _settled(steps: Sequence[tuple[int, Sums]], cause: str) -> bool:
+    """Whether what made this label the cause exceeds the error of a mean over so many steps: that it takes
+    more than it needs to stand out, and more than the next one; of compute, that the next one does not stand
+    out."""
+    if len(steps) < FEW_STEPS:
+        return False
+    computes = cause in ("compute", "none")
+    rival = next(
+        (one.label for one in parts_of(steps) if one.label not in ("compute", "unknown", cause)), None
+    )
+    whole = sum(dur_ps for dur_ps, _ in steps) / len(steps)
+    if computes:
+        bound = _least(rival) * whole
+        return rival is None or _exceeds([bound - sums.get(rival, 0) for _, sums in steps])
+    bound = _least(cause) * whole
+    more = [sums.get(cause, 0) - (sums.get(rival, 0) if rival else 0) for _, sums in steps]
+    return _exceeds([sums.get(cause, 0) - bound for _, sums in steps]) and _exceeds(more)
+
+
+def _least(label: str | None) -> float:
+    return DISPATCH_STANDS_OUT if label == "dispatch" else STANDS_OUT
+
+
+def _exceeds(values: Sequence[float]) -> bool:
+    """Whether their mean is above zero by more than its error."""
+    return mean(values) > ERRORS * stdev(values) / math.sqrt(len(values))
 
 
 def standing_out(one_op: float | None, one_layer: float | None) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from stepscope.formats._op_log import is_framework
 from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import along, judgement, places
 from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace, Sums, Weighed
@@ -89,15 +88,20 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     op, op_type, op_share, layer_share = _top_op(asked, partial(_lines, query, run_id))
     cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share)
     place: Place | None = None
-    called_from: Place | None = None
+    sampled = places.Found(None, None)
     stage = function = None
     sources = sorted({step.source_id for step in judged})
     retrace: Retrace | None = None
+    in_python = False
     then: tuple[int, int, int] | None = None
     if cause == "input":
-        stage, place, then, adapted = _stage(asked)
-        if adapted:
-            place = places.of_loaders(query, run_id, host_id, sources) or place
+        stage, place, then = _stage(asked)
+        # A generator does nothing but Python; of other stages, it has to explain the wait.
+        least = 0.0 if (stage or "").partition(" ")[0].endswith("Generator") else share / 2
+        sampled = places.of_loader(query, places.sampled(query, run_id, host_id), sources, least)
+        if sampled.place is not None:
+            sampled = sampled._replace(called_from=place)
+            place, in_python = sampled.place, True
     if cause == "compile":
         retrace = _retraced(asked)
         function = _compiled(asked) if retrace is None else retrace.function
@@ -109,7 +113,8 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     sums = [(step.dur_ps, step.sums) for step in judged]
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
         stacks = places.sampled(query, run_id, host_id)
-        place, called_from = places.of_label(query, stacks, cause, sources)
+        sampled = places.of_label(query, stacks, cause, sources)
+        place = sampled.place
         if place is not None:
             more = along.goes_with(query, stacks.values(), place, cause, sources)
             sums = [
@@ -123,7 +128,12 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         _untraced(asked),
         judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0,
     )
-    sure = judgement.confidence_of(share, weighed.share_of("unknown"), len(judged))
+    weak = judgement.weaknesses(
+        [(step.dur_ps, step.sums) for step in judged],
+        cause,
+        None if sampled.place is None else (sampled.samples, sampled.there, sampled.next_best),
+    )
+    sure = judgement.confidence_of(share, weighed.share_of("unknown"), len(judged), weak)
     return Judgement(
         parts=weighed.parts,
         cause=cause,
@@ -134,12 +144,14 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         host_id=host_id,
         share=share,
         ps_per_step=ps_per_step,
+        weak=tuple(weak),
         confidence="low" if weighed.whole_capture and cause != "unknown" else sure,
         left_ps=left,
         low_ps=low,
         high_ps=high,
         place=place,
-        called_from=called_from,
+        called_from=sampled.called_from,
+        in_python=in_python,
         op=op if of_ops else None,
         op_type=op_type if of_ops else None,
         op_share=op_share if of_ops else None,
@@ -208,21 +220,18 @@ class Stage(NamedTuple):
     """Where the program wrote it."""
     then: tuple[int, int, int] | None = None
     """How long a step would be without its work, with bounds."""
-    adapted: bool = False
-    """A framework made the pipeline of the program's Python: the program wrote no stage."""
 
 
 def _stage(asked: Asked) -> Stage:
     rows = asked("limiting_stage")
     if not rows:
         return Stage()
-    name, user_stage, file, line, function, generator, left, low, high = rows[0]
+    name, user_stage, file, line, function, left, low, high = rows[0]
     stage = branch(name)
     return Stage(
         f"{stage} ({user_stage})" if user_stage else stage,
         None if file is None else Place(file, line, function),
         None if left is None else (left, low, high),
-        generator is not None and is_framework(generator.rpartition(" (")[2]),
     )
 
 

@@ -153,7 +153,7 @@ _PURPOSES = (
         "compile",
         r"(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
         r"|(^|/)tracing_compilation\.py:.*_create_concrete"
-        r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/|interpreters/(mlir|pe)\."
+        r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/(?!.*:do_not_convert)|interpreters/(mlir|pe)\."
         r"|(^|/)pjit\.py:.*(_create_pjit_jaxpr|_pjit_lower)"
         r"|(^|/)stages\.py:.*(lower|compile)|(^|/)pxla\.py:.*(lower|compile|from_hlo)"
         r"|_dynamo/|_inductor/|torch/fx/",
@@ -221,6 +221,18 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
         if "/" in file and _INSTALLED.search(file):
             return NOTHING
     return Meaning("python")
+
+
+_LOADERS = re.compile(
+    r"(^|/)(script_ops|from_generator_op|structured_function|py_dataset_adapter|generator_data_adapter|data_utils)\.py$"
+    r"|(^|/)data_adapters?/|(^|/)torch/utils/data/|(^|/)(grain|tensorflow_datasets)/"
+)
+
+
+@lru_cache(maxsize=50_000)
+def loads(file: str, code: str) -> bool:
+    """Whether a file is one of those from which frameworks call the program's code that makes the input."""
+    return code != "program" and _LOADERS.search(file) is not None
 
 
 _INSTALLED = re.compile(r"(site|dist)-packages/|/lib/python\d|^(numpy|pandas|scipy|sklearn|PIL|cv2)/")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepscope.instruments.step_parts import labels, layers
+from stepscope.instruments.step_parts import stacks as loading
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.labels import Meaning
 from stepscope.library.statements import Query, statement
@@ -54,6 +55,9 @@ def _layers_at(query: Query, run_id: str, place: Place) -> int:
 class Stacks(NamedTuple):
     """The stacks of a source."""
 
+    loaders: frozenset[int]
+    """Those on which a loader has called the program's own Python, which runs."""
+
     paths: dict[int, Path]
     """The program's own calls on each, up to where a framework converts or compiles."""
     meanings: dict[int, Meaning]
@@ -68,26 +72,80 @@ def sampled(query: Query, run_id: str, host_id: str) -> dict[int, Stacks]:
     return {source_id: _stacks(query, source_id) for (source_id,) in rows}
 
 
-def of_label(
-    query: Query, stacks: Mapping[int, Stacks], label: str, sources: Sequence[int]
-) -> tuple[Place | None, Place | None]:
+class Found(NamedTuple):
+    """A place that samples tell, and how many of them."""
+
+    place: Place | None
+    called_from: Place | None
+    samples: float = 0.0
+    """Of what is asked about; a sample that sees two things counts in part to each."""
+    there: float = 0.0
+    """Those of them that speak for the place."""
+    next_best: float = 0.0
+    """Those that speak for the place that has most of the others."""
+
+
+def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Sequence[int]) -> Found:
     """Where the program spends what counts to a label, and from where that was called. stacks: of the host,
     by source; sources: those whose steps are meant."""
     by_label: dict[str | None, Counter[Path]] = defaultdict(Counter)
+    number: dict[str | None, dict[Path, float]] = defaultdict(lambda: defaultdict(float))
     everything: Counter[Path] = Counter()
-    for other, (paths, meanings, _) in stacks.items():
-        for stack_id, weight_ps, cpu_ps in _samples(query, other, sources):
-            path = paths.get(stack_id, ())
+    for other, one in stacks.items():
+        for stack_id, weight_ps, cpu_ps in _samples(query, other, sources, 1):
+            path = one.paths.get(stack_id, ())
             everything[path] += weight_ps
             ran = None if cpu_ps is None else cpu_ps / weight_ps
-            for part, share in labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran):
+            for part, share in labels.shares(one.meanings.get(stack_id, labels.NOTHING).label, ran):
                 if path:
                     by_label[part][path] += round(share * weight_ps)
-    weights = by_label[label] or by_label[_ALIKE.get(label)]
+                    number[part][path] += share
+    told = label if by_label[label] else _ALIKE.get(label)
+    weights, counted = by_label[told], number[told]
     loops = frozenset[Function]().union(*(one.loops for one in stacks.values()))
     if label == "python" and (found := in_loop(weights, everything, loops)) is not None:
-        return found
-    return chosen(weights, label == "dispatch", MOST_OF_WAITS if label == "wait" else MOST_OF)
+        return _counted(*found, counted, by_line=True)
+    most_of = MOST_OF_WAITS if label == "wait" else MOST_OF
+    return _counted(*chosen(weights, label == "dispatch", most_of), counted)
+
+
+def of_loader(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int], least: float) -> Found:
+    """The line of the program's own Python in which threads of a loader spend most of the time, where they
+    spend at least a part of the steps in such Python."""
+    weights: Counter[Path] = Counter()
+    number: dict[Path, float] = defaultdict(float)
+    sampled_ps = 0
+    for other, one in stacks.items():
+        sampled_ps += sum(weight_ps for _, weight_ps, _ in _samples(query, other, sources, 1))
+        for stack_id, weight_ps, cpu_ps in _samples(query, other, sources, 0):
+            if stack_id in one.loaders and (path := one.paths.get(stack_id)):
+                ran = cpu_ps is None or cpu_ps >= labels.PREEMPTED * weight_ps
+                weights[path] += weight_ps if ran else cpu_ps
+                number[path] += 1
+    if sum(weights.values()) < least * sampled_ps:
+        return Found(None, None)
+    return _counted(*chosen(weights, by_function=True), number)
+
+
+def _counted(
+    place: Place | None, called_from: Place | None, number: Mapping[Path, float], by_line: bool = False
+) -> Found:
+    """A place with the samples that speak for it: those that pass through its function, or through its line
+    where others of the same function are other places."""
+    if place is None:
+        return Found(None, None)
+    there = 0.0
+    others: dict[object, float] = defaultdict(float)
+    for path, many in number.items():
+        if any(one == place if by_line else _function(one) == _function(place) for one in path):
+            there += many
+        else:
+            others[path[-1] if by_line else _function(path[-1])] += many
+    return Found(place, called_from, sum(number.values()), there, max(others.values(), default=0.0))
+
+
+def _function(place: Place) -> Function:
+    return place.file, place.function
 
 
 def in_loop(
@@ -139,34 +197,10 @@ def _in_known_loop(weights: Counter[Path], loops: Collection[Function]) -> tuple
     return max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
 
 
-def _samples(query: Query, source_id: int, sources: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Samples of the driving thread that begin within a step of the sources."""
-    return query(statement("samples_in_steps", source_id=source_id, sources=sources, main=1)).rows()
-
-
-def of_loaders(query: Query, run_id: str, host_id: str, sources: Sequence[int]) -> Place | None:
-    """The line of the program that threads other than the driving one were seen in most: of the function that
-    has most of their samples. What loads the input runs there."""
-    functions: dict[Function, Counter[int | None]] = defaultdict(Counter)
-    for (other,) in query(statement("sampled_sources", run_id=run_id, host_id=host_id)).rows():
-        own: dict[int, Place] = {}
-        for stack_id, parent_id, file, line, function, code, _ in query(
-            statement("frames_of_stacks", source_id=other)
-        ).rows():
-            if code == "program" and file is not None:
-                own[stack_id] = Place(file, line, function)
-            elif parent_id in own:
-                own[stack_id] = own[parent_id]
-        asked = statement("samples_in_steps", source_id=other, sources=sources, main=0)
-        for stack_id, weight_ps, cpu_ps in query(asked).rows():
-            at = own.get(stack_id)
-            if at is not None and (cpu_ps is None or cpu_ps >= labels.BLOCKED * weight_ps):
-                functions[at.file, at.function][at.line] += weight_ps
-    if not functions:
-        return None
-    file, function = max(functions, key=lambda one: (functions[one].total(), one[0], one[1] or ""))
-    lines = functions[file, function]
-    return Place(file, max(lines, key=lambda line: (lines[line], line or 0)), function)
+def _samples(query: Query, source_id: int, sources: Sequence[int], main: int) -> list[tuple[Any, ...]]:
+    """Samples that begin within a step of the sources; main: 1 for those of the driving thread, 0 for those
+    of all others."""
+    return query(statement("samples_in_steps", source_id=source_id, main=main, sources=sources)).rows()
 
 
 def _stacks(query: Query, source_id: int) -> Stacks:
@@ -178,13 +212,14 @@ def _stacks(query: Query, source_id: int) -> Stacks:
     ).rows():
         around = meanings.get(parent_id, labels.NOTHING)
         path = paths.get(parent_id, ())
-        if code == "program" and file is not None and not around.whole:
+        # What compiles or stores is named by its call; a loader's call is not what takes its time.
+        if code == "program" and file is not None and (not around.whole or around.label == "input"):
             path = _extended(path, Place(file, line, function))
             if has_loop:
                 loops.add((file, function))
         paths[stack_id] = path
         meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
-    return Stacks(paths, meanings, frozenset(loops))
+    return Stacks(loading.of_loaders(query, source_id), paths, meanings, frozenset(loops))
 
 
 def _extended(path: Path, place: Place) -> Path:
@@ -231,5 +266,5 @@ def chosen(
 
 def _same(by_function: bool) -> Callable[[Place, Place], bool]:
     if by_function:
-        return lambda a, b: (a.file, a.function) == (b.file, b.function)
+        return lambda a, b: _function(a) == _function(b)
     return lambda a, b: a == b

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from stepscope.instruments.step_parts import driver, placing, stacks
+from stepscope.instruments.step_parts import driver, held_up, placing, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
+from stepscope.instruments.step_parts.held_up import Ran
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, READS, STORES, Label
 from stepscope.instruments.step_parts.stacks import Look
 from stepscope.instruments.step_parts.sweep import Evidence, Interval, Segment, sweep
@@ -49,6 +51,13 @@ class Found(NamedTuple):
     stack_part: list[dict[str, Any]]
 
 
+class Loader(NamedTuple):
+    """What is known of Python that other threads run for the input, and of the driving thread meanwhile."""
+
+    python: Sequence[Interval]
+    ran: Sequence[Ran]
+
+
 def rows(query: Query) -> Found:
     """Rows of the tables step_part and stack_part, source by source."""
     found = Found([], [])
@@ -70,9 +79,10 @@ def _sources(query: Query) -> list[Source]:
 def _rows_of(query: Query, source: Source) -> Found:
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
     totals, by_stack = Totals(spans), ByStack(spans)
-    for window, evidence, looks in _evidence(query, source):
+    for window, evidence, looks, loader in _evidence(query, source):
         within = [clipped for span in spans if (clipped := _clipped(span, window))]
-        totals.add(by_stack.seen(sweep(within, evidence), looks))
+        pieces = held_up.handed_over(partial(sweep, within, evidence), loader.python, loader.ran)
+        totals.add(by_stack.seen(pieces, looks))
     sums = zip(source.steps, totals.of_steps(), strict=True)
     parts = [
         {"step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
@@ -98,7 +108,7 @@ def _clipped(span: Interval, window: Interval) -> Interval | None:
     return (begin, end) if begin < end else None
 
 
-def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence, Sequence[Look]]]:
+def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence, Sequence[Look], Loader]]:
     """What is known of each bit of the source's steps, and the samples in it, bit after bit."""
     whole = min(step.ts_ps for step in source.steps), max(step.end_ps for step in source.steps)
     kinds = query(statement("evidence_kinds", source_id=source.source_id)).rows()[0]
@@ -110,7 +120,12 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
     doing = [] if track is None or not seen else _doing_throughout(query, track, windows)
     looks = placing.placed(seen, doing)
     samples = stacks.segments(looks)
-    held = stacks.stalled(seen)
+    ran = [
+        Ran(one.from_ps, one.to_ps, min(one.cpu_ps, one.to_ps - one.from_ps))
+        for one in seen
+        if one.cpu_ps is not None
+    ]
+    loading = stacks.loading(query, source.source_id, source.run_id, source.host_id, whole) if ran else []
     for window in windows:
         found: dict[str, list[Interval]] = {}
         if on_devices or on_hosts or programs or waits:
@@ -139,7 +154,6 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
             Evidence(
                 executing,
                 found.get("input work", ()),
-                found.get("input python", ()) if held else (),
                 found.get("input waits", ()),
                 found.get("peer waits", ()),
                 does,
@@ -147,6 +161,7 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
                 accelerator,
             ),
             _near(looks, window),
+            Loader(stacks.merged([*found.get("input python", ()), *loading]) if ran else (), ran),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from stepscope.engines import Statement
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.driver import joined
 from stepscope.instruments.step_parts.labels import Label, Meaning
@@ -21,8 +22,8 @@ class Sample(NamedTuple):
     stack_id: int
     shares: tuple[tuple[Label | None, float], ...]
     """Labels, each with its part of the time."""
-    ran: float | None = None
-    """Part of its time in which the thread used a processor, where that is known."""
+    cpu_ps: int | None = None
+    """For how long the thread ran meanwhile, where that is known."""
 
 
 class Look(NamedTuple):
@@ -40,7 +41,7 @@ def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Int
     found: list[Sample] = []
     for other, shift in shifts(query, source_id, run_id, host_id):
         begin, end = window[0] - shift, window[1] - shift
-        samples = query(statement("samples_of_driver", source_id=other, begin_ps=begin, end_ps=end)).rows()
+        samples = query(_asked(other, 1, (begin, end))).rows()
         if not samples:
             continue
         meanings = _meanings(query, other)
@@ -48,8 +49,54 @@ def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Int
             ran = None if cpu_ps is None else cpu_ps / weight_ps
             shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
             begin = ts_ps + shift
-            found.append(Sample(begin, begin + weight_ps, seen_ps + shift, stack_id, shares, ran))
+            found.append(Sample(begin, begin + weight_ps, seen_ps + shift, stack_id, shares, cpu_ps))
     return disjoint(found)
+
+
+def loading(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Interval]:
+    """When other threads of a host ran the program's own Python for a loader, as samples of them tell."""
+    found: list[Interval] = []
+    for other, shift in shifts(query, source_id, run_id, host_id):
+        samples = query(_asked(other, 0, (window[0] - shift, window[1] - shift))).rows()
+        working = of_loaders(query, other) if samples else frozenset()
+        for ts_ps, weight_ps, _, cpu_ps, stack_id in samples:
+            if stack_id in working and (cpu_ps is None or cpu_ps >= labels.PREEMPTED * weight_ps):
+                found.append((ts_ps + shift, ts_ps + shift + weight_ps))
+    return merged(found)
+
+
+def _asked(source_id: int, main: int, window: Interval) -> Statement:
+    return statement(
+        "samples_of_threads", source_id=source_id, main=main, begin_ps=window[0], end_ps=window[1]
+    )
+
+
+def of_loaders(query: Query, source_id: int) -> frozenset[int]:
+    """The stacks of a source on which a loader has called the program's own Python, which runs."""
+    meanings: dict[int, Meaning] = {}
+    loaders: set[int] = set()
+    for stack_id, parent_id, file, _, function, code, _ in query(
+        statement("frames_of_stacks", source_id=source_id)
+    ).rows():
+        own = labels.of_frame(file or "", function, code)
+        if own.label == "input":
+            # For the thread that waits, all of it is input; on the loader's own, what is inside decides.
+            own = labels.Meaning("dispatch")
+        meanings[stack_id] = labels.within(meanings.get(parent_id, labels.NOTHING), own)
+        if parent_id in loaders or labels.loads(file or "", code):
+            loaders.add(stack_id)
+    return frozenset(one for one in loaders if meanings[one].label == "python")
+
+
+def merged(intervals: Iterable[Interval]) -> list[Interval]:
+    """The union of intervals: disjoint and in order."""
+    found: list[Interval] = []
+    for begin, end in sorted(intervals):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((begin, end))
+    return found
 
 
 def disjoint(samples: Sequence[Sample]) -> list[Sample]:
@@ -61,21 +108,6 @@ def disjoint(samples: Sequence[Sample]) -> list[Sample]:
         if end > one.from_ps:
             kept.append(one._replace(to_ps=end, seen_ps=min(max(one.seen_ps, one.from_ps), end - 1)))
     return kept
-
-
-STALLED = 0.5
-"""A thread that launches ops uses a processor for more than this part of the time, unless it is held up."""
-
-
-def stalled(samples: Iterable[Sample]) -> bool:
-    """Whether the thread hardly ran where it launched ops, because something held it up: the interpreter that
-    another thread had, or other threads. False where nothing tells how long it ran."""
-    known = ran = 0.0
-    for one in samples:
-        if one.ran is not None and one.shares[0][0] == "dispatch":
-            known += one.to_ps - one.from_ps
-            ran += one.ran * (one.to_ps - one.from_ps)
-    return ran < STALLED * known
 
 
 def looks(sample: Sample, begin: int, end: int) -> Iterator[Look]:

@@ -25,9 +25,6 @@ class Evidence(NamedTuple):
     """What executes, by its label, one of EXECUTION."""
     input_work: Sequence[Interval] = ()
     """When ops of the input pipeline execute."""
-    input_python: Sequence[Interval] = ()
-    """When Python of the input holds the interpreter, for which the driving thread waits: nothing where that
-    thread runs meanwhile."""
     input_waits: Sequence[Interval] = ()
     """When some thread waits for a batch."""
     peer_waits: Sequence[Interval] = ()
@@ -56,7 +53,6 @@ def sweep(spans: Sequence[Interval], evidence: Evidence) -> Iterator[Piece]:
     layers: list[Iterable[tuple[int, int, Label | None]]] = [
         *(_plain(evidence.executing.get(label, ())) for label in EXECUTION),
         _plain(evidence.input_work),
-        _plain(evidence.input_python),
         _plain(evidence.input_waits),
         _plain(evidence.peer_waits),
         evidence.slices,
@@ -89,7 +85,7 @@ def _plain(intervals: Iterable[Interval]) -> Iterator[tuple[int, int, Label | No
     return ((from_ps, to_ps, None) for from_ps, to_ps in intervals)
 
 
-_WORK, _HELD, _INPUT, _PEERS, _SLICES, _STACKS, _SPANS = range(len(EXECUTION), len(EXECUTION) + 7)
+_WORK, _INPUT, _PEERS, _SLICES, _STACKS, _SPANS = range(len(EXECUTION), len(EXECUTION) + 6)
 
 
 def _decided(
@@ -115,9 +111,6 @@ def _label(open_: Sequence[int], by_slice: Label | None, by_stack: Label | None,
             return "input"
         if open_[_PEERS]:
             return "communication"
-    if driver in ("dispatch", "wait") and open_[_HELD]:
-        # It wants the interpreter, which a thread of the input has.
-        return "input"
     if driver in (None, "idle"):
         # Without an accelerator nothing is known to be idle: a processor may do what nobody recorded.
         return "idle" if accelerator else "unknown"

@@ -11,7 +11,6 @@
 --   file | text | file in which the user wrote it, where the capture has it
 --   line | int | line in that file
 --   function | text | function that contains that line
---   generator | text | Python that yields its elements: its name and where it is; NULL where none does
 --   step_without_ps | ps | how long a step would be without its work
 --   step_without_low_ps | ps | lower bound of that
 --   step_without_high_ps | ps | upper bound of that
@@ -21,7 +20,6 @@ SELECT
   i.file,
   i.line,
   u.function,
-  JSON_EXTRACT_STRING(u.args_json, '$.generator') AS generator,
   i.step_without_ps,
   i.step_without_low_ps,
   i.step_without_high_ps

@@ -1,9 +1,10 @@
--- Samples of the driving thread
+-- Samples of the driving thread, or of the others
 --
--- question: Which samples of the thread that runs the steps lie in a stretch of time?
+-- question: Which samples of the thread that runs the steps, or of the others, lie in a stretch of time?
 -- reads: stack_sample
 -- parameters:
 --   source_id | int | source that has the samples
+--   main | int | 1 for the thread that runs the steps, 0 for the others
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
@@ -21,7 +22,7 @@ SELECT
 FROM stack_sample AS m
 WHERE
   m.source_id = $source_id
-  AND m.is_main
+  AND CASE WHEN m.is_main THEN 1 ELSE 0 END = $main
   AND m.weight_ps > 0
   AND m.ts_ps < $end_ps
   AND m.ts_ps + m.weight_ps > $begin_ps

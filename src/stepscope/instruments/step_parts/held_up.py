@@ -1,0 +1,93 @@
+"""The driving thread without the interpreter's lock: in the framework's code, hardly on a processor, while
+Python of the input pipeline runs on another thread. What it loses there is time of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from stepscope.instruments.step_parts.sweep import Interval, Piece
+
+ACTIVE = frozenset({"dispatch", "python", "copy", "compile"})
+"""Labels under which the driving thread wants a processor all the time."""
+STARVED = 0.6
+"""It lacks one when it ran for less than this part of such time: executors of a framework wait at times."""
+
+
+class Ran(NamedTuple):
+    """Time between two looks at the driving thread, and for how much of it that ran."""
+
+    from_ps: int
+    to_ps: int
+    cpu_ps: int
+
+
+def handed_over(
+    pieces: Callable[[], Iterator[Piece]], loading: Sequence[Interval], ran: Sequence[Ran]
+) -> Iterator[Piece]:
+    """The pieces, in which launching during the loader's Python counts to input as far as the driving thread
+    lacked a processor.
+
+    pieces: makes them, the same each time. loading, ran: disjoint and in order.
+    """
+    share = _share(pieces(), loading, ran) if loading and ran else 0.0
+    if not share:
+        yield from pieces()
+        return
+    for piece, meanwhile in _cut(pieces(), loading):
+        if not meanwhile or piece.label != "dispatch":
+            yield piece
+            continue
+        at = piece.to_ps - round(share * (piece.to_ps - piece.from_ps))
+        if at > piece.from_ps:
+            yield piece._replace(to_ps=at)
+        if piece.to_ps > at:
+            hidden = tuple(label for label in piece.hidden if label != "input")
+            yield Piece(at, piece.to_ps, "input", hidden)
+
+
+def _share(pieces: Iterable[Piece], loading: Sequence[Interval], ran: Sequence[Ran]) -> float:
+    """Which part of the launching beside the loader's Python the driving thread spent without a processor.
+    It would have had one all the time, had nobody else had the lock: so all that it lacks is lost there."""
+    active = seen = beside = at = 0
+    cpu = 0.0
+    for piece, meanwhile in _cut(pieces, loading):
+        took = piece.to_ps - piece.from_ps
+        if piece.label in ACTIVE:
+            active += took
+            beside += took if meanwhile and piece.label == "dispatch" else 0
+        while at < len(ran) and ran[at].to_ps <= piece.from_ps:
+            at += 1
+        for one in _from(ran, at):
+            if one.from_ps >= piece.to_ps:
+                break
+            shared = min(one.to_ps, piece.to_ps) - max(one.from_ps, piece.from_ps)
+            cpu += one.cpu_ps * shared / (one.to_ps - one.from_ps)
+            seen += shared if piece.label in ACTIVE else 0
+    if not seen or not beside or cpu >= STARVED * seen:
+        return 0.0
+    return min((1 - cpu / seen) * active / beside, 1.0)
+
+
+def _from(ran: Sequence[Ran], at: int) -> Iterator[Ran]:
+    return (ran[number] for number in range(at, len(ran)))
+
+
+def _cut(pieces: Iterable[Piece], loading: Sequence[Interval]) -> Iterator[tuple[Piece, bool]]:
+    """The pieces, cut where the loader's Python begins and ends, each with whether it runs meanwhile."""
+    number = 0
+    for piece in pieces:
+        while number < len(loading) and loading[number][1] <= piece.from_ps:
+            number += 1
+        at, ahead = piece.from_ps, number
+        while ahead < len(loading) and loading[ahead][0] < piece.to_ps:
+            begin, end = loading[ahead]
+            if begin > at:
+                yield piece._replace(from_ps=at, to_ps=begin), False
+                at = begin
+            until = min(end, piece.to_ps)
+            yield piece._replace(from_ps=at, to_ps=until), True
+            at, ahead = until, ahead + 1
+        if at < piece.to_ps:
+            yield (piece if at == piece.from_ps else piece._replace(from_ps=at)), False

@@ -1,0 +1,137 @@
+"""A driving thread that lacks the interpreter's lock because a loader's Python has it waits for input."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.instruments.step_parts import labels, places, reading
+from stepscope.instruments.step_parts.held_up import STARVED, Ran, handed_over
+from stepscope.instruments.step_parts.sweep import Piece
+from tests.draw import UNIT_PS, Tables, draw
+from tests.instruments.test_step_parts import Asked, parts
+
+SCRIPT_OPS = ("tensorflow/python/ops/script_ops.py", "__call__", "library")
+WRAPPER = ("tensorflow/python/autograph/impl/api.py", "do_not_convert.wrapper", "library")
+ROWS = ("train.py", "rows", "program")
+MAIN = ("train.py", "main", "program")
+EXECUTE = ("tensorflow/python/eager/execute.py", "quick_execute", "library")
+
+
+def looked(
+    tables: Tables, begin: int, end: int, *path: tuple[str, str, str], main: bool, cpu: float | None = None
+):
+    """A sample of a thread, from and to units of time; frames from the outermost to the innermost."""
+    parent = None
+    for file, function, code in path:
+        own = {"file": file, "function": function, "code": code, "line": 7}
+        known = [row for row in tables.rows["frame"] if own.items() <= row.items()]
+        frame = (known or [tables.add("frame", **own)])[0]["id"]
+        own = {"parent_id": parent, "frame_id": frame}
+        known = [row for row in tables.rows["stack"] if own.items() <= row.items()]
+        parent = (known or [tables.add("stack", **own)])[0]["id"]
+    weight = (end - begin) * UNIT_PS
+    facts = {"ts_ps": begin * UNIT_PS, "weight_ps": weight, "stack_id": parent, "is_main": main}
+    tables.add("stack_sample", cpu_ps=None if cpu is None else round(cpu * weight), **facts)
+
+
+def a_slow_loader(*path: tuple[str, str, str], cpu: float) -> Tables:
+    """A step of 40 units that launches all the time; another thread has a stack for 30 of them."""
+    tables = draw("""
+step       train  : [0.....................................]
+cpu/python thread : [FunctionRun...........................]
+""")
+    looked(tables, 1, 41, MAIN, EXECUTE, main=True, cpu=cpu)
+    looked(tables, 6, 36, *path, main=False)
+    return tables
+
+
+def test_launching_beside_a_loader_in_python_is_input_as_far_as_no_processor_was_there():
+    """It ran for 16 of 40: the 24 that are missing are lost beside the loader."""
+    tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, ("numpy/core/x.py", "sum", "library"), cpu=0.4)
+    assert parts(tables) == {0: {"dispatch": 16, "input": 24}}
+
+
+def test_no_more_is_lost_than_the_loader_ran():
+    assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=0.1)) == {0: {"dispatch": 10, "input": 30}}
+
+
+def test_a_thread_that_has_a_processor_launches():
+    assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=STARVED)) == {0: {"dispatch": 40}}
+
+
+def test_other_threads_hold_nobody_up():
+    """One of the program's own without a loader; a loader that waits for a queue or is in the framework."""
+    others = (
+        (("threading.py", "_bootstrap", "python"), ROWS),
+        (SCRIPT_OPS, ROWS, ("threading.py", "wait", "python")),
+        (SCRIPT_OPS, ROWS, EXECUTE),
+    )
+    for path in others:
+        assert parts(a_slow_loader(*path, cpu=0.1)) == {0: {"dispatch": 40}}
+
+
+def test_ops_that_call_python_for_the_input_tell_it_as_well():
+    """Without one sample of their thread."""
+    tables = draw("""
+step                 train  : [0.....................................]
+cpu/python           thread : [FunctionRun...........................]
+cpu/tf_data_iterator thread :      [f:PyFunc....................]
+""")
+    looked(tables, 1, 41, MAIN, EXECUTE, main=True, cpu=0.4)
+    assert parts(tables) == {0: {"dispatch": 16, "input": 24, "+input": 6}}
+
+
+def test_the_line_of_a_loader_is_where_its_python_runs():
+    tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, ("train.py", "tokens", "program"), cpu=0.1)
+    asked = Asked(tables)
+    stacks = places.sampled(asked, "r", "h")
+    found = places.of_loader(asked, stacks, [0], 0.5)
+    assert found == (places.Place("train.py", 7, "tokens"), places.Place("train.py", 7, "rows"), 1, 1, 0)
+    assert places.of_loader(asked, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
+
+
+def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
+    """PyTorch's loader without workers runs in the loop itself."""
+    tables = draw("step train : [0......................................]")
+    loader = ("torch/utils/data/dataloader.py", "_SingleProcessDataLoaderIter.__next__", "library")
+    looked(tables, 1, 43, MAIN, loader, ("data.py", "Faces.__getitem__", "program"), main=True)
+    asked = Asked(tables)
+    assert {row["label"] for row in reading.rows(asked).step_part} == {"input"}
+    found, called_from, *_ = places.of_label(asked, places.sampled(asked, "r", "h"), "input", [0])
+    assert (found, called_from) == (
+        places.Place("data.py", 7, "Faces.__getitem__"),
+        places.Place("train.py", 7, "main"),
+    )
+
+
+def test_a_wrapper_of_autograph_that_converts_nothing_compiles_nothing():
+    file, function, code = WRAPPER
+    assert labels.of_frame(file, function, code).label == "dispatch"
+    assert labels.of_frame(file, "converted_call", code).label == "compile"
+
+
+_edges = st.sets(st.integers(0, 40), max_size=10).map(
+    lambda edges: list(zip(sorted(edges)[::2], sorted(edges)[1::2], strict=False))
+)
+
+
+@given(
+    st.lists(st.sampled_from(("dispatch", "python", "compute", "input")), min_size=1, max_size=8),
+    _edges,
+    _edges,
+    st.floats(0, 1),
+)
+def test_no_time_is_lost_and_only_launching_beside_the_loader_changes(said, loading, spans, cpu):
+    made = [Piece(5 * n, 5 * n + 5, label, ("input",)) for n, label in enumerate(said)]
+    ran = [Ran(begin, end, round(cpu * (end - begin))) for begin, end in spans]
+    found = list(handed_over(lambda: iter(made), loading, ran))
+    at = 0
+    for piece in found:
+        assert piece.from_ps == at < piece.to_ps
+        at = piece.to_ps
+        was = made[piece.from_ps // 5].label
+        if piece.label != was:
+            assert (was, piece.label, piece.hidden) == ("dispatch", "input", ())
+            assert any(begin <= piece.from_ps and piece.to_ps <= end for begin, end in loading)
+    assert at == 5 * len(said)
