@@ -161,18 +161,6 @@ class Hierarchy:
             here = found
         return here
 
-    def scopes(self, depth: int) -> list[str]:
-        """Paths of all scopes with at most `depth` - 1 others around them."""
-        found: list[str] = []
-        left = [(self.root, 0)]
-        while left:
-            here, around = left.pop()
-            if around < depth:
-                inner = [child for child in here.children.values() if child.children]
-                found += [one.path for one in inner]
-                left += [(one, around + 1) for one in inner]
-        return found
-
     def search(self, text: str, most: int) -> tuple[list[str], int]:
         """Nodes with a text in their name or type, whatever its case: the first of them, and how many."""
         wanted = text.lower()

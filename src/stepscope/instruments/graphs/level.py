@@ -109,6 +109,36 @@ def level(
     return Level(boxes, [Edge(a, b, count) for (a, b), count in between.items()], inside, outside)
 
 
+def alike(scope: Scope, *, fold: bool = True) -> list[list[Scope]]:
+    """What is directly in a scope: blocks that are alike together when there are enough of them, all else
+    alone. fold: False leaves all of it alone."""
+    if not fold:
+        return [[child] for child in scope.children.values()]
+    kinds: dict[bytes, list[Scope]] = {}
+    for child in scope.children.values():
+        kinds.setdefault(child.shape, []).append(child)
+    found: list[list[Scope]] = []
+    for group in kinds.values():
+        # Single ops differ in what they take; blocks are alike when they hold the same.
+        together = len(group) >= ALIKE and bool(group[0].children)
+        found += [group] if together else [[one] for one in group]
+    return found
+
+
+def to_depth(top: Scope, depth: int, *, fold: bool = True) -> list[str]:
+    """Paths of the scopes to open so that `depth` of them are seen inside of each other. fold: blocks that
+    are alike stay closed."""
+    found: list[str] = []
+    left = [(top, 1)]
+    while left:
+        here, around = left.pop()
+        if around < depth:
+            inner = [group[0] for group in alike(here, fold=fold) if len(group) == 1 and group[0].children]
+            found += [one.path for one in inner]
+            left += [(one, around + 1) for one in inner]
+    return found
+
+
 def _places(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
     """Left and upper edges. A layer that is much wider than the drawing would be high takes several rows."""
     layers, lefts = _core.layered_layout(widths, edges)
@@ -173,16 +203,11 @@ def _shown(root: Scope, opened: frozenset[str], fold: bool) -> Iterator[tuple[Sc
     left = [root]
     while left:
         here = left.pop()
-        kinds: dict[bytes, list[Scope]] = {}
-        for child in here.children.values():
-            kinds.setdefault(child.shape, []).append(child)
-        for alike in kinds.values():
-            # Single ops differ in what they take; blocks are alike when they hold the same.
-            foldable = fold and len(alike) >= ALIKE and bool(alike[0].children)
-            if foldable and not any(one.path in opened for one in alike):
-                yield alike[0], alike[1:]
+        for group in alike(here, fold=fold):
+            if len(group) > 1 and not any(one.path in opened for one in group):
+                yield group[0], group[1:]
                 continue
-            for one in alike:
+            for one in group:
                 if one.children and one.path in opened:
                     left.append(one)
                     if one.op_type is not None:

@@ -1,0 +1,185 @@
+"""stepscope graph PATH…: a graph by its scopes, as a tree or as a drawing."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope.cli.arguments import (
+    Parser,
+    add_output,
+    add_paths,
+    add_reading,
+    add_showing,
+    need_csv,
+    need_paths,
+)
+from stepscope.cli.console import Console
+from stepscope.errors import NothingFound, UsageError
+from stepscope.presenters.plain import shorten
+
+if TYPE_CHECKING:
+    from stepscope.instruments.graphs import Hierarchy, Scope
+    from stepscope.session.trace import Trace
+
+ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .dot or .json"
+EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, and folders of `stepscope
+record`. Where there are several graphs, the largest is shown: --graph chooses another, and --list lists
+them. Times are those of the run's ops, where it has some. A drawing has the same layout as the page's."""
+MOST_DEPTH = 32
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser(
+        "graph", ABOUT, "stepscope graph PATH… [--scope S] [--depth N] [-o FILE] [options]", EPILOG
+    )
+    add_paths(parser)
+    chosen = parser.add_argument_group("what to show")
+    chosen.add_argument("--list", action="store_true", help="list the graphs and do nothing else")
+    chosen.add_argument("--graph", metavar="NAME", help="show the graph of this name")
+    chosen.add_argument("--scope", metavar="S", help="show what is in this scope")
+    chosen.add_argument("--depth", metavar="N", type=int, help="open so many scopes inside of each other (1)")
+    chosen.add_argument("--no-fold", action="store_true", help="show every block, also those that are alike")
+    chosen.add_argument("--path", metavar=("FROM", "TO"), nargs=2, help="show the way between two nodes")
+    add_output(parser, "file to draw to: .svg, .dot or .json")
+    add_reading(parser)
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints or draws a graph."""
+    need_paths(options, "graph")
+    need_csv(options, options.format == "csv")
+    ending = _ending(options)
+    depth = 1 if options.depth is None else options.depth
+    if not 1 <= depth <= MOST_DEPTH:
+        raise UsageError("There is no such depth", seen=f"--depth {depth}", todo=f"give 1 to {MOST_DEPTH}")
+    from stepscope.cli.reading import opened
+    from stepscope.cli.showing import show
+    from stepscope.instruments import graphs
+    from stepscope.report import graph as report
+
+    with opened(options, console) as (trace, bar):
+        every = _graphs(trace)
+        if options.list:
+            bar.stop()
+            _list(every, options, console)
+            return 0
+        row = _chosen(every, options.graph)
+        found = graphs.Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
+        bar.stop()
+    name = f"{row['run_id']} / {row['graph']}"
+    if options.path is not None:
+        path = _way(found, *options.path)
+        show(report.way(name, found, path), options, console)
+        return 0
+    top = _scope(found, options.scope)
+    fold = not options.no_fold
+    if ending is None:
+        show(report.build(name, found, top, depth, fold=fold), options, console)
+        return 0
+    _draw(found, top, depth, fold, name, options, console)
+    return 0
+
+
+def _ending(options: argparse.Namespace) -> str | None:
+    if options.output is None:
+        return None
+    if options.list or options.path is not None:
+        raise UsageError(
+            "Only a graph can be drawn",
+            seen=f"-o {options.output} with {'--list' if options.list else '--path'}",
+            todo="drop one of them; --format json prints the same for programs",
+        )
+    ending = Path(options.output).suffix.lower()
+    if ending not in (".svg", ".dot", ".json"):
+        raise UsageError(
+            "Nothing says what kind of drawing to write",
+            seen=f"a file name that ends in {ending or 'nothing'}",
+            todo="give -o a name that ends in .svg, .dot or .json",
+        )
+    return ending
+
+
+def _graphs(trace: Trace) -> list[dict[str, Any]]:
+    from stepscope.library.statements import statement
+
+    result = trace.query(statement("page_graphs"))
+    found = [dict(zip(result.columns, row, strict=True)) for row in result.rows()]
+    if not found:
+        raise NothingFound(
+            "There is no graph in these recordings.",
+            seen="no GraphDef, SavedModel or partition graph",
+            todo="give a graph file, RunMetadata with partition graphs, or a folder of `stepscope record`",
+        )
+    return found
+
+
+def _chosen(every: list[dict[str, Any]], name: str | None) -> dict[str, Any]:
+    if name is None:
+        return every[0]
+    for row in every:
+        if row["graph"] == name:
+            return row
+    raise _none("graph", name, [str(row["graph"]) for row in every], "--list lists them")
+
+
+def _scope(found: Hierarchy, path: str | None) -> Scope:
+    if path is None:
+        return found.root
+    from stepscope.instruments.graphs import to_depth
+
+    scope = found.scope(path.strip("/"))
+    if scope is None:
+        near = to_depth(found.root, 3, fold=False)
+        raise _none("scope", path, near, "`stepscope graph PATH` lists the scopes")
+    return scope
+
+
+def _way(found: Hierarchy, start: str, end: str) -> list[str]:
+    for name in (start, end):
+        if name not in found.nodes:
+            raise _none("node", name, list(found.nodes), "names are whole, with their scopes")
+    return found.way(start, end)
+
+
+def _none(what: str, name: str, known: list[str], todo: str) -> NothingFound:
+    import difflib
+
+    near = difflib.get_close_matches(name, known[:20_000], 1)
+    hint = f"did you mean {shorten(near[0], 200)}? " if near else ""
+    return NothingFound(f"There is no such {what}.", seen=shorten(name, 200), todo=f"{hint}{todo}")
+
+
+def _list(every: list[dict[str, Any]], options: argparse.Namespace, console: Console) -> None:
+    from stepscope.cli.query import write_rows
+
+    columns = ("run_id", "graph", "nodes")
+    rows = [tuple(row[column] for column in columns) for row in every]
+    write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)
+
+
+def _draw(
+    found: Hierarchy,
+    top: Scope,
+    depth: int,
+    fold: bool,
+    name: str,
+    options: argparse.Namespace,
+    console: Console,
+) -> None:
+    from stepscope import units
+    from stepscope.exporters.staging import staged
+    from stepscope.instruments import graphs
+    from stepscope.presenters import drawings
+
+    level = graphs.level(found, graphs.to_depth(top, depth, fold=fold), fold=fold, within=top)
+    out = Path(options.output)
+    with staged(out, force=options.force) as part:
+        title = f"{name} / {top.path}" if top.path else name
+        text = drawings.FORMS[out.suffix.lower()](level, title)
+        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    console.say(f"wrote {options.output}: {units.count(len(level.boxes), 'box', 'boxes')}")

@@ -1,0 +1,84 @@
+"""A graph as a report: its scopes with what they hold, or the way between two of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stepscope import units
+from stepscope.instruments.graphs import Hierarchy, Scope, alike
+from stepscope.report.parts import Column, Node, Report, Section, Table, Tree
+
+MOST_LINES = 5_000
+_COLUMNS = (
+    Column("nodes", "int", "Nodes", "nodes in it, itself included"),
+    Column("time_ps", "ps", "Time", "own time of its ops, all executions"),
+    Column("output_bytes", "bytes", "Outputs", "outputs of its nodes"),
+    Column("op_type", "text", "Op type"),
+    Column("device", "text", "Device"),
+)
+_WAY = (
+    Column("name", "text", "Node"),
+    Column("op_type", "text", "Op type"),
+    Column("device", "text", "Device"),
+    Column("time_ps", "ps", "Time", "own time, all executions"),
+)
+
+
+def build(name: str, graph: Hierarchy, top: Scope, depth: int, *, fold: bool = True) -> Report:
+    """The scopes of a graph, `depth` of them inside of each other. top: begins there. fold: siblings that
+    are alike are one line."""
+    nodes: list[Node] = []
+    lines = 0
+    left = [(group, 0) for group in reversed(_inside(top, fold))]
+    while left:
+        group, around = left.pop()
+        lines += 1
+        if lines <= MOST_LINES:
+            nodes.append(_line(group, around))
+        if around + 1 < depth:
+            left += [(inner, around + 1) for inner in reversed(_inside(group[0], fold))]
+    where = f"{name}, {top.path}" if top.path else name
+    edges = units.count(len(graph.edges), "edge")
+    headline = f"{units.count(graph.root.nodes, 'node')} and {edges}."
+    answer = []
+    if top.path:
+        answer.append(f"{units.count(top.nodes, 'node')} in this scope.")
+    if graph.dangling:
+        answer.append(f"{units.count(graph.dangling, 'other edge')} from or to nodes that the graph lacks.")
+    if lines > MOST_LINES:
+        answer.append(f"{lines - MOST_LINES:,} more lines: choose a scope, or a smaller depth.")
+    tree = Tree(_COLUMNS, tuple(nodes))
+    return Report(where, (headline,), (Section("graph", "Graph", "", tuple(answer), tree=tree),))
+
+
+def way(name: str, graph: Hierarchy, path: Sequence[str]) -> Report:
+    """The nodes of a path, in the order of the edges."""
+    found = [graph.nodes[one] for one in path]
+    rows = tuple((one.path, one.op_type, one.device, one.own_ps) for one in found)
+    headline = (
+        f"The shortest path has {units.count(len(rows), 'node')}."
+        if rows
+        else "No path along the edges leads from one of these nodes to the other."
+    )
+    return Report(name, (headline,), (Section("way", "Path", table=Table(_WAY, rows, len(rows))),))
+
+
+def _inside(scope: Scope, fold: bool) -> list[list[Scope]]:
+    """What is directly in a scope, the slowest and then the largest first."""
+    return sorted(
+        alike(scope, fold=fold),
+        key=lambda group: (-sum(one.time_ps for one in group), -sum(one.nodes for one in group)),
+    )
+
+
+def _line(group: Sequence[Scope], depth: int) -> Node:
+    one = group[0]
+    values = (
+        sum(each.nodes for each in group),
+        sum(each.time_ps for each in group) or None,
+        sum(each.output_bytes for each in group) or None,
+        one.op_type,
+        one.device or None,
+    )
+    about = f"and {units.count(len(group) - 1, 'block')} like it" if len(group) > 1 else ""
+    return Node(depth, one.name or "(no name)", values, about=about)
