@@ -143,11 +143,12 @@ def hlo_module(data: builtins.bytes) -> builtins.dict[str, Any]:
     (index of an instruction or None) and costs; instruction_rows, a computation after the other: dicts with
     computation (index), name, opcode, shape, shape_bytes, operands (indexes; None for one that is missing),
     called (indexes of computations; the body of a loop before its condition), number (of a parameter or
-    tuple element), op_name, op_type, frame (number from 1, or 0), fusion_kind, target, direction, sharding,
-    config, after (control dependencies), trip_count and costs; frames as in hlo_instructions; buffers: None,
-    or logical (id, size, instruction, instruction id, shape index), allocations (index, size, class, aliased,
-    parameter, color, [(buffer, offset, size)]), traces (bytes needed, instruction at the peak, allocation
-    that holds the buffers, allocation that the file names)."""
+    tuple element, or the value of a constant that is one integer), id (as buffers name it), op_name, op_type,
+    frame (number from 1, or 0), fusion_kind, target, direction, sharding, config, after (control
+    dependencies), trip_count and costs; frames as in hlo_instructions; buffers: None, or logical (id, size,
+    instruction, instruction id, shape index), allocations (index, size, class, aliased, parameter, color,
+    [(buffer, offset, size)]), traces (bytes needed, instruction at the peak, allocation that holds the
+    buffers, allocation that the file names, [(buffer that lives at the peak, size)])."""
 
 def tf_timeline(
     input: Input, *, dataflow: bool, memory: bool, op_time: str

@@ -142,7 +142,7 @@ def rows(module: dict[str, Any]) -> dict[str, dict[str, Any]]:
     instructions, frames = module["instruction_rows"], module["frames"]
     found = {}
     for row in instructions:
-        made = dict(row)
+        made = {key: value for key, value in row.items() if key != "id"}  # text says none
         made["computation"] = computations[row["computation"]]
         made["called"] = [computations[at] for at in row["called"]]
         made["operands"] = [instructions[at]["name"] for at in row["operands"]]

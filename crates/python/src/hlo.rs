@@ -222,7 +222,8 @@ fn instructions<'py>(
             row.set_item("sharding", &more.sharding)?;
             row.set_item("config", &more.config)?;
             row.set_item("after", present(&more.after))?;
-            row.set_item("trip_count", one.trip_count())?;
+            row.set_item("trip_count", module.trip_count(one))?;
+            row.set_item("id", one.id)?;
             set_cost(&row, &costs.instructions[at], &costs.ran[at])?;
             made.append(row)?;
         }
@@ -261,7 +262,7 @@ fn buffers<'py>(py: Python<'py>, found: &Buffers) -> PyResult<Bound<'py, PyDict>
     let traces: Vec<_> = found
         .replays()
         .into_iter()
-        .map(|one| (one.needed, one.at, one.allocation, one.said))
+        .map(|one| (one.needed, one.at, one.allocation, one.said, one.held))
         .collect();
     made.set_item("traces", traces)?;
     Ok(made)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
-from stepscope.errors import UsageError
+from stepscope.errors import NothingFound, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.report import Report
 
 ABOUT = "the memory peak, what holds it, and what would lower it"
 EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), PyTorch's memory
-timelines and pprof's profiles of memory (JAX's device_memory_profile), and derives from partition graphs
-how long each tensor had to live. Lines of the program come from an op log (in the folder of `stepscope
-record`, or a tfprof_log beside the recording) and from PyTorch's stacks. Every block is a row of the table
+timelines, pprof's profiles of memory (JAX's device_memory_profile) and the buffers of programs in dump
+folders of XLA, and derives from partition graphs how long each tensor had to live. Lines of the program come
+from an op log (in the folder of `stepscope record`, or a tfprof_log beside the recording), from PyTorch's
+stacks and from XLA's programs. Every block is a row of the table
 buffer:
 
   stepscope query PATH "SELECT op_name, bytes FROM buffer WHERE at_peak ORDER BY bytes DESC"
@@ -54,12 +59,19 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.library.statements import statement
     from stepscope.report import memory
 
-    with opened(options, console) as (trace, bar):
-        found = allocators.find(trace.query)
-        steps = by_step.windows(trace.query) if found else {}
-        durations = whatif.durations(trace.query) if found else {}
-        unread = trace.query(statement("unread_op_logs")).rows() if found else []
-        bar.stop()
+    try:
+        with opened(options, console) as (trace, bar):
+            found = allocators.find(trace.query)
+            steps = by_step.windows(trace.query) if found else {}
+            durations = whatif.durations(trace.query) if found else {}
+            unread = trace.query(statement("unread_op_logs")).rows() if found else []
+            bar.stop()
+    except NothingFound:
+        compiled = _compiled(options)
+        if compiled is None:
+            raise
+        show(compiled, options, console)
+        return 0
     asked = [
         (
             one,
@@ -82,6 +94,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(f"  to do: {memory.TODO}")
         return 2
     return 0
+
+
+def _compiled(options: argparse.Namespace) -> Report | None:
+    """The memory of compiled programs, for paths without a recording that are dump folders of XLA."""
+    from stepscope.instruments.xla import memory
+    from stepscope.report import compiled_memory
+
+    try:
+        programs, total = memory.find(options.paths)
+    except (NothingFound, OSError):
+        return None
+    return compiled_memory.build(programs, total, " ".join(options.paths)) if programs else None
 
 
 def _search(option: str, pattern: str | None) -> Callable[[str], bool] | None:

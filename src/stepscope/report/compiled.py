@@ -56,7 +56,7 @@ def build(found: Dumps, name: str, all: bool = False) -> Report:
 
 def _raw(row: Mapping[str, Any]) -> dict[str, Any]:
     """A module for programs; every figure in the unit that its key names."""
-    left_out = ("pass", "pass_number", "before", "changed", "unchanged_passes")
+    left_out = ("path", "pass", "pass_number", "before", "changed", "unchanged_passes")
     return {key: value for key, value in row.items() if key not in left_out}
 
 

@@ -237,6 +237,7 @@ def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
     named = file.named
     assert named is not None
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
+    row["path"] = file.path
     name = said["name"] if said else named.module
     row.update(
         {

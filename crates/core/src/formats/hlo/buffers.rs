@@ -152,9 +152,15 @@ impl Buffers {
                 .into_iter()
                 .max_by_key(|&(at, votes)| (votes, usize::MAX - at));
             let (needed, event) = needed(trace, &sizes);
+            let held = if needed > 0 {
+                live_after(trace, event, &sizes)
+            } else {
+                Vec::new()
+            };
             Replay {
                 needed,
                 at: trace.events[event].3.clone(),
+                held,
                 allocation: most.map(|(at, _)| self.allocations[at].index),
                 said: trace.said,
             }
@@ -170,10 +176,39 @@ pub struct Replay {
     pub needed: i64,
     /// Name of the instruction at which they do.
     pub at: String,
+    /// Buffers that live then, with their sizes, the largest first.
+    pub held: Vec<(i64, i64)>,
     /// Number of the allocation that holds the buffers.
     pub allocation: Option<i64>,
     /// Number of the allocation that the file names.
     pub said: i64,
+}
+
+/// The buffers that live after an event, each under the first that took its memory; the largest first.
+fn live_after(trace: &Trace, event: usize, sizes: &FxHashMap<i64, i64>) -> Vec<(i64, i64)> {
+    let mut owner: FxHashMap<i64, i64> = FxHashMap::default();
+    let mut holders: FxHashMap<i64, i64> = FxHashMap::default();
+    for (kind, buffer, with, _) in &trace.events[..=event] {
+        let held = match kind {
+            2 => owner.get(with).copied().unwrap_or(*with),
+            1 => owner.get(buffer).copied().unwrap_or(*buffer),
+            _ => *buffer,
+        };
+        if *kind != 1 {
+            owner.insert(*buffer, held);
+        }
+        let count = holders.entry(held).or_insert(i64::from(*kind == 1));
+        match kind {
+            0 => *count = 1,
+            1 => *count -= 1,
+            _ => *count += 1,
+        }
+    }
+    let live = holders.into_iter().filter(|&(_, count)| count > 0);
+    let size = |of: i64| sizes.get(&of).copied().unwrap_or_default();
+    let mut found: Vec<(i64, i64)> = live.map(|(buffer, _)| (buffer, size(buffer))).collect();
+    found.sort_unstable_by_key(|&(buffer, size)| (std::cmp::Reverse(size), buffer));
+    found
 }
 
 /// Most bytes that live at once, and the event after which they do.
@@ -371,6 +406,7 @@ mod tests {
         let replay = Replay {
             needed: 130,
             at: "d".into(),
+            held: vec![(1, 100), (2, 30)],
             allocation: Some(9),
             said: 0,
         };

@@ -297,7 +297,7 @@ fn cost(module: &Module, one: &Instruction, inner: &[(Cost, Ran)], reads: &Reads
         "call" | "async-start" => sub(0),
         "while" => {
             let ((body, body_ran), (condition, condition_ran)) = (sub(0), sub(1));
-            let ran = match one.trip_count() {
+            let ran = match module.trip_count(one) {
                 Some(times) => {
                     let times = times as f64;
                     body_ran.times(times).plus(condition_ran.times(times + 1.0))

@@ -92,8 +92,10 @@ pub struct Instruction {
     pub operands: Vec<u32>,
     /// The computations that it calls, in [`Module::computations`]; a loop's body comes before its condition.
     pub called: Vec<u32>,
-    /// Number of a parameter, or of the element that is taken from a tuple.
+    /// Number of a parameter, or of the element that is taken from a tuple; value of a constant that is one integer.
     pub number: Option<i64>,
+    /// Its number in a proto, by which buffers name it.
+    pub id: i64,
     /// Dimensions that it works along.
     pub dimensions: Vec<i64>,
     /// The framework's name of the op; may be empty.
@@ -315,8 +317,8 @@ impl Instruction {
         self.more.get_or_insert_default()
     }
 
-    /// How often a loop goes round, where the compiler has found out.
-    pub fn trip_count(&self) -> Option<u64> {
+    /// How often a loop goes round, where the compiler has found out and says so.
+    fn known_trip_count(&self) -> Option<u64> {
         let config = &self.more.as_ref()?.config;
         let (_, behind) = config.split_once("\"known_trip_count\"")?;
         let (_, behind) = behind.split_once("\"n\"")?;
@@ -330,6 +332,67 @@ impl Module {
     /// The operand of an instruction, if it has so many and the file has it.
     pub fn operand(&self, of: &Instruction, at: usize) -> Option<&Instruction> {
         self.instructions.get(*of.operands.get(at)? as usize)
+    }
+
+    /// How often a loop goes round: as the compiler says, or else as the loop itself says that counts from one
+    /// constant to another.
+    pub fn trip_count(&self, of: &Instruction) -> Option<u64> {
+        if of.opcode != "while" {
+            return None;
+        }
+        of.known_trip_count().or_else(|| self.counted(of))
+    }
+
+    /// Trips of `for i in (start..end).step_by(step)`, which frameworks make.
+    fn counted(&self, of: &Instruction) -> Option<u64> {
+        let root = |at: usize| {
+            let found = self.computations.get(self.called(of, at)?)?.root?;
+            self.instructions.get(found)
+        };
+        // A constant that is one integer, itself or carried round the loop unchanged, is known only if it is here.
+        let constant = |one: &Instruction| (one.opcode == "constant").then_some(one.number?);
+        let compare = root(1).filter(|one| one.opcode == "compare")?;
+        if compare.more.as_ref()?.direction != "LT" {
+            return None;
+        }
+        let (counter, end) = (
+            self.operand(compare, 0)?,
+            constant(self.operand(compare, 1)?)?,
+        );
+        let at = usize::try_from(
+            counter
+                .number
+                .filter(|_| counter.opcode == "get-tuple-element")?,
+        )
+        .ok()?;
+        let next = self.operand(root(0).filter(|one| one.opcode == "tuple")?, at)?;
+        if next.opcode != "add" {
+            return None;
+        }
+        let (one, other) = (self.operand(next, 0)?, self.operand(next, 1)?);
+        let (counted, step) = match (constant(one), constant(other)) {
+            (None, Some(step)) => (one, step),
+            (Some(step), None) => (other, step),
+            _ => return None,
+        };
+        let same = counted.opcode == "get-tuple-element" && counted.number == counter.number;
+        let carried = self.operand(counted, 0)?.opcode == "parameter";
+        let mut start = self.operand(of, 0).filter(|one| one.opcode == "tuple")?;
+        start = self.operand(start, at)?;
+        while start.opcode == "copy" && start.operands.first() < Some(&MISSING) {
+            let copied = self.operand(start, 0)?;
+            if std::ptr::eq(copied, start) || copied.opcode == "copy" {
+                return None;
+            }
+            start = copied;
+        }
+        let start = constant(start)?;
+        let length = i128::from(end) - i128::from(start);
+        if !same || !carried || step < 1 || length < 0 {
+            return None;
+        }
+        let step = i128::from(step);
+        u64::try_from((length + step - 1) / step).ok()
     }
 
     /// What the instruction's called computation is.
@@ -358,10 +421,10 @@ mod tests {
     #[test]
     fn the_trip_count_is_in_the_configuration() {
         let mut one = Instruction::default();
-        assert_eq!(one.trip_count(), None);
+        assert_eq!(one.known_trip_count(), None);
         one.more().config = r#"{"known_trip_count":{"n":"32"},"x":1}"#.into();
-        assert_eq!(one.trip_count(), Some(32));
+        assert_eq!(one.known_trip_count(), Some(32));
         one.more().config = r#"{"known_trip_count": {"n": 7}}"#.into();
-        assert_eq!(one.trip_count(), Some(7));
+        assert_eq!(one.known_trip_count(), Some(7));
     }
 }

@@ -13,6 +13,7 @@ use super::model::{
 use super::program::{Frame, damaged, each, frames, number, text};
 use super::shape::{Budget, Element, Layout, Shape};
 use super::sharding;
+use super::text::is_integer;
 use crate::error::{Error, Kind, Result};
 use crate::proto::wire::{Field, Value, length, skip, tag, varint};
 use rustc_hash::FxHashMap;
@@ -272,6 +273,7 @@ fn computation(
 fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Result<Raw> {
     let mut raw = Raw::default();
     let read = &mut raw.read;
+    let mut literal = None;
     each(field, |part| {
         match part.number {
             1 => read.name = text(&part),
@@ -293,6 +295,7 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
                 }
                 Ok(())
             })?,
+            8 => literal = Some(part),
             9 | 13 if part.u64().is_some_and(|it| it > 0) => read.number = part.i64(),
             11 => read.more().fusion_kind = text(&part),
             14 => numbers(&part, &mut read.dimensions)?,
@@ -358,7 +361,29 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
     } else {
         raw.read.number = None;
     }
+    raw.read.id = raw.id;
+    if let Some(literal) =
+        literal.filter(|_| is_integer(&raw.read.shape) && raw.read.opcode == "constant")
+    {
+        raw.read.number = integer(&literal)?;
+    }
     Ok(raw)
+}
+
+/// The one integer of a `LiteralProto`: s32s 4, s64s 5, u32s 6, u64s 7.
+fn integer(field: &Field<'_>) -> Result<Option<i64>> {
+    let mut found = None;
+    each(field, |part| {
+        if let 4..=7 = part.number {
+            let first = part.varints().next().transpose().map_err(damaged)?;
+            found = first.and_then(|it| match part.number {
+                7 => i64::try_from(it).ok(),
+                _ => Some(it as i64),
+            });
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn window_dim(field: &Field<'_>) -> Result<WindowDim> {

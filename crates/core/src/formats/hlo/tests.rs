@@ -149,3 +149,41 @@ fn brackets_that_nothing_closes_take_no_time() {
     assert_eq!((found.instructions.len(), found.lost), (1, 200_000));
     assert!(started.elapsed().as_secs() < 5);
 }
+
+#[test]
+fn loops_that_count_say_how_often_they_go_round() {
+    let untold = LOOP.replace(", backend_config={\"known_trip_count\":{\"n\":\"5\"}}", "");
+    assert_ne!(untold, LOOP);
+    let trips = |text: &str| {
+        let found = module(text.as_bytes()).expect("a module");
+        let loops = found
+            .instructions
+            .iter()
+            .filter(|one| one.opcode == "while");
+        loops
+            .map(|one| found.trip_count(one))
+            .next()
+            .expect("a loop")
+    };
+    assert_eq!(trips(&untold), Some(5));
+    assert_eq!(
+        trips(&untold.replace("one = s32[] constant(1)", "one = s32[] constant(2)")),
+        Some(3)
+    );
+    assert_eq!(
+        trips(&untold.replace("zero = s32[] constant(0)", "zero = s32[] constant(5)")),
+        Some(0)
+    );
+    for (from, to) in [
+        ("one = s32[] constant(1)", "one = s32[] constant(-1)"),
+        ("direction=LT", "direction=NE"),
+        ("zero = s32[] constant(0)", "zero = s32[] copy(%a)"),
+        ("add(%i, %one)", "add(%next, %one)"),
+        (
+            "n = s32[] constant(5)",
+            "n = s32[] get-tuple-element(%q), index=1",
+        ),
+    ] {
+        assert_eq!(trips(&untold.replace(from, to)), None, "{to}");
+    }
+}

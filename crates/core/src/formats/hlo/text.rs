@@ -8,7 +8,7 @@ use super::model::{
 };
 use super::program::Frame;
 use super::scan::{Cursor, integer, integers, last_name, odd, unquoted};
-use super::shape::Budget;
+use super::shape::{Budget, Shape};
 use crate::error::{Error, Kind, Result};
 use rustc_hash::FxHashMap;
 
@@ -326,7 +326,7 @@ fn instruction<'a>(
     let literal = word == b"constant";
     loop {
         let value = cursor.value(b",)")?.trim_ascii();
-        if word == b"parameter" {
+        if word == b"parameter" || literal && is_integer(&read.shape) {
             read.number = integer(value);
         } else if !value.is_empty() && !literal {
             line.operands.push(last_name(value));
@@ -353,6 +353,12 @@ fn instruction<'a>(
             attribute(line, key, value);
         }
     }
+}
+
+/// Whether a constant of this shape is one integer.
+pub(super) fn is_integer(shape: &Shape) -> bool {
+    let name = shape.element.name();
+    shape.dims.is_empty() && matches!(name, "s32" | "s64" | "u32" | "u64")
 }
 
 /// Names in braces, or one without.

@@ -1,0 +1,163 @@
+"""Memory of the programs in a dump folder as a report: classes, heaps, and who holds the peak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope import units
+from stepscope.report.parts import Column, Report, Section, Table
+
+if TYPE_CHECKING:
+    from stepscope.instruments.xla.memory import Program
+
+_MOST = 10
+_CLASSES = (
+    Column("of", "text", "Memory", "what it is for"),
+    Column("bytes", "bytes", "Size"),
+    Column("share", "ratio", "Share", "of all that a run takes"),
+)
+_HEAPS = (
+    Column("needed_bytes", "bytes", "Needed", "the most that lives at once"),
+    Column("reserved_bytes", "bytes", "Reserved", "size of the allocation"),
+    Column("at", "text", "Peak at", "instruction after which the most lives"),
+    Column("allocation", "int", "Allocation", "the one that holds the buffers of this heap"),
+    Column("named_allocation", "int", "In the file", "the allocation that the file names; wrong on the CPU"),
+)
+_HOLDERS = (
+    Column("name", "text", "Holder"),
+    Column("bytes", "bytes", "Held"),
+    Column("share", "ratio", "Share", "of the peak"),
+    Column("buffers", "int", "Buffers"),
+)
+_BUFFERS = (
+    Column("of", "text", "Memory", "what it is for"),
+    Column("bytes", "bytes", "Size"),
+    Column("instruction", "text", "Instruction"),
+    Column("shape", "text", "Shape"),
+    Column("op_name", "text", "Op"),
+    Column("line", "text", "Line"),
+)
+_WORDS = {
+    "parameter": "parameters",
+    "output": "outputs",
+    "constant": "constants",
+    "thread_local": "memory of threads",
+    "temp": "temporaries",
+}
+
+
+def build(programs: Sequence[Program], total: int, name: str) -> Report:
+    """The report. total: programs that there are, of which the largest are given. name: what was read."""
+    largest = programs[0]
+    told = [_peak(largest)]
+    if total > len(programs):
+        told.append(f"{units.count(total - len(programs), 'smaller program')} left out.")
+    sections = tuple(_section(one) for one in programs)
+    return Report(
+        title=f"{name}: memory of {units.count(total, 'compiled program')}",
+        headline=tuple(told),
+        sections=sections,
+        next_commands=(f"stepscope xla dumps {name}",),
+        document={"programs": [_raw(one) for one in programs]},
+    )
+
+
+def _raw(one: Program) -> dict[str, Any]:
+    """A program for programs, with the sizes as memory_analysis() names them."""
+    classes = one.classes
+    return {
+        "module": one.module,
+        "id": one.id,
+        "file": one.file,
+        "argument_size_in_bytes": classes["parameter"],
+        "output_size_in_bytes": classes["output"] + classes["alias"],
+        "alias_size_in_bytes": classes["alias"],
+        "temp_size_in_bytes": classes["temp"],
+        "constant_bytes": classes["constant"],
+        "thread_local_bytes": classes["thread_local"],
+        "peak_bytes": one.peak_bytes,
+        "peak_memory_in_bytes": one.jax_peak_bytes,
+        "heaps": [heap._asdict() for heap in one.heaps],
+    }
+
+
+def _name(one: Program) -> str:
+    return one.module if one.id is None else f"{one.module} ({one.id})"
+
+
+def _peak(one: Program) -> str:
+    return f"{_name(one)} takes {units.show(one.peak_bytes, 'bytes')} while it runs."
+
+
+def _section(one: Program) -> Section:
+    """A program: its classes, heaps, and holders by op, line and buffer."""
+    peak = max(one.peak_bytes, 1)
+    classes = sorted(((name, one.classes[key]) for key, name in _WORDS.items()), key=lambda row: -row[1])
+    rows = tuple((name, size, size / peak) for name, size in classes if size)
+    parts = [
+        Section("memory_classes", "Classes", "What is it for?", table=Table(_CLASSES, rows, len(rows))),
+    ]
+    if one.heaps:
+        heaps = tuple(tuple(heap) for heap in one.heaps)
+        table = Table(_HEAPS, heaps, len(heaps))
+        parts.append(Section("memory_heaps", "Heap", "How much is needed at once?", tuple(_heap(one)), table))
+    for what, title in (("op", "By op"), ("line", "By line")):
+        found = _held(one, what)
+        parts.append(Section(f"memory_by_{what}", f"{title}, at the peak", "Who holds it?", table=found))
+    buffers = tuple(
+        (
+            _WORDS[held.of],
+            held.bytes,
+            held.instruction,
+            held.shape,
+            held.op_name,
+            f"{held.file}:{held.line}" if held.file else None,
+        )
+        for held in one.holders[:_MOST]
+    )
+    table = Table(_BUFFERS, buffers, len(one.holders))
+    parts.append(Section("memory_buffers", "Largest buffers", "What is large?", table=table))
+    return Section(
+        "program_memory",
+        "Memory",
+        "What does a run take, and who holds it?",
+        tuple(_sentences(one)),
+        subject=_name(one),
+        parts=tuple(parts),
+    )
+
+
+def _held(one: Program, what: str) -> Table:
+    from stepscope.instruments.xla import memory
+
+    found = memory.by(one.holders, what)
+    total = max(sum(size for _, size, _ in found), 1)
+    rows = tuple((name, size, size / total, count) for name, size, count in found[:_MOST])
+    return Table(_HOLDERS, rows, len(found))
+
+
+def _sentences(one: Program) -> list[str]:
+    told = [_peak(one)]
+    if one.classes["temp"] and one.jax_peak_bytes < one.peak_bytes:
+        without = units.show(one.jax_peak_bytes, "bytes")
+        told.append(
+            f"JAX's memory_analysis() calls {without} the peak on the CPU: it leaves temporaries out."
+        )
+    if alias := one.classes["alias"]:
+        told.append(f"Outputs take over {units.show(alias, 'bytes')} of the parameters.")
+    return told
+
+
+def _heap(one: Program) -> list[str]:
+    told = []
+    gaps = sum(max((heap.reserved_bytes or heap.needed_bytes) - heap.needed_bytes, 0) for heap in one.heaps)
+    if gaps:
+        told.append(
+            f"{units.show(gaps, 'bytes')} more are reserved than needed: alignment and fragmentation."
+        )
+    wrong = sum(heap.allocation not in (None, heap.named_allocation) for heap in one.heaps)
+    if wrong:
+        heaps, verb = units.count(wrong, "heap"), units.agree(wrong, "is", "are")
+        told.append(f"{heaps} {verb} joined by buffers, because the file names an allocation without them.")
+    return told
