@@ -17,7 +17,10 @@ from stepscope.cli.console import Console
 
 ABOUT = "what XLA compiled: dump folders, stages, passes and their cost"
 
-BELOW = ("dumps",)
+BELOW = (
+    "dumps",
+    "cost",
+)
 """The verbs below, in the order of the help."""
 
 

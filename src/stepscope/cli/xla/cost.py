@@ -1,0 +1,104 @@
+"""stepscope xla cost DIR…: flops and bytes of a program by instruction, op, scope or line, and what binds."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.console import Console
+from stepscope.errors import UsageError
+
+ABOUT = "flops and bytes of a program by instruction, op, scope or line, and what binds"
+EPILOG = """Loops count as often as they go round. A fusion is one instruction. With --peak, bound says
+whether the machine's compute or its memory takes longer, and bound_ps is the least time in picoseconds:
+
+  stepscope xla cost DIR --by line --peak 200G,40G      200 Gflop/s, 40 GB/s"""
+
+_SHOWN = (
+    *("name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share"),
+    *("bound", "bound_ps", "instructions", "file", "line"),
+)
+_SUFFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+_MOST = 25
+"""Rows of a table for people; --all shows the rest."""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("xla cost", ABOUT, "stepscope xla cost DIR… [options]", EPILOG)
+    parser.add_argument("paths", nargs="*", metavar="DIR", help="dump folders, or files of one")
+    parser.add_argument("--module", metavar="NAME", help="a module whose name contains NAME, not the largest")
+    parser.add_argument(
+        "--by",
+        choices=("instruction", "op", "scope", "line"),
+        default="instruction",
+        help="what a row is (%(default)s)",
+    )
+    parser.add_argument(
+        "--peak",
+        metavar="F,B",
+        type=_peaks,
+        help="flops and bytes a second that the machine does, such as 2T,90G",
+    )
+    parser.add_argument("--all", action="store_true", help=f"all rows, not the first {_MOST}")
+    add_showing(parser)
+    return parser
+
+
+def _peaks(text: str) -> tuple[float, float]:
+    found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in text.split(",")]
+    numbers = [float(one[1]) * _SUFFIX[one[2]] for one in found if one is not None]
+    if len(numbers) != 2 or len(found) != 2 or min(numbers) <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not two numbers above 0, such as 200G,40G")
+    return numbers[0], numbers[1]
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the rows, and says on stderr of which program they are."""
+    need_csv(options, options.format == "csv")
+    if not options.paths:
+        raise UsageError(
+            "No dump folder is given",
+            seen="no DIR",
+            todo="stepscope xla cost DIR; DIR is what --xla_dump_to named",
+        )
+    from stepscope import units
+    from stepscope.cli.query import write_rows
+    from stepscope.instruments.xla import costs
+    from stepscope.sources.given import look_up
+
+    look_up(options.paths)
+    program = costs.read(options.paths, options.module)
+    rows = costs.rows(program, options.by, options.peak)
+    columns: tuple[str, ...] = costs.COLUMNS
+    kept = rows
+    if options.format in ("table", "md"):
+        columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
+        kept = [
+            {name: round(cell, 4) if isinstance(cell, float) else cell for name, cell in row.items()}
+            for row in (rows if options.all else rows[:_MOST])
+        ]
+    write_rows(
+        columns,
+        ([_whole(row[name]) for name in columns] for row in kept),
+        console,
+        options.format,
+        everything=options.all,
+        spreadsheet=options.spreadsheet,
+    )
+    told = [f"{program['module']}, {program['file']}"]
+    if len(kept) < len(rows):
+        told.append(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
+    if program["run_custom_calls"]:
+        told.append(
+            f"{units.count(int(program['run_custom_calls']), 'custom call')} of unknown cost left out"
+        )
+    if program["run_open_loops"]:
+        told.append(f"{units.count(int(program['run_open_loops']), 'loop')} of unknown length counted once")
+    console.say("; ".join(told))
+    return 0
+
+
+def _whole(cell: object) -> object:
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell

@@ -1,0 +1,186 @@
+"""What a compiled program costs by instruction, op, scope or line of Python, and which limit of the machine
+binds.
+
+A fusion is one instruction: what is fused runs as one kernel. Loops, calls and branches cost what is in them,
+which is counted where it is, as often as it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stepscope.errors import NothingFound, UnreadableSource
+from stepscope.instruments.xla import dumps, oddities
+from stepscope.lake.rows import printable
+
+BY = ("instruction", "op", "scope", "line")
+COLUMNS = (
+    *("module", "id", "name", "opcode", "times", "flops", "transcendentals", "bytes", "flops_per_byte"),
+    *("flops_share", "bytes_share", "bound", "bound_ps", "instructions", "op_name", "file", "line"),
+)
+"""A row is an instruction, or all with one op_name, scope or line. times: how often it runs in a run of the
+program; flops, transcendentals and bytes: of all these times. bound: compute or memory, whichever takes
+longer at the machine's peaks; bound_ps: the least time that it can take there. opcode, times, op_name, file
+and line are of single instructions."""
+
+_CONTROL = ("while", "call", "conditional", "async-start")
+_PS = 10**12
+
+
+def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
+    """The program of a dump that runs most flops, or the first whose name contains `module`: as
+    _core.hlo_module() gives it, with `module` and `file`. NothingFound when there is none."""
+    from stepscope import _core
+
+    found = oddities.finals(dumps.read(paths).rows)
+    wanted = [row for row in found if module is None or module in row["module"]]
+    if not wanted:
+        raise NothingFound(
+            f"There is no module like {module} in {', '.join(paths)}"
+            if module
+            else "No module could be read",
+            seen=", ".join(sorted({row["module"] for row in found})[:8]) or "no module",
+            todo="stepscope xla dumps lists the modules of a folder",
+            path=paths[0],
+        )
+    # A program that runs says more than one that is still to be compiled.
+    row = max(wanted, key=lambda row: (oddities.is_final(row), row["run_flops"], row["run_bytes"]))
+    try:
+        program: dict[str, Any] = _core.hlo_module(Path(row["path"]).read_bytes())
+    except (OSError, _core.CoreError) as error:
+        raise UnreadableSource(
+            "The module can no longer be read", seen=str(error), todo="dump it again", path=row["path"]
+        ) from error
+    return {**program, "module": row["module"], "id": row["id"], "file": row["file"]}
+
+
+def rows(
+    program: Mapping[str, Any], by: str = "instruction", peaks: tuple[float, float] | None = None
+) -> list[dict[str, Any]]:
+    """Rows with COLUMNS, those with the most bytes and flops first. by: one of BY. peaks: flops and bytes
+    that the machine does in a second."""
+    times = _times(program)
+    groups: dict[Any, list[tuple[Mapping[str, Any], float]]] = defaultdict(list)
+    for number, one in enumerate(program["instruction_rows"]):
+        count = times.get(one["computation"], 0.0)
+        costs = one["run_flops"] or one["run_bytes"] or one["run_transcendentals"]
+        if count and costs and one["opcode"] not in _CONTROL:
+            groups[_key(program, one, number, by)].append((one, count))
+    found = [_row(program, name, members, peaks) for (name, _), members in groups.items()]
+    for key in ("flops", "bytes"):
+        total = sum(row[key] for row in found)
+        for row in found:
+            row[f"{key}_share"] = row[key] / total if total else 0.0
+    return sorted(found, key=lambda row: (-(row["flops_share"] + row["bytes_share"]), row["name"]))
+
+
+def _times(program: Mapping[str, Any]) -> dict[int, float]:
+    """How often each computation runs as statements of its own, not as a function of an instruction. Branches
+    count once each, whichever is taken; loops with an unknown trip count once."""
+    inside: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for one in program["instruction_rows"]:
+        if one["opcode"] in _CONTROL:
+            inside[one["computation"]].append(one)
+    entry = program["entry_computation"]
+    if entry is None or program["cyclic"]:
+        return {}
+    times = {entry: 1.0}
+    for computation in _callers_first(entry, inside):
+        for one in inside[computation]:
+            trips = one["trip_count"]
+            for place, called in enumerate(one["called"]):
+                # The condition, which comes second, is asked once more than the body runs.
+                often = 1.0 if one["opcode"] != "while" or trips is None else float(trips + place)
+                times[called] = times.get(called, 0.0) + times[computation] * often
+    return times
+
+
+def _callers_first(entry: int, inside: Mapping[int, list[Mapping[str, Any]]]) -> list[int]:
+    """Computations in an order in which each comes behind all that call it; there are no circles."""
+    order: list[int] = []
+    seen = {entry}
+    open_ = [(entry, iter([called for one in inside[entry] for called in one["called"]]))]
+    while open_:
+        computation, calls = open_[-1]
+        called = next((one for one in calls if one not in seen), None)
+        if called is None:
+            order.append(computation)
+            open_.pop()
+        else:
+            seen.add(called)
+            open_.append((called, iter([it for one in inside[called] for it in one["called"]])))
+    return order[::-1]
+
+
+def _key(program: Mapping[str, Any], one: Mapping[str, Any], number: int, by: str) -> tuple[str, int]:
+    if by == "instruction":
+        return one["name"], number
+    if by == "op":
+        return one["op_name"] or one["opcode"], -1
+    if by == "scope":
+        return scope(one["op_name"]), -1
+    file, line = _place(program, one)
+    return (f"{file}:{line}" if file else "unknown"), -1
+
+
+def _place(program: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    frames = program["frames"]
+    if not 0 < one["frame"] <= len(frames):
+        return None, None
+    file, line = frames[one["frame"] - 1][:2]
+    return (printable(file) or None), (line or None)
+
+
+def _row(
+    program: Mapping[str, Any],
+    name: str,
+    members: Sequence[tuple[Mapping[str, Any], float]],
+    peaks: tuple[float, float] | None,
+) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
+    sums = {
+        key: sum(one[f"run_{key}"] * count for one, count in members)
+        for key in ("flops", "transcendentals", "bytes")
+    }
+    row.update(
+        module=program["module"], id=program["id"], name=printable(name), instructions=len(members), **sums
+    )
+    row["flops_per_byte"] = sums["flops"] / sums["bytes"] if sums["bytes"] else None
+    if len(members) == 1:
+        (one, count) = members[0]
+        row["file"], row["line"] = _place(program, one)
+        row.update(opcode=one["opcode"], times=int(count), op_name=printable(one["op_name"]) or None)
+    if peaks is not None:
+        compute, memory = (sums["flops"] / peaks[0], sums["bytes"] / peaks[1])
+        row["bound"] = "compute" if compute > memory else "memory"
+        row["bound_ps"] = round(max(compute, memory) * _PS)
+    return row
+
+
+_WRAPPED = re.compile(r"^[a-z_]+\((.*)\)$")
+
+
+def scope(op_name: str) -> str:
+    """The scope of an op: jit(f)/jvp(layer_0)/attn/dot_general is layer_0/attn, and so is its gradient,
+    jit(f)/transpose(jvp(layer_0))/attn/dot_general, which says so: layer_0/attn (backward)."""
+    parts, depth, part = [], 0, ""
+    for one in op_name:
+        depth += (one == "(") - (one == ")")
+        if one == "/" and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += one
+    names = []
+    for wrapped in parts:  # without the last, which is the op
+        inner = wrapped
+        while match := _WRAPPED.match(inner):
+            inner = "" if inner.startswith(("jit(", "pjit(")) else match[1]
+        if inner:
+            names.append(inner)
+    backward = " (backward)" if "transpose(" in op_name else ""
+    return ("/".join(names) or "no scope") + backward
