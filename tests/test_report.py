@@ -203,7 +203,7 @@ def test_advice_fits_what_feeds_the_steps(producer, said):
     assert said in wait.action
 
 
-MORE = "Map needs more, 3.00 µs, but beside the others."
+MORE = "Map needs more, 3.00 µs, but in parallel with the others."
 
 
 def stage(name: str, service_ps: int, **others: object) -> dict[str, object]:

@@ -299,7 +299,7 @@ def test_a_filter_behind_a_slow_map_can_be_moved() -> None:
     moved = changes["move_filter"]
     assert moved.helps
     assert moved.facts["kept"] == pytest.approx(0.4)
-    assert "it keeps 40%" in advised.what(moved)
+    assert "it keeps 40.0 % of the elements" in advised.what(moved)
     assert moved.prediction.step_ps == pytest.approx((10 - 7.9 * 0.6) * MS, rel=0.1)
 
 
@@ -326,7 +326,7 @@ def test_a_stage_may_need_more_than_the_one_that_limits() -> None:
     more = replace(other, work_ps=2 * worst.service_ps * other.width)
     assert more.service_ps > worst.service_ps
     said = evidence(replace(told, ranked=(worst, more), ceiling=None))
-    assert [one for one in said if one.startswith(f"{other.stage.short} needs more") and "beside" in one]
+    assert [one for one in said if one.startswith(f"{other.stage.short} needs more") and "in parallel" in one]
 
 
 def branches(first: float, second: float) -> Drawn:

@@ -15,8 +15,7 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     },
     "raise_parallelism": "raise the parallelism of {stage} from {width} to tf.data.AUTOTUNE",
     "more_cores": "give the host {doubled} cores instead of {cores} and leave parallelism to autotune",
-    "vectorise": "batch before {stage}, so that its function takes {elements:.0f} elements at once, if it "
-    "can",
+    "vectorise": "batch before {stage}, so that its function takes {elements} elements at once, if it can",
     "larger_threadpool": "let {threads} functions of {stage} wait at once: num_parallel_calls={threads} and "
     "options.threading.private_threadpool_size = {threads}, if its Python waits and does not compute",
     "intra_op_parallelism": "set options.threading.max_intra_op_parallelism = 1: TensorFlow 2 does so by "
@@ -33,7 +32,8 @@ _WHAT: Mapping[str, str | Mapping[str, str]] = {
     "({stage})",
     "drop_python": "rewrite the Python of {stage} with TensorFlow ops: it holds the interpreter lock",
     "smaller_shuffle": "shuffle names of files instead of elements, or make the buffer of {stage} smaller",
-    "move_filter": "move {filter} before {stage}, if it does not need what that makes: it keeps {kept:.0%}",
+    "move_filter": "move {filter} before {stage}, if it does not need what that makes: it keeps {kept} of "
+    "the elements",
     "cache_here": "add cache() after {stage}",
     "halve_work": "halve the work of {stage}",
     "prefetch": {
@@ -65,6 +65,10 @@ def what(change: Change) -> str:
     values = dict(change.facts)
     if change.name == "more_cores":
         values["doubled"] = 2 * int(values["cores"])
+    if "elements" in values:
+        values["elements"] = round(float(values["elements"]))
+    if "kept" in values:
+        values["kept"] = units.show(float(values["kept"]), "ratio")
     said = text.format(**values)
     if change.cache is not None:
         return f"{said}, {takes(change.cache)}"

@@ -83,8 +83,7 @@ def headline(found: Sequence[Memory]) -> list[str]:
             said.append(f"{held} when the profile was taken{kinds}.")
         else:
             whose = f" on {one.device}" if one.device else ""
-            when = (one.peak.ts_ps or 0) - _start(one)
-            said.append(f"The peak of memory{whose} is {size}, first reached at {_ps(when)}{kinds}.")
+            said.append(f"The peak of memory{whose} is {size}{_when(one)}{kinds}.")
     if len(found) > _MOST_SAID:
         said.append(
             f"{units.count(len(found) - _MOST_SAID, 'more allocator')}: `stepscope memory` shows them."
@@ -107,14 +106,20 @@ def _place(one: Memory) -> str:
 def _at_most(one: Memory) -> str:
     if one.held.way == "stacks":
         return f"{_bytes(one.peak.bytes)} was held when the profile was taken."
-    when = "" if one.peak.ts_ps is None else f", first reached at {_ps(one.peak.ts_ps - _start(one))}"
-    return f"The peak is {_bytes(one.peak.bytes)}{when}."
+    return f"The peak is {_bytes(one.peak.bytes)}{_when(one)}."
+
+
+def _when(one: Memory) -> str:
+    if one.peak.ts_ps is None:
+        return ""
+    after = one.peak.ts_ps - _start(one)
+    return f", first reached at {_ps(after)}" if after > 0 else ", reached with the first allocation"
 
 
 def _parts(
     one: Memory, changes: Sequence[WhatIf], peaks: Sequence[StepPeak], title: str
 ) -> Iterator[Section]:
-    yield Section("why", title, "What is there to know of these figures?", tuple(sentences(one)))
+    yield Section("why", title, "What should you know about these figures?", tuple(sentences(one)))
     asked = partial(statements.text, source_id=one.source_id, allocator=one.allocator)
     held = highest(one, _STRETCHES)
     if held and one.peak.bytes and one.held.way != "stacks":
@@ -219,7 +224,7 @@ def sentences(one: Memory) -> list[str]:
         when = "By kind" if one.held.way == "stacks" else "At the peak"
         said.append(f"{when}: {', '.join(parts)}.")
     if rounded := rounded_up(one.peak.blocks):
-        said.append(f"At the peak, blocks are {_bytes(rounded)} larger than what was asked for.")
+        said.append(f"At the peak, blocks are {_bytes(rounded)} larger than the program asked for.")
     pieces = fragmentation(one.held.pools, one.peak.ts_ps)
     if pieces is not None and pieces.most:
         at_peak = "" if pieces.at_peak is None else f"at the peak {units.show(pieces.at_peak, 'ratio')}, "
@@ -245,10 +250,11 @@ def sentences(one: Memory) -> list[str]:
         )
     if (found := one.compared) is not None and found.compared:
         late = "" if found.median_late_ps is None else f" (the median delay is {_ps(found.median_late_ps)})"
+        was = units.agree(found.within, "was", "were")
         said.append(
             f"The executed graph shows when each tensor could be freed: {found.within:,} of "
             f"{units.count(found.compared, 'recorded tensor')} "
-            f"{units.agree(found.within, 'was', 'were')} freed within 100 µs of the last reader{late}."
+            f"{was} freed within 100 µs of the last reader{late}."
         )
         if found.later:
             names = ", ".join(_late(block) for block in found.later[:2])

@@ -237,13 +237,16 @@ def _judged(diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
     yield f"{share} {of_what} is spent waiting for input: {_ps(waited.wait_ps)} per step."
     if diagnosis.wait_share is not None and diagnosis.wait_share >= waited.ratio + _WORKS_MEANWHILE:
         shown = units.show(diagnosis.wait_share, "ratio")
-        yield f"A call for a batch is under way for {shown}: ops of the program run during the rest of it."
-    if waited.shares:
-        wait = units.agree(waited.long_waits, "waits", "wait")
+        yield f"Fetching batches takes {shown} of it, but the program's ops run during the rest of that time."
+    if len(waited.shares) == 1:
+        yield f"There is one step: it waits for {units.show(waited.shares[0], 'ratio')} of its time."
+    elif waited.shares:
+        wait = units.agree(waited.long_waits, "waits", "wait") if waited.long_waits else "waits"
+        long_waits = f"{waited.long_waits:,}" if waited.long_waits else "none"
         yield (
             f"{units.count(len(waited.shares), 'step')}: the median share of waiting is "
             f"{units.show(waited.median, 'ratio')}, the largest {units.show(max(waited.shares), 'ratio')}; "
-            f"{waited.long_waits:,} {wait} for half of the time or more."
+            f"{long_waits} {wait} for half of the time or more."
         )
     else:
         yield "No steps were found, so shares refer to the time between batches."
@@ -322,8 +325,8 @@ def _about(worst: Load, diagnosis: Diagnosis, waited: Waits) -> Iterator[str]:
             yield f"The next stage, {next_one.stage.branch}, needs {needs}."
         else:
             yield (
-                f"{next_one.stage.branch} needs more, {needs}, but beside the others: without it, a step "
-                f"would gain less than without {name}."
+                f"{next_one.stage.branch} needs more, {needs}, but in parallel with the others: a faster "
+                f"{next_one.stage.branch} would gain less than a faster {name}."
             )
     fed = [load for load in diagnosis.ranked if load.stage.fed_by is not None]
     if fed:
@@ -367,7 +370,7 @@ def _prefetched(ranked: Sequence[Load], waited: Waits) -> list[str]:
 def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: int) -> str:
     """Whether the CPU is full, and how that is known."""
     if machine is not None:
-        own = "" if machine.process_cores is None else f", {machine.process_cores:.1f} of them by the program"
+        own = "" if machine.process_cores is None else f", {machine.process_cores:.1f} by the program"
         what = "The CPU is full" if machine.full else "The CPU is not full"
         said = (
             f"{what}: {units.show(machine.busy, 'ratio')} of {units.count(machine.cores, 'core')} was used "
@@ -380,8 +383,9 @@ def _cpu(ranked: Sequence[Load], waited: Waits, machine: Machine | None, cores: 
             )
         return said
     used = sum(load.cpu_ps for load in ranked) / max(waited.step_ps, 1)
+    shown = f"{used:.1f}" if used >= 0.1 else "less than 0.1"
     return (
-        f"The pipeline keeps {used:.1f} of {units.count(cores, 'core')} busy (from the trace, which does not "
+        f"The pipeline keeps {shown} of {units.count(cores, 'core')} busy (from the trace, which does not "
         "see other programs; `stepscope record` samples the machine as well)."
     )
 

@@ -256,7 +256,8 @@ def _pipeline(told: Mapping[str, Rows]) -> Iterable[str]:
         others = [row for row in stages if row["pipeline"] == first["pipeline"]]
         most = max(others, key=lambda row: row["service_ps"] or 0)
         if (most["service_ps"] or 0) > first["service_ps"]:
-            yield f"{branch(most['stage'])} needs more, {_ps(most['service_ps'])}, but beside the others."
+            needs = _ps(most["service_ps"])
+            yield f"{branch(most['stage'])} needs more, {needs}, but in parallel with the others."
     if len(ordered) > _MOST_GROUPS:
         yield f"{units.count(len(ordered) - _MOST_GROUPS, 'more host')}: `pipeline_stages` lists them."
 

@@ -84,11 +84,16 @@ def advice(view: str, words: dict[str, str], answer: Answer) -> list[str]:
     ]
     order = words.get("order_by", "name")
     if order not in orders():
-        told.append(f"-order_by {order}: no such order, so by name; there are {', '.join(orders())}")
+        told.append(
+            f"-order_by {order}: there is no such order, so lines come by name; choose one of "
+            f"{', '.join(orders())}"
+        )
     selected = words.get("select", "").split(",")
     if "num_hidden_ops" in selected:
         told.append("-select num_hidden_ops: tfprof has never shown anything for this word")
     unknown = [word for word in selected if word not in ("", "num_hidden_ops", *columns())]
     if unknown:
-        told.append(f"-select {','.join(unknown)}: no such column; there are {', '.join(columns())}")
+        told.append(
+            f"-select {','.join(unknown)}: there is no such column; choose among {', '.join(columns())}"
+        )
     return told

@@ -112,7 +112,7 @@ found AS (
   SELECT e.layer, e.from_ps, e.until_ps
   FROM executing AS e
   UNION ALL
-  SELECT 'input python' AS layer, e.from_ps, e.until_ps
+  SELECT 'input python' AS beside, e.from_ps, e.until_ps
   FROM executing AS e
   WHERE e.layer = 'input work' AND e.type_or_name IN ('PyFunc', 'EagerPyFunc', 'PyFuncStateless')
   UNION ALL
