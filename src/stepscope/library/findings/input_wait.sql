@@ -48,6 +48,7 @@ waited AS (
     COUNT(*) AS steps,
     SUM(s.dur_ps) AS all_ps,
     SUM(COALESCE(l.input_sum, w.waited_ps, 0)) AS wait_ps,
+    SUM(COALESCE(w.waited_ps, 0)) AS slices_wait_ps,
     MAX(CASE WHEN o.producer = 'kineto' THEN 1 ELSE 0 END) AS by_torch,
     MIN(CASE WHEN o.producer IN ('step_stats', 'tf_timeline') THEN 1 ELSE 0 END) AS by_session
   FROM step AS s
@@ -91,6 +92,7 @@ shares AS (
     w.steps,
     w.wait_ps,
     CAST(w.wait_ps AS DOUBLE) / NULLIF(w.all_ps, 0) AS wait_share,
+    w.slices_wait_ps,
     w.by_torch,
     w.by_session,
     i.most_idle
@@ -137,6 +139,12 @@ SELECT
       THEN CONCAT(
         'No stage of the pipeline limits the steps by itself: `stepscope pipeline` shows what the program waits ',
         'for instead.'
+      )
+    WHEN s.slices_wait_ps = 0
+      THEN CONCAT(
+        'The program takes its batches from Python of its own, which `stepscope query` shows by line in ',
+        '`@step_part_lines`. Do once what does not change, work on whole arrays instead of items, or load in other ',
+        'processes: threads of one process take turns in Python.'
       )
     ELSE CONCAT(
       'Make the input pipeline faster than the step: parallelise the slow stage ',
