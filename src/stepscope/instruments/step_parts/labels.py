@@ -148,7 +148,7 @@ _PURPOSES = (
         True,
     ),
     _rule("input", r"(^|/)dataloader\.py:.*(__next__|_next_data|_get_data|_try_get_data)", True),
-    # Whoever gets from a queue waits for the thread or process that fills it.
+    # A thread that gets from a queue waits for the one, or for the process, that fills it.
     _rule("input", r"^(.*/)?(queue|multiprocessing/queues)\.py:(\w+\.)?get$", True),
     _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
     _rule(
