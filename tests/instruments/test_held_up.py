@@ -71,6 +71,26 @@ def test_other_threads_hold_nobody_up():
         assert parts(a_slow_loader(*path, cpu=0.1)) == {0: {"dispatch": 40}}
 
 
+def test_a_thread_that_fills_a_queue_is_a_loader():
+    """Which is told by a thread that gets from one: waiting there is waiting for input, too."""
+    get, put = ("queue.py", "Queue.get", "python"), ("queue.py", "Queue.put", "python")
+    wait = ("threading.py", "Condition.wait", "python")
+
+    def threads(*waits: tuple[str, str, str]) -> Tables:
+        tables = draw("""
+step       train  : [0.....................................]
+cpu/python thread : [FunctionRun...............]
+""")
+        looked(tables, 1, 29, MAIN, EXECUTE, main=True, cpu=0.25)
+        looked(tables, 29, 41, MAIN, *waits, main=True, cpu=0.0)
+        looked(tables, 1, 22, ROWS, main=False)
+        looked(tables, 22, 41, ROWS, put, wait, main=False)
+        return tables
+
+    assert parts(threads(get, wait)) == {0: {"dispatch": 7, "input": 33}}
+    assert parts(threads(put, wait)) == {0: {"dispatch": 28, "wait": 12}}
+
+
 def test_ops_that_call_python_for_the_input_tell_it_as_well():
     """Without one sample of their thread."""
     tables = draw("""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded import Decoded
     from stepscope.lake.schema import Table
 
-VERSIONS = {"iterator": 3, "iterator_call": 2, "buffer": 2, "tfprof_node": 1, "step_part": 7, "stack_part": 3}
+VERSIONS = {"iterator": 3, "iterator_call": 2, "buffer": 2, "tfprof_node": 1, "step_part": 8, "stack_part": 4}
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
 tables give other rows, so that what was stored before is made anew."""
 TOGETHER = {

@@ -141,6 +141,7 @@ def _of_name(name: str, category: str | None, is_op: bool) -> Meaning | None:
     return NOTHING
 
 
+_TAKES = r"^(.*/)?(queue|multiprocessing/queues)\.py:(\w+\.)?get$"
 _PURPOSES = (
     _rule(
         "input",
@@ -149,7 +150,7 @@ _PURPOSES = (
     ),
     _rule("input", r"(^|/)dataloader\.py:.*(__next__|_next_data|_get_data|_try_get_data)", True),
     # A thread that gets from a queue waits for the one, or for the process, that fills it.
-    _rule("input", r"^(.*/)?(queue|multiprocessing/queues)\.py:(\w+\.)?get$", True),
+    _rule("input", _TAKES, True),
     _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
     _rule(
         "compile",
@@ -229,6 +230,15 @@ _LOADERS = re.compile(
     r"(^|/)(script_ops|from_generator_op|structured_function|py_dataset_adapter|generator_data_adapter|data_utils)\.py$"
     r"|(^|/)data_adapters?/|(^|/)torch/utils/data/|(^|/)(grain|tensorflow_datasets)/"
 )
+
+
+_takes = re.compile(_TAKES).search
+
+
+@lru_cache(maxsize=50_000)
+def takes(file: str, function: str) -> bool:
+    """Whether a function gets from a queue that another thread or process fills."""
+    return _takes(f"{file}:{function}") is not None
 
 
 @lru_cache(maxsize=50_000)

@@ -72,9 +72,11 @@ def _asked(source_id: int, main: int, window: Interval) -> Statement:
 
 
 def of_loaders(query: Query, source_id: int) -> frozenset[int]:
-    """The stacks of a source on which a loader has called the program's own Python, which runs."""
+    """The stacks of a source on which the program's own Python runs for a loader: that of a framework, or,
+    where a thread gets from a queue, any thread of the program, which may fill it."""
     meanings: dict[int, Meaning] = {}
     loaders: set[int] = set()
+    queued = False
     for stack_id, parent_id, file, _, function, code, _ in query(
         statement("frames_of_stacks", source_id=source_id)
     ).rows():
@@ -85,7 +87,8 @@ def of_loaders(query: Query, source_id: int) -> frozenset[int]:
         meanings[stack_id] = labels.within(meanings.get(parent_id, labels.NOTHING), own)
         if parent_id in loaders or labels.loads(file or "", code):
             loaders.add(stack_id)
-    return frozenset(one for one in loaders if meanings[one].label == "python")
+        queued = queued or labels.takes(file or "", function)
+    return frozenset(one for one in (meanings if queued else loaders) if meanings[one].label == "python")
 
 
 def merged(intervals: Iterable[Interval]) -> list[Interval]:
