@@ -110,8 +110,8 @@ def level(
 
 
 def alike(scope: Scope, *, fold: bool = True) -> list[list[Scope]]:
-    """What is directly in a scope: blocks that are alike together when there are enough of them, all else
-    alone. fold: False leaves all of it alone."""
+    """What is directly in a scope: blocks that are alike together when there are enough of them, the rest
+    one by one. fold: False gives all of it one by one."""
     if not fold:
         return [[child] for child in scope.children.values()]
     kinds: dict[bytes, list[Scope]] = {}
