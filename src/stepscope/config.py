@@ -35,6 +35,14 @@ def memory_bytes() -> int | None:
     return _size("STEPSCOPE_MEMORY_BYTES", 0) or None
 
 
+def machine_bytes() -> int | None:
+    """The machine's memory; None where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not every system knows these names
+        return None
+
+
 def threads() -> int:
     """Threads to use: STEPSCOPE_THREADS, or as many as the process may run on."""
     given = os.environ.get("STEPSCOPE_THREADS")

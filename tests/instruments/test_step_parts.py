@@ -472,7 +472,7 @@ def test_reading_bit_by_bit_changes_nothing(tables):
     query = Asked(tables)
     at_once = reading.rows(query)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "MOST_AT_ONCE", 2)
+        patch.setattr(reading, "at_once", lambda: 2)
         assert reading.rows(query) == at_once
 
 

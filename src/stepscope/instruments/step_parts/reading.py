@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from stepscope import config
 from stepscope.instruments.step_parts import driver, held_up, placing, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.held_up import Ran
@@ -21,9 +22,13 @@ from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.numbers import first_id
 from stepscope.library.statements import Query, statement
 
-MOST_AT_ONCE = 2_500_000
-"""Slices that are looked at together, if their times can be told apart. Each look reads all slices of the
-source: a smaller number takes longer, a larger one more memory."""
+AT_ONCE = 2_500_000
+"""Slices that are looked at together, if their times can be told apart, on a machine with little memory. Each
+look reads all slices of the source: a smaller number takes longer, a larger one more memory."""
+_SLICE_BYTES = 400
+"""What a slice takes while it is looked at, measured."""
+_OF_MEMORY = 10
+"""A look takes one part in so many of the memory."""
 _BITS = 4096
 
 
@@ -191,10 +196,17 @@ def _doing(query: Query, track: int, window: Interval) -> list[Segment]:
     return driver.joined(driver.segments(query(asked).rows()))
 
 
+def at_once() -> int:
+    """Slices that are looked at together: more where there is memory for them."""
+    memory_bytes = config.memory_bytes() or config.machine_bytes() or 0
+    return max(memory_bytes // (_OF_MEMORY * _SLICE_BYTES), AT_ONCE)
+
+
 def _windows(query: Query, source_id: int, whole: Interval, slices: int) -> Iterator[Interval]:
     """Bits of the time, in order and without gaps, each with few slices. slices: how many there are."""
     begin, end = whole
-    if slices <= MOST_AT_ONCE:
+    most = at_once()
+    if slices <= most:
         yield whole
         return
     width = max((end - begin) // _BITS, 1)
@@ -202,7 +214,7 @@ def _windows(query: Query, source_id: int, whole: Interval, slices: int) -> Iter
     asked = statement("slice_density", source_id=source_id, begin_ps=begin, end_ps=end, width_ps=width)
     for part, many in query(asked).rows():
         cut = begin + part * width
-        if there and there + many > MOST_AT_ONCE and cut > at:
+        if there and there + many > most and cut > at:
             yield at, cut
             there, at = 0, cut
         there += many
