@@ -26,7 +26,7 @@ COLUMNS = (
     *("allocated_bytes", "heap_needed_bytes"),
     *("f64_instructions", "loops", "custom_calls", "copies"),
     *("function", "compile", "pass_number", "before", "changed", "unchanged_passes", "parameters"),
-    *("folder", "file_bytes", "problem"),
+    *("folder", "file_bytes", "unknown_fields", "problem"),
 )
 """A row is a stage or a pass of a module. flops, transcendentals and bytes are what XLA counts: bodies of
 loops once, custom calls as -1. run_*: what really runs, with loops as often as they are known to go round;
@@ -268,6 +268,7 @@ def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
     row["loops"], row["custom_calls"] = opcodes.get("while", 0), opcodes.get("custom-call", 0)
     row["copies"] = opcodes.get("copy", 0) + opcodes.get("transpose", 0)
     row["parameters"] = printable(said["parameters"]) or None
+    row["unknown_fields"] = said["unknown_fields"]
     row["problem"] = _problem(said)
     return row
 
@@ -284,7 +285,6 @@ def _problem(said: Summary) -> str | None:
     for key, what in (
         ("lost", "lines not understood"),
         ("dangling", "operands or computations that are not there"),
-        ("unknown_fields", "fields of a newer version"),
     ):
         if said[key]:
             found.append(f"{said[key]:,} {what}")

@@ -259,9 +259,9 @@ pub(super) fn read(field: &Field<'_>) -> Result<Buffers> {
     let mut found = Buffers::default();
     each(field, |part| {
         match part.number {
-            1 => found.logical.push(logical(&part)?),
-            3 => found.allocations.push(allocation(&part)?),
-            4 => found.traces.push(trace(&part)?),
+            1 if part.bytes().is_some() => found.logical.push(logical(&part)?),
+            3 if part.bytes().is_some() => found.allocations.push(allocation(&part)?),
+            4 if part.bytes().is_some() => found.traces.push(trace(&part)?),
             _ => {}
         }
         Ok(())

@@ -116,7 +116,7 @@ struct Pending {
 }
 
 const NEWEST_OF_MODULE: u32 = 26;
-const NEWEST_OF_INSTRUCTION: u32 = 97;
+const NEWEST_OF_INSTRUCTION: u32 = 98;
 
 fn module(field: &Field<'_>, found: &mut Module, budget: &mut Budget) -> Result<()> {
     let mut pending = Pending::default();
@@ -135,7 +135,7 @@ fn module(field: &Field<'_>, found: &mut Module, budget: &mut Budget) -> Result<
         match part.number {
             1 => found.name = text(&part),
             2 => entry_name = text(&part),
-            3 => computation(&part, found, &mut pending, budget)?,
+            3 if part.bytes().is_some() => computation(&part, found, &mut pending, budget)?,
             5 => found.id = part.i64(),
             6 => entry_id = part.i64(),
             17 => found.frames = frames(&part)?,
@@ -220,7 +220,8 @@ fn computation(
     each(field, |part| {
         match part.number {
             1 => made.name = text(&part),
-            2 => {
+            // A field of another wire type is none that the message knows.
+            2 if part.bytes().is_some() => {
                 budget.take(4, part.offset)?;
                 raws.push(instruction(&part, &mut found.unknown_fields, budget)?);
             }
@@ -302,18 +303,14 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
             15 => {
                 let window = &mut read.more().window;
                 each(&part, |inner| {
-                    if inner.number == 1 {
+                    if inner.number == 1 && inner.bytes().is_some() {
                         window.push(window_dim(&inner)?);
                     }
                     Ok(())
                 })?;
             }
             16 => read.more().convolution = Some(convolution(&part)?),
-            26 => {
-                if part.u64().is_some_and(|it| it > 0) {
-                    read.more().channel = part.i64();
-                }
-            }
+            26 if part.u64().is_some_and(|it| it > 0) => read.more().channel = part.i64(),
             28 => read.more().target = text(&part),
             30 => {
                 let contracted = &mut read.more().contracted;
@@ -334,15 +331,11 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
                     read.more().config = said.to_owned();
                 }
             }
-            50 => {
-                if part.u64().is_some_and(|it| it > 1) {
-                    read.more().groups.0 = part.i64().unwrap_or_default();
-                }
+            50 if part.u64().is_some_and(|it| it > 1) => {
+                read.more().groups.0 = part.i64().unwrap_or_default();
             }
-            58 => {
-                if part.u64().is_some_and(|it| it > 1) {
-                    read.more().groups.1 = part.i64().unwrap_or_default();
-                }
+            58 if part.u64().is_some_and(|it| it > 1) => {
+                read.more().groups.1 = part.i64().unwrap_or_default();
             }
             63 => {
                 let said = text(&part);
@@ -441,7 +434,7 @@ fn shape(field: &Field<'_>, depth: usize, budget: &mut Budget) -> Result<Shape> 
         match part.number {
             2 => one.element = Element::of_number(part.u64().unwrap_or_default()),
             3 => numbers(&part, &mut dims)?,
-            4 => parts.push(shape(&part, depth + 1, budget)?),
+            4 if part.bytes().is_some() => parts.push(shape(&part, depth + 1, budget)?),
             5 => laid = Some(layout(&part)?),
             6 => {
                 for flag in part.varints() {
