@@ -57,6 +57,16 @@ ERRORS: dict[str, Message] = {
         "machine down.",
         "If you trust the file, unpack it yourself and pass the unpacked file to stepscope.",
     ),
+    "no-answer": Message(
+        "A library did not answer",
+        "Some verbs ask jaxlib or TensorFlow in a child process, which did not end in time.",
+        "Try again when the machine is less busy. `--catalogue` asks no library.",
+    ),
+    "no-flag": Message(
+        "There is no such flag",
+        "Neither the installed libraries nor the catalogue of stepscope has a flag or variable of this name.",
+        "Look through the list that `stepscope xla flags` prints.",
+    ),
     "no-folder": Message(
         "The output folder does not exist",
         "stepscope writes results into existing folders only, so that a typo does not scatter files.",

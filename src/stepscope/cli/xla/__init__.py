@@ -15,11 +15,13 @@ from typing import Any, NoReturn
 from stepscope.cli.arguments import Parser
 from stepscope.cli.console import Console
 
-ABOUT = "what XLA compiled: dump folders, stages, passes and their cost"
+ABOUT = "what XLA compiled: dump folders, passes and cost; flags and settings"
 
 BELOW = (
     "dumps",
     "cost",
+    "flags",
+    "check",
 )
 """The verbs below, in the order of the help."""
 

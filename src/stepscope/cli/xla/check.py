@@ -1,0 +1,92 @@
+"""stepscope xla check [LINE]: whether a line of flags is one that the installed library takes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.console import Console
+from stepscope.cli.xla.flags import add_library
+from stepscope.errors import NothingFound, UsageError
+
+ABOUT = "whether the installed library takes a line of flags, before a job stops"
+EPILOG = """LINE is what XLA_FLAGS or TF_XLA_FLAGS is to be, with or without the name; without LINE, both are
+taken from the environment. The library itself is asked, in a child process. Exit code 1 when it refuses."""
+
+
+class _Parser(Parser):
+    """LINE begins with dashes, as options do."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """Options, with every word that is a flag of XLA as part of LINE."""
+        words = list(args or ())
+        flags = [word for word in words if word.startswith(("--xla", "--tf_"))]
+        options = super().parse_args([word for word in words if word not in flags], namespace)
+        options.line = [*options.line, *flags]
+        return options
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = _Parser("xla check", ABOUT, "stepscope xla check [LINE] [options]", EPILOG)
+    parser.add_argument("line", nargs="*", metavar="LINE", help='such as "--xla_dump_to=/tmp/x"')
+    parser.add_argument(
+        "--variable", choices=("XLA_FLAGS", "TF_XLA_FLAGS"), help="the variable that LINE is for"
+    )
+    add_library(parser)
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints a row for each flag; 1 when one of them stops a program."""
+    need_csv(options, options.format == "csv")
+    from stepscope.cli.query import write_rows
+    from stepscope.instruments.xla.flags import check, variables
+    from stepscope.instruments.xla.flags.installed import TRIGGERS, installed
+    from stepscope.instruments.xla.flags.line import parse
+    from stepscope.report import xla_flags
+
+    lines = [parse(" ".join(options.line), options.variable)] if options.line else _environment(parse)
+    libraries = [] if options.catalogue else installed(options.python)
+    rows: list[dict[str, str | None]] = []
+    for line in lines:
+        if not line.flags:
+            raise UsageError("The line has no flags", seen=line.variable, todo="give it a --flag=value")
+        able = [one for one in libraries if (one.name, line.variable) in TRIGGERS]
+        able = [one for one in able if options.library in (None, one.name)]
+        # jaxlib answers ten times sooner; TensorFlow has an XLA of its own, which --library asks.
+        library = able[0] if able else None
+        found = check.check(line, library, options.python)
+        rows += found
+        for row in found:
+            if row["verdict"] != "ok":
+                console.say(xla_flags.sentence(row))
+        console.say(xla_flags.conclusion(found, line.variable))
+    write_rows(
+        check.COLUMNS,
+        ([row[name] for name in check.COLUMNS] for row in rows),
+        console,
+        options.format,
+        spreadsheet=options.spreadsheet,
+    )
+    if variables.DEAD in os.environ:
+        console.say(xla_flags.warning_of_dead())
+    return int(any(row["verdict"] not in xla_flags.HARMLESS for row in rows))
+
+
+def _environment(parse: Any) -> list[Any]:
+    names = ("XLA_FLAGS", "TF_XLA_FLAGS")
+    lines = [parse(os.environ[name], name) for name in names if os.environ.get(name, "").strip()]
+    if not lines:
+        raise NothingFound(
+            "There is no line of flags to check",
+            seen="no LINE, and neither XLA_FLAGS nor TF_XLA_FLAGS is set",
+            todo='stepscope xla check "--xla_dump_to=/tmp/x"',
+        )
+    return lines

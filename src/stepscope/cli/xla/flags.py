@@ -1,0 +1,85 @@
+"""stepscope xla flags [NAME]: the flags of the installed XLA, and the variables around it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+
+from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.console import Console
+from stepscope.errors import NothingFound
+
+ABOUT = "every flag that the installed jaxlib and TensorFlow know, and the variables"
+EPILOG = """Flags are read from the libraries' files; defaults and texts are asked of a child process.
+since and until are versions of jaxlib. Without a library, stepscope's own catalogue answers."""
+
+_SHOWN = ("name", "library", "type", "default", "values", "status", "since", "until", "doc")
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("xla flags", ABOUT, "stepscope xla flags [NAME] [options]", EPILOG)
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="a flag or variable, or a part of its name; all without it"
+    )
+    add_library(parser)
+    parser.add_argument("--fast", action="store_true", help="start no child: no texts, and few defaults")
+    add_showing(parser)
+    return parser
+
+
+def add_library(parser: Parser) -> None:
+    """Which library is meant."""
+    parser.add_argument("--python", metavar="EXE", help="the Python whose libraries are meant, not this one")
+    parser.add_argument("--library", choices=("jaxlib", "tensorflow"), help="only this library")
+    parser.add_argument(
+        "--catalogue", action="store_true", help="ask stepscope's own catalogue, not the library"
+    )
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the table."""
+    need_csv(options, options.format == "csv")
+    from stepscope.cli.query import write_rows
+    from stepscope.instruments.xla.flags import table, variables
+    from stepscope.instruments.xla.flags.installed import installed
+
+    libraries = [] if options.catalogue else installed(options.python)
+    libraries = [one for one in libraries if options.library in (None, one.name)]
+    rows = table.rows(libraries, options.python, asking=not options.fast)
+    if options.name is not None:
+        rows = _named(rows, options.name)
+    columns: tuple[str, ...] = table.COLUMNS
+    if options.format in ("table", "md"):
+        columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in rows))
+    write_rows(
+        columns,
+        ([row[name] for name in columns] for row in rows),
+        console,
+        options.format,
+        spreadsheet=options.spreadsheet,
+    )
+    where = ", ".join(one.title for one in libraries) or "the catalogue; no library was asked"
+    console.say(f"from {where}")
+    if any(row["name"] == variables.DEAD for row in rows):
+        from stepscope.report.xla_flags import warning_of_dead
+
+        console.say(warning_of_dead())
+    return 0
+
+
+def _named(rows: list[dict[str, object]], word: str) -> list[dict[str, object]]:
+    """Rows of a name, else of names that contain it."""
+    name = word.lstrip("-").partition("=")[0]
+    found = [row for row in rows if row["name"] == name]
+    found = found or [row for row in rows if name.lower() in str(row["name"]).lower()]
+    if found and name:
+        return found
+    near = difflib.get_close_matches(name, {str(row["name"]) for row in rows}, 3)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    raise NothingFound(
+        "There is no flag or variable of this name",
+        seen=word,
+        todo=f"{hint}stepscope xla flags lists all",
+        slug="no-flag",
+    )

@@ -1,0 +1,84 @@
+"""Our own catalogue of flags: what the libraries know that its sources name, for machines that have none.
+
+catalogue.json is made by tests/instruments/make_flag_catalogue.py from unpacked wheels; a test holds it
+against the installed libraries. It has names, types and defaults, not the text of their help.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Catalogue(NamedTuple):
+    """What is known of flags.
+
+    sources: titles of libraries, the jaxlibs in the order of their versions. flags: of XLA_FLAGS by name,
+    with type, values, default and the numbers of the sources that have it. no_flags: fields that no flag
+    sets. no_fields: flags whose field is gone, and that the newest jaxlib still takes. tf: flags of
+    TF_XLA_FLAGS with type and default.
+    """
+
+    sources: list[str]
+    flags: dict[str, dict[str, Any]]
+    no_flags: list[str]
+    no_fields: list[str]
+    tf: dict[str, list[str]]
+
+    def span(self, name: str) -> tuple[str | None, str | None]:
+        """The first and the last jaxlib with a flag; the last only when newer ones lack it."""
+        jax = [i for i, title in enumerate(self.sources) if title.startswith("jaxlib ")]
+        had = [i for i in self.flags.get(name, {}).get("in", ()) if i in jax]
+        if not had:
+            return None, None
+        first = self.sources[had[0]].partition(" ")[2]
+        since = f"{first} or earlier" if had[0] == jax[0] else first
+        return since, None if had[-1] == jax[-1] or name in self.no_fields else self.sources[
+            had[-1]
+        ].partition(" ")[2]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The flags as rows of the table."""
+        from stepscope.instruments.xla.flags import variables
+
+        found = []
+        for name, one in sorted(self.flags.items()):
+            since, until = self.span(name)
+            found.append(
+                {
+                    "name": name,
+                    "variable": "XLA_FLAGS",
+                    "library": ", ".join(self.sources[i] for i in one["in"][-1:]),
+                    "type": one["type"],
+                    "default": one.get("default"),
+                    "values": " ".join(one["values"]) if one.get("values") else None,
+                    "status": "removed" if until else "flag",
+                    "since": since,
+                    "until": until,
+                    "doc": variables.DOCS.get(name),
+                }
+            )
+        return found
+
+    def rows_of_tensorflow(self) -> list[dict[str, Any]]:
+        """The flags of TF_XLA_FLAGS as rows of the table."""
+        from stepscope.instruments.xla.flags import variables
+
+        title = next((title for title in self.sources if title.startswith("tensorflow")), "")
+        return [
+            {
+                **dict.fromkeys(("values", "since", "until")),
+                **{"name": name, "variable": "TF_XLA_FLAGS", "library": title, "type": kind},
+                **{"default": default, "status": "flag", "doc": variables.DOCS.get(name)},
+            }
+            for name, (kind, default) in sorted(self.tf.items())
+        ]
+
+
+@cache
+def load() -> Catalogue:
+    """The catalogue of this installation."""
+    path = Path(__file__).with_name("catalogue.json")
+    return Catalogue(**json.loads(path.read_text(encoding="utf-8")))

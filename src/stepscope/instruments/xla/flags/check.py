@@ -1,0 +1,181 @@
+"""Whether a library takes the flags of a line, asked of the library itself, flag by flag.
+
+A child process parses the line together with a name that cannot exist, the control. When the library names
+the control as unknown, it has read the line to its end, and what it does not name is known. A bad value ends
+the parsing before any name is looked at, so flags with bad values are taken out and the
+rest is asked again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from stepscope.instruments.xla.flags import catalogue, installed
+from stepscope.instruments.xla.flags.installed import Library
+from stepscope.instruments.xla.flags.line import Flag, Line
+
+CONTROL = "xla_stepscope_control_that_no_library_has"
+COLUMNS = ("flag", "value", "verdict", "nearest", "library", "evidence")
+
+_UNKNOWN = re.compile(r"Unknown flags? in \w+: (.*)")
+_BAD = re.compile(r"Couldn't interpret value (.*) for flag (\S+?)\.\s*$", re.MULTILINE)
+_ILLEGAL = re.compile(r"(?:Illegal|Invalid) value for --(\w+)")
+_NUMBERS = {"int32": 31, "int64": 63, "uint32": 32, "uint64": 64}
+
+
+class Verdict(NamedTuple):
+    """kind: ok, unknown, removed, no_flag (a field that no flag sets), other_variable, bad_value, repeated,
+    no_dashes, or undecided. nearest: a name to use instead. evidence: what the library said, or where it
+    is known from."""
+
+    kind: str
+    nearest: str | None = None
+    evidence: str = ""
+
+
+def ask(library: Library, variable: str, flags: Sequence[Flag], python: str | None) -> dict[Flag, Verdict]:
+    """What the library says to each flag: ok, unknown, bad_value or undecided."""
+    left = list(dict.fromkeys(flags))
+    found: dict[Flag, Verdict] = {}
+    while left:
+        said = installed.ask(
+            library, variable, " ".join([*(one.word for one in left), f"--{CONTROL}"]), python
+        )
+        unknown = _UNKNOWN.search(said.text)
+        if unknown is not None and CONTROL in unknown[1]:
+            names = {word.partition("=")[0].lstrip("-") for word in unknown[1].split()}
+            for one in left:
+                found[one] = (
+                    Verdict("unknown", None, f"{library.title}: unknown flag in {variable}")
+                    if one.name in names
+                    else Verdict("ok", None, library.title)
+                )
+            return found
+        named = _named(said.text, left)
+        if named is not None:
+            one, evidence = named
+            found[one] = Verdict("bad_value", None, evidence)
+            left.remove(one)
+            continue
+        if len(left) == 1 or not said.loaded or said.code == 0:
+            kind = (
+                "bad_value" if said.loaded and said.code != 0 and "Flag parsing failed" in said.text else ""
+            )
+            last = (said.text.strip().splitlines() or [f"exit code {said.code}"])[-1][:200]
+            evidence = f"{library.title} refuses it without a reason" if kind else last
+            return found | dict.fromkeys(left, Verdict(kind or "undecided", None, evidence))
+        half = len(left) // 2
+        for part in (left[:half], left[half:]):
+            found |= ask(library, variable, part, python)
+        return found
+    return found
+
+
+def _named(text: str, flags: Sequence[Flag]) -> tuple[Flag, str] | None:
+    """The flag whose value the library names as bad."""
+    for match in (_BAD.search(text), _ILLEGAL.search(text)):
+        if match is None:
+            continue
+        name = match[match.re.groups]
+        for one in flags:
+            if one.name == name and (match.re is _ILLEGAL or one.value is None or one.value == match[1]):
+                return one, match[0].strip()
+    return None
+
+
+def check(
+    line: Line, library: Library | None, python: str | None, names: Iterable[str] = ()
+) -> list[dict[str, str | None]]:
+    """A row for each flag of a line. names: flags that the library has, to look for near ones. Without a
+    library, the catalogue answers."""
+    known = catalogue.load()
+    near = sorted({*names} or (known.tf if line.variable == "TF_XLA_FLAGS" else _current(known)))
+    dashed = [one for one in line.flags if one.word.startswith("--")]
+    if library is None:
+        verdicts = {one: _by_catalogue(one, line.variable, known) for one in dashed}
+    else:
+        verdicts = ask(library, line.variable, dashed, python)
+    rows = []
+    seen: set[str] = set()
+    for one in line.flags:
+        verdict = verdicts.get(one) or Verdict("no_dashes", f"--{one.name}", "a flag begins with two dashes")
+        if verdict.kind == "unknown":
+            verdict = _explained(one, line.variable, verdict, known, near)
+        elif verdict.kind == "ok" and one.name in seen:
+            verdict = Verdict("repeated", None, "the last value counts")
+        elif verdict.kind == "bad_value":
+            values = known.flags.get(one.name, {}).get("values") or ()
+            match = difflib.get_close_matches((one.value or "").upper(), values, 1)
+            nearest = f"--{one.name}={match[0]}" if match else None
+            verdict = verdict._replace(nearest=nearest)
+        seen.add(one.name)
+        title = library.title if library is not None else "the catalogue"
+        cells = (one.name, one.value, verdict.kind, verdict.nearest, title, verdict.evidence)
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    return rows
+
+
+def _current(known: catalogue.Catalogue) -> list[str]:
+    return [name for name in known.flags if known.span(name)[1] is None and name not in known.no_flags]
+
+
+def _explained(
+    one: Flag, variable: str, verdict: Verdict, known: catalogue.Catalogue, near: Sequence[str]
+) -> Verdict:
+    """Why a name is unknown: it belongs to the other variable, was removed, is no flag, or is a typo."""
+    if (one.name in known.tf) != (variable == "TF_XLA_FLAGS") and (
+        one.name in known.tf or one.name in known.flags
+    ):
+        other = "TF_XLA_FLAGS" if variable == "XLA_FLAGS" else "XLA_FLAGS"
+        return verdict._replace(kind="other_variable", nearest=f"{other}=--{one.name}")
+    if one.name in known.no_flags:
+        return verdict._replace(kind="no_flag")
+    matches = difflib.get_close_matches(one.name, [name for name in near if name != one.name], 1, 0.75)
+    nearest = f"--{matches[0]}" if matches else None
+    until = known.span(one.name)[1]
+    if until is not None:
+        evidence = f"{verdict.evidence}; jaxlib {until} is the last of the catalogue that has it"
+        return Verdict("removed", nearest, evidence)
+    return verdict._replace(nearest=nearest)
+
+
+def _by_catalogue(one: Flag, variable: str, known: catalogue.Catalogue) -> Verdict:
+    if variable == "TF_XLA_FLAGS":
+        kind = known.tf.get(one.name, [""])[0]
+        source = next((title for title in known.sources if title.startswith("tensorflow")), "")
+        values: Sequence[str] = ()
+    else:
+        entry = known.flags.get(one.name, {})
+        kind, values = entry.get("type", ""), entry.get("values", ())
+        source = known.sources[entry["in"][-1]] if entry else ", ".join(known.sources[-2:])
+        if known.span(one.name)[1] is not None or one.name in known.no_flags:
+            return Verdict("unknown", None, f"catalogue of {', '.join(known.sources[-2:])}")
+    if variable == "XLA_FLAGS" and one.name in known.no_fields:
+        return Verdict("ok", None, f"catalogue of {known.sources[-2]}")
+    if not kind:
+        return Verdict("unknown", None, f"catalogue of {', '.join(known.sources[-2:])}")
+    if not _fits(kind, one.value, values):
+        return Verdict("bad_value", None, f"{source}: a value of type {kind}")
+    return Verdict("ok", None, f"catalogue of {source}")
+
+
+def _fits(kind: str, value: str | None, values: Sequence[str]) -> bool:
+    """Whether a value is one that XLA's own parser takes. Lists, messages and texts may be anything."""
+    if kind == "bool":
+        return value is None or value.lower() in ("true", "false", "1", "0")
+    if kind in _NUMBERS:
+        return (
+            value is not None
+            and re.fullmatch(r"-?\d+", value) is not None
+            and abs(int(value)) < 2 ** _NUMBERS[kind]
+        )
+    if kind in ("float", "double"):
+        try:
+            float(value or "")
+        except ValueError:
+            return False
+        return True
+    return not (kind == "enum" and value is not None and values) or value.upper() in values or value.isdigit()

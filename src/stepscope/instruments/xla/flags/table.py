@@ -1,0 +1,212 @@
+"""Every flag that an installed library knows: type, default, values and what is said of it."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from stepscope.formats._protobuf import fields, varint
+from stepscope.instruments.xla.flags import catalogue, installed, variables
+from stepscope.instruments.xla.flags.descriptors import File, Message, find
+from stepscope.instruments.xla.flags.installed import Library
+
+COLUMNS = (*("name", "variable", "library", "type", "default", "values", "status", "since", "until", "doc"),)
+"""since and until: the first and the last of the catalogue's jaxlibs that has it. status: flag, no flag
+(a field that no flag sets), no field (a flag that is still read, though its field is gone), removed,
+variable, or dead."""
+
+_HELP = re.compile(r"^\s+--([\w.]+)=(\".*?\"|\S*)\s+(\w+)\t(.*)$", re.MULTILINE)
+_OPTIONS = "xla/pjrt/proto/compile_options.proto"
+
+Row = dict[str, Any]
+
+
+def debug_options(file: File) -> Message | None:
+    """The message that has XLA's flags as its fields."""
+    return next((one for name, one in file.messages.items() if name.endswith(".DebugOptions")), None)
+
+
+def read(library: Library) -> File | None:
+    """The description of xla.proto in a library; None when no file of it has one."""
+    for path in installed.shared_objects(library):
+        file = find(path, "xla/xla.proto")
+        if file is not None and debug_options(file) is not None:
+            return file
+    return None
+
+
+def rows(libraries: list[Library], python: str | None, *, asking: bool = True) -> list[Row]:
+    """The flags of libraries; without any, those of the catalogue. asking: children may be started, which
+    tell defaults and the text of their help."""
+    known = catalogue.load()
+    found: list[Row] = []
+    if not libraries:
+        found += known.rows()
+    answers = _answers(libraries, python) if asking else {}
+    for library in libraries:
+        file = read(library)
+        message = debug_options(file) if file is not None else None
+        if file is None or message is None:
+            continue
+        defaults = answers.get((library.name, "defaults"), {})
+        told = answers.get((library.name, "XLA_FLAGS"), {})
+        found += _fields(library, file, message, defaults, told, known)
+        for name, (default, kind, doc) in answers.get((library.name, "TF_XLA_FLAGS"), {}).items():
+            found.append(_row(name, "TF_XLA_FLAGS", library.title, kind, default, doc=doc))
+    if not any(row["variable"] == "TF_XLA_FLAGS" for row in found):
+        found += known.rows_of_tensorflow()
+    return [*found, *variables.rows()]
+
+
+def _row(name: str, variable: str, library: str, kind: str, default: object = None, **more: Any) -> Row:
+    row: Row = dict.fromkeys(COLUMNS)
+    row |= {"name": name, "variable": variable, "library": library, "type": kind, "default": default}
+    return row | {"status": "flag"} | more
+
+
+def _fields(
+    library: Library,
+    file: File,
+    message: Message,
+    defaults: Mapping[str, Any],
+    told: Mapping[str, tuple[str, str, str]],
+    known: catalogue.Catalogue,
+) -> list[Row]:
+    found = []
+    for one in sorted(message.fields, key=lambda one: one.name):
+        since, until = known.span(one.name)
+        values = file.enums.get(one.of)
+        default = defaults.get(one.name)
+        doc = variables.DOCS.get(one.name)
+        if one.name in told:
+            doc = doc or told[one.name][2] or None
+            default = told[one.name][0] if default is None else default
+        found.append(
+            _row(
+                one.name,
+                "XLA_FLAGS",
+                library.title,
+                one.type + (" list" if one.repeated else ""),
+                default,
+                values=" ".join(values.values()) if values else None,
+                status="no flag" if one.name in known.no_flags else "flag",
+                since=since,
+                until=until,
+                doc=doc,
+            )
+        )
+    for name in sorted(message.reserved):
+        since, until = known.span(name)
+        status = "no field" if name in known.no_fields else "removed"
+        found.append(
+            _row(name, "XLA_FLAGS", library.title, "", None, status=status, since=since, until=until)
+        )
+    return found
+
+
+def _answers(libraries: list[Library], python: str | None) -> dict[tuple[str, str], Any]:
+    """What children tell, two at a time: defaults, and the help of each variable."""
+    jobs: dict[tuple[str, str], Any] = {}
+    with ThreadPoolExecutor(2) as pool:
+        for library in libraries:
+            if library.name == "jaxlib":
+                jobs["jaxlib", "defaults"] = pool.submit(_defaults, library, python)
+            for name, variable in installed.TRIGGERS:
+                if name == library.name:
+                    jobs[name, variable] = pool.submit(_help, library, variable, python)
+        return {key: job.result() for key, job in jobs.items()}
+
+
+def _help(library: Library, variable: str, python: str | None) -> dict[str, tuple[str, str, str]]:
+    """Default, type and text of the flags that the library's own help lists. The help of XLA_FLAGS is cut
+    by the library after 15 kB, in the middle of a line, which is left out."""
+    text = installed.ask(library, variable, "--help", python).text
+    return {
+        name: (default.strip('"'), kind, doc.strip())
+        for name, default, kind, doc in _HELP.findall(text.rpartition("\n")[0] + "\n")
+    }
+
+
+def _defaults(library: Library, python: str | None) -> dict[str, Any]:
+    """Defaults as a CompileOptions has them that the library itself made, serialised."""
+    code = "import sys\nsys.stdout.flush()\nsys.stdout.buffer.write(b'BEGIN' + "
+    code += "xla_client.CompileOptions().SerializeAsString())\n"
+    said = installed.ask(library, "XLA_FLAGS", "", python, code)
+    _, begun, data = said.out.partition(b"BEGIN")
+    if not begun:
+        return {}
+    options = next(
+        (file for path in installed.shared_objects(library) if (file := find(path, _OPTIONS)) is not None),
+        None,
+    )
+    file = read(library)
+    message = debug_options(file) if file is not None else None
+    if options is None or file is None or message is None:
+        return {}
+    body = _inner(memoryview(data), options, ".xla.CompileOptionsProto", 0)
+    return {} if body is None else values_of(body, file, message)
+
+
+def _inner(data: memoryview, file: File, name: str, depth: int) -> memoryview | None:
+    """The DebugOptions inside a message."""
+    inside = {one.number: one.of for one in file.messages[name].fields if one.type == "message"}
+    for number, wire, body, cut in fields(data):
+        if wire != 2 or cut or number not in inside:
+            continue
+        if inside[number].endswith(".DebugOptions"):
+            return body
+        if inside[number] in file.messages and depth < 4:
+            found = _inner(body, file, inside[number], depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def values_of(data: memoryview, file: File, message: Message) -> dict[str, Any]:
+    """The values of a serialised DebugOptions. A field that is absent has its zero, unless it is optional,
+    a list or a message: then nothing is known."""
+    zero = {"bool": "false", "string": "", "float": "0", "double": "0"}
+    found: dict[str, Any] = {}
+    for one in message.fields:
+        if not (one.optional or one.repeated or one.type in ("message", "bytes")):
+            enum = file.enums.get(one.of)
+            found[one.name] = enum.get(0, "0") if one.type == "enum" and enum else zero.get(one.type, "0")
+    by_number = {one.number: one for one in message.fields}
+    lists: dict[str, list[str]] = {}
+    for number, wire, body, cut in fields(data):
+        field = by_number.get(number)
+        if field is None or cut:
+            continue
+        enum = file.enums.get(field.of, {})
+        if field.repeated and field.type == "enum" and wire == 2:  # packed
+            at = 0
+            while at < len(body):
+                value, at = varint(body, at)
+                if value is None:
+                    break
+                lists.setdefault(field.name, []).append(enum.get(value, str(value)))
+        elif not field.repeated and (text := _value(field.type, wire, body, enum)) is not None:
+            found[field.name] = text
+    return found | {name: " ".join(texts) for name, texts in lists.items()}
+
+
+def _value(kind: str, wire: int, body: memoryview, enum: Mapping[int, str]) -> str | None:
+    if wire == 0:
+        number = varint(body, 0)[0] or 0
+        if kind == "bool":
+            return "true" if number else "false"
+        if kind == "enum":
+            return enum.get(number, str(number))
+        if kind in ("int32", "int64") and number >= 1 << 63:
+            number -= 1 << 64
+        return str(number)
+    if wire == 5 and kind == "float":
+        return f"{struct.unpack('<f', body)[0]:g}"
+    if wire == 1 and kind == "double":
+        return f"{struct.unpack('<d', body)[0]:g}"
+    if wire == 2 and kind == "string":
+        return bytes(body).decode("utf-8", "replace")
+    return None

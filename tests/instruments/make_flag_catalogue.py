@@ -1,0 +1,69 @@
+"""Makes the catalogue of flags: python -m tests.instruments.make_flag_catalogue FOLDER VERSION …
+
+Each FOLDER is the package jaxlib of an unpacked wheel, oldest first. The libraries of this Python come last
+and tell defaults, the flags of TF_XLA_FLAGS, and which fields no flag sets.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from stepscope.instruments.xla.flags import check, installed, table
+from stepscope.instruments.xla.flags.installed import Library
+from stepscope.instruments.xla.flags.line import Flag
+
+OUT = Path(table.__file__).with_name("catalogue.json")
+
+
+def main(words: list[str]) -> None:
+    here = installed.installed()
+    libraries = [Library("jaxlib", words[i + 1], Path(words[i])) for i in range(0, len(words), 2)] + here
+    flags: dict[str, dict[str, Any]] = {}
+    for number, library in enumerate(libraries):
+        file = table.read(library)
+        assert file is not None, library
+        message = table.debug_options(file)
+        assert message is not None
+        for one in message.fields:
+            entry = flags.setdefault(one.name, {"in": []})
+            entry["in"].append(number)
+            entry["type"] = one.type + (" list" if one.repeated else "")
+            if one.of in file.enums:
+                entry["values"] = list(file.enums[one.of].values())
+    rows = table.rows(here, None)
+    jax = [row for row in rows if row["library"].startswith("jaxlib") and row["status"] == "flag"]
+    for row in jax:
+        if row["default"] is not None:
+            flags[row["name"]]["default"] = row["default"]
+    tried = [
+        Flag(f"--{row['name']}={row['default']}", row["name"], row["default"])
+        for row in jax
+        if row["type"] in ("bool", "int32", "int64", "float", "double", "uint32")
+        and row["default"] is not None
+    ]
+    verdicts = check.ask(next(one for one in here if one.name == "jaxlib"), "XLA_FLAGS", tried, None)
+    jaxlib = next(one for one in here if one.name == "jaxlib")
+    gone = [
+        Flag(f"--{row['name']}=0", row["name"], "0")
+        for row in rows
+        if row["status"] in ("removed", "no field") and row["library"] == jaxlib.title
+    ]
+    verdicts_gone = check.ask(jaxlib, "XLA_FLAGS", gone, None)
+    made = {
+        "sources": [library.title for library in libraries],
+        "flags": dict(sorted(flags.items())),
+        "no_flags": sorted(one.name for one in tried if verdicts[one].kind == "unknown"),
+        "no_fields": sorted(one.name for one in gone if verdicts_gone[one].kind in ("ok", "bad_value")),
+        "tf": {
+            row["name"]: [row["type"], row["default"]] for row in rows if row["variable"] == "TF_XLA_FLAGS"
+        },
+    }
+    text = json.dumps(made, separators=(",", ":")).replace('},"', '},\n"').replace('],"no', '],\n"no')
+    OUT.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,195 @@
+"""Flags of XLA: descriptors from the bytes of libraries, lines taken apart, and what the libraries say."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from stepscope.cli import main
+from stepscope.errors import NothingFound
+from stepscope.instruments.xla.flags import catalogue, check, descriptors, installed, table, variables
+from stepscope.instruments.xla.flags.installed import Library
+from stepscope.instruments.xla.flags.line import parse
+
+needs_jax = pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="no jaxlib here")
+needs_tensorflow = pytest.mark.skipif(
+    importlib.util.find_spec("tensorflow") is None, reason="no TensorFlow here"
+)
+
+
+def library(name: str) -> Library:
+    return next(one for one in installed.installed() if one.name == name)
+
+
+@needs_tensorflow
+def test_descriptors_are_those_that_the_reference_reads() -> None:
+    from google.protobuf import descriptor_pb2
+
+    for one in installed.installed():
+        path = next(p for p in installed.shared_objects(one) if descriptors.find(p, "xla/xla.proto"))
+        data = path.read_bytes()
+        at = data.index(b"\x0a\x0dxla/xla.proto\x12")
+        reference = descriptor_pb2.FileDescriptorProto.FromString(
+            bytes(descriptors._cut(data[at : at + (1 << 20)]))
+        )
+        theirs = next(message for message in reference.message_type if message.name == "DebugOptions")
+        file = table.read(one)
+        assert file is not None
+        ours = table.debug_options(file)
+        assert ours is not None
+        assert [(f.name, f.number, f.repeated, f.optional) for f in ours.fields] == [
+            (f.name, f.number, f.label == 3, f.proto3_optional) for f in theirs.field
+        ]
+        assert ours.reserved == list(theirs.reserved_name)
+        for enum in theirs.enum_type:
+            assert file.enums[f".xla.DebugOptions.{enum.name}"] == {v.number: v.name for v in enum.value}
+
+
+def test_bytes_that_are_no_library_have_no_descriptor(tmp_path: Path) -> None:
+    path = tmp_path / "lib.so"
+    for data in (b"", b"\x0a\x0dxla/xla.proto\x12", b"\x0a\x0dxla/xla.proto\x12\x03xla\x22\xff\xff\xff\x7f"):
+        path.write_bytes(data)
+        assert descriptors.find(path, "xla/xla.proto") is None
+
+
+@needs_jax
+def test_the_catalogue_is_what_the_installed_library_has() -> None:
+    one = library("jaxlib")
+    known = catalogue.load()
+    if one.title not in known.sources:
+        pytest.skip(f"the catalogue does not have {one.title}")
+    file = table.read(one)
+    assert file is not None
+    message = table.debug_options(file)
+    assert message is not None
+    number = known.sources.index(one.title)
+    assert {f.name for f in message.fields} == {
+        n for n, entry in known.flags.items() if number in entry["in"]
+    }
+
+
+@needs_jax
+def test_defaults_are_those_of_the_library() -> None:
+    rows = {row["name"]: row for row in table.rows([library("jaxlib")], None)}
+    assert rows["xla_backend_optimization_level"]["default"] == "3"
+    assert rows["xla_cpu_enable_fast_math"]["default"] == "false"
+    assert rows["xla_dump_max_hlo_modules"]["default"] == "-1"
+    assert rows["xla_gpu_ftz"]["doc"]
+    assert sum(row["default"] is not None for row in rows.values()) > 200
+
+
+@pytest.mark.parametrize(
+    ("text", "variable", "flags"),
+    [
+        ("--xla_a --xla_b=3", "XLA_FLAGS", [("xla_a", None), ("xla_b", "3")]),
+        ("export XLA_FLAGS=\"--xla_a=1  --xla_b='x y'\"", "XLA_FLAGS", [("xla_a", "1"), ("xla_b", "x y")]),
+        ("TF_XLA_FLAGS=--tf_xla_auto_jit=2", "TF_XLA_FLAGS", [("tf_xla_auto_jit", "2")]),
+        ("--tf_xla_auto_jit=2", "TF_XLA_FLAGS", [("tf_xla_auto_jit", "2")]),
+        ("--xla_a=", "XLA_FLAGS", [("xla_a", "")]),
+        ("--xla_a=x=y", "XLA_FLAGS", [("xla_a", "x=y")]),
+    ],
+)
+def test_lines_are_taken_apart(text: str, variable: str, flags: list[tuple[str, str | None]]) -> None:
+    line = parse(text)
+    assert line.variable == variable
+    assert [(one.name, one.value) for one in line.flags] == flags
+
+
+MIXED = (
+    "--xla_dump_to=/tmp/x --xla_dump_hlo_as_txt --xla_dump_max_hlo_modules=abc "
+    "--xla_cpu_enable_mlir_fusion_outlining "
+    "--xla_step_marker_location=NO --tf_xla_auto_jit=2 --xla_cpu_enable_fast_math=maybe"
+)
+VERDICTS = {
+    "xla_dump_to": "ok",
+    "xla_dump_hlo_as_txt": "unknown",
+    "xla_dump_max_hlo_modules": "bad_value",
+    "xla_cpu_enable_mlir_fusion_outlining": "removed",
+    "xla_step_marker_location": "bad_value",
+    "tf_xla_auto_jit": "other_variable",
+    "xla_cpu_enable_fast_math": "bad_value",
+}
+
+
+@needs_jax
+def test_jaxlib_itself_says_what_is_wrong_with_each_flag() -> None:
+    rows = check.check(parse(MIXED), library("jaxlib"), None)
+    assert {row["flag"]: row["verdict"] for row in rows} == VERDICTS
+    assert {row["flag"]: row["nearest"] for row in rows}["xla_dump_hlo_as_txt"] == "--xla_dump_hlo_as_text"
+
+
+def test_the_catalogue_says_the_same_without_a_library() -> None:
+    rows = check.check(parse(MIXED), None, None)
+    assert {row["flag"]: row["verdict"] for row in rows} == VERDICTS
+
+
+@needs_tensorflow
+def test_tensorflow_itself_says_what_is_wrong() -> None:
+    line = parse("--tf_xla_auto_jit=2 --tf_xla_min_cluster_sise=3 --tf_xla_max_cluster_size=many")
+    rows = check.check(line, library("tensorflow"), None)
+    assert [row["verdict"] for row in rows] == ["ok", "unknown", "bad_value"]
+    assert rows[1]["nearest"] == "--tf_xla_min_cluster_size"
+
+
+@needs_jax
+def test_an_answer_without_the_control_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = installed.Said(0, True, "", b"loaded")
+    monkeypatch.setattr(installed, "ask", lambda *_: said)
+    rows = check.check(parse("--xla_dump_to=/tmp/x"), library("jaxlib"), None)
+    assert rows[0]["verdict"] == "undecided"
+
+
+def test_check_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["xla", "check", "--xla_dump_hlo_as_txt", "--catalogue", "--format", "json"]
+    assert main(words) == 1
+    shown = capsys.readouterr()
+    assert "unknown" in shown.out
+    assert "write --xla_dump_hlo_as_text" in shown.err
+    assert "1 of 1 flag of XLA_FLAGS stops a program" in shown.err
+    assert main(["xla", "check", "--xla_dump_to=/x --xla_dump_hlo_as_text", "--catalogue"]) == 0
+
+
+def test_check_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=2")
+    monkeypatch.setenv(variables.DEAD, "1")
+    assert main(["xla", "check", "--catalogue"]) == 0
+    assert "does nothing" in capsys.readouterr().err
+    monkeypatch.delenv("TF_XLA_FLAGS")
+    assert main(["xla", "check"]) == 2
+    assert "neither XLA_FLAGS nor TF_XLA_FLAGS" in capsys.readouterr().err
+
+
+def test_flags_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xla", "flags", variables.DEAD, "--catalogue", "--format", "json"]) == 0
+    shown = capsys.readouterr()
+    assert "dead" in shown.out
+    assert "TF_CPP_MAX_VLOG_LEVEL" in shown.err
+    assert main(["xla", "flags", "xla_dump_hlo_as_txt", "--catalogue"]) == 2
+    assert "did you mean xla_dump_hlo_as_text" in capsys.readouterr().err
+
+
+@needs_jax
+def test_flags_of_the_installed_library(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xla", "flags", "--library", "jaxlib", "--fast", "--format", "json"]) == 0
+    text = capsys.readouterr().out
+    assert json.loads(text)
+    assert "xla_dump_to" in text
+    assert text.count("jaxlib") > 300
+
+
+def test_a_python_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xla", "flags", "--python", str(tmp_path / "python")]) == 2
+    assert "could not be started" in capsys.readouterr().err
+
+
+def test_an_empty_name_lists_nothing() -> None:
+    from stepscope.cli.xla.flags import _named
+
+    with pytest.raises(NothingFound):
+        _named([{"name": "xla_a"}], "--")
