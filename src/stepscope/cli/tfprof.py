@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope import units
 from stepscope.cli.arguments import FORMATS, Parser
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
@@ -375,7 +376,7 @@ def _write_stacks(options: argparse.Namespace, model: Model, chosen: TfprofOptio
     root = tree(rows, tuple(chosen.select), _ticks(model))
     data = view_pprof.write(options.view, root)
     _write(name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data, force=options.force)
-    console.say(f"the stacks of {len(rows):,} lines are in {name}")
+    console.say(f"the stacks of {units.count(len(rows), 'line')} are in {name}")
 
 
 def _say_findings(files: dict[str, list[File]], console: Console) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepscope import units
 from stepscope.exporters import crossings
 from stepscope.library.statements import statement
 
@@ -122,8 +123,10 @@ def _crossings(trace: Trace) -> list[str]:
     if not count:
         return []
     return [
-        f"{count:,} slices begin within another of their row and end after it. chrome://tracing shows them;"
-        " Perfetto leaves them out."
+        f"{units.count(count, 'slice')} {units.agree(count, 'begins', 'begin')} within another of "
+        f"{units.agree(count, 'its', 'their')} row and {units.agree(count, 'ends', 'end')} after it. "
+        f"chrome://tracing shows {units.agree(count, 'it', 'them')}; Perfetto leaves "
+        f"{units.agree(count, 'it', 'them')} out."
     ]
 
 

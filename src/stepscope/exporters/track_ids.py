@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from stepscope import units
 from stepscope.errors import OutputError
 from stepscope.library.statements import statement
 
@@ -99,7 +100,8 @@ def count(trace: Trace, table: str) -> int:
     if orphans:
         raise OutputError(
             "The tables are damaged.",
-            seen=f"{orphans} of {rows} rows of {table} lie on no track",
+            seen=f"{orphans:,} of {units.count(rows, 'row')} of {table} "
+            f"{units.agree(orphans, 'lies', 'lie')} on no track",
             todo="read the recording again with --no-cache, or ingest it again; please report this",
             slug="damaged-tables",
         )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from stepscope import strict_json
+from stepscope import strict_json, units
 from stepscope.formats import Damaged, Unreadable
 from stepscope.formats._fields import string, whole
 
@@ -268,9 +268,9 @@ class _Capture:
         read = _stacks.Stacks().read(self._told_lines(_stacks.NAME), self._time)
         self._missed(_stacks.NAME, read.odd)
         if read.dropped:
-            self._note(
-                "stacks-capped", "info", f"{read.dropped:,} samples of stacks were not kept", read.dropped
-            )
+            was = units.agree(read.dropped, "was", "were")
+            told = f"{units.count(read.dropped, 'sample')} of stacks {was} not kept"
+            self._note("stacks-capped", "info", told, read.dropped)
         self._add("frame", read.frames)
         self._add("stack", read.stacks)
         self._add("stack_sample", read.samples)
@@ -327,10 +327,9 @@ class _Capture:
             yield line
         self._seen += len(whole)
         self._stored += good
-        if good < len(whole):
-            self._note(
-                "damaged-piece", "lost", f"{name}: {len(whole) - good:,} of {len(whole):,} lines are not JSON"
-            )
+        if bad := len(whole) - good:
+            lines = f"{bad:,} of {units.count(len(whole), 'line')} {units.agree(bad, 'is', 'are')} not JSON"
+            self._note("damaged-piece", "lost", f"{name}: {lines}")
 
     def _time(self, unix_ns: int | None) -> int | None:
         """Picoseconds from the start of the capture."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from stepscope import units
 from stepscope.formats._profile_events import MOST_BYTES, Events
 
 if TYPE_CHECKING:
@@ -60,9 +61,15 @@ def build(pieces: Pieces) -> Store:
         samples.append((frames, at, at + times * unit))
         at += times * unit
     events.stacks(samples, 1, 1)
-    detail = f"{total:,} samples tell no times: each is shown as {unit / 10**9:g} ms, in alphabetical order"
+    told = f"{units.count(total, 'sample')} {units.agree(total, 'has no time', 'have no times')}"
+    detail = f"{told}: each is shown as {unit / 10**9:g} ms, in alphabetical order"
     events.note("samples-without-times", "info", total, detail)
     if bad:
         events.seen += bad
-        events.note("damaged-line", "lost", bad, f"{bad:,} lines do not end with a count")
+        events.note(
+            "damaged-line",
+            "lost",
+            bad,
+            f"{units.count(bad, 'line')} {units.agree(bad, 'does', 'do')} not end with a count",
+        )
     return events.store(pieces, data, "unknown", lost=bad)

@@ -170,7 +170,11 @@ def walk(query: Query) -> Nested:
             " its own name"
         )
     if state.paths.cut:
-        notes.append(f"{state.paths.cut} slices lie below {MOST_LEVELS} levels; their names leave levels out")
+        cut = state.paths.cut
+        notes.append(
+            f"{units.count(cut, 'slice')} {units.agree(cut, 'lies', 'lie')} below {MOST_LEVELS} levels; "
+            f"{units.agree(cut, 'its name leaves', 'their names leave')} levels out"
+        )
     return Nested(_samples(state), tracks, notes)
 
 
