@@ -11,6 +11,7 @@
 //! Arrow's own file format was used for the small tables before. Heaps replaced it: with 600,000 counters and
 //! arrows they took as long to write and to read (1.01 and 1.05 of the processor time, medians of five rounds
 //! in turns), 0.75 of the disk, and the crate `arrow-ipc` with those that it needs took about 17 processor seconds to build.
+//! A little over 400 lines, a quarter of which describes the folder that a store is.
 
 mod arena;
 pub(crate) mod bits;

@@ -1,4 +1,5 @@
 //! Events to where they belong: complete slices into columns, everything else into records.
+//! Over 400 lines because it is one decision after the other about the same event.
 
 use super::class::Class;
 use super::event::{Event, Rules, Scanner};

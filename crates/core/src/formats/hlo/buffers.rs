@@ -1,4 +1,5 @@
 //! Memory of a compiled program: what is allocated, for what, and how much of the heap is needed at once.
+//! A little over 400 lines with its tests.
 
 use super::program::{damaged, each, number, text};
 use crate::error::Result;

@@ -1,4 +1,5 @@
 //! A compiled program in memory: the same whether it was read from a proto or from text.
+//! A little over 400 lines with its tests.
 
 use super::buffers::Buffers;
 use super::program::Frame;

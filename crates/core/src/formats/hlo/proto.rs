@@ -5,6 +5,7 @@
 //! id 5, entry_computation_id 6, schedule 7, stack_frame_index 17. `HloComputationProto`: name 1, instructions 2,
 //! id 5, root_id 6. `HloInstructionProto`: see [`instruction`]. `ShapeProto`: element_type 2, dimensions 3,
 //! tuple_shapes 4, layout 5, is_dynamic_dimension 6.
+//! Over 400 lines because it mirrors the messages, field by field.
 
 use super::buffers;
 use super::model::{

@@ -2,6 +2,7 @@
 //! `%` or without, operands with shapes or without, calls of Python in tables at the head or in each instruction.
 //!
 //! A line that cannot be understood is counted and left out; a text that ends too early is read as far as it goes.
+//! Over 400 lines because it is one grammar.
 
 use super::model::{
     Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode,
