@@ -73,7 +73,7 @@ def _values(one: library.Entry, trace: Trace) -> list[dict[str, statements.Value
             "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
             "place": "host", "programs": 1, "waits": 1, "captures": 1, "file_readers": READS,
             "file_writers": STORES, "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
-            "forward": "fusion", "file": file, "line": line, "main": 1,
+            "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1,
         }  # fmt: skip
         values = {field.name: known[field.name] for field in one.parameters}
         if values not in kept:

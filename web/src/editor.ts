@@ -47,7 +47,7 @@ export function mount(host: HTMLElement, text: string, words: Words[], on: { run
       doc: text,
       extensions: [
         lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(), autocompletion(), look, syntaxHighlighting(colours),
-        EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": "SQL, read-only" }), placeholder("SELECT …"),
+        EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": "SQL query" }), placeholder("SELECT …"),
         sql({ dialect: PostgreSQL, schema, upperCaseKeywords: true }),
         Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => { on.run(); return true; } }, { key: "Tab", run: acceptCompletion }])),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap]),

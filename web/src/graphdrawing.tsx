@@ -48,7 +48,7 @@ export const scaled = (frame: Frame, factor: number, x: number, y: number): Fram
 /** Colour of a box: more of the time is more of the colour; a device or a type is a hue. */
 export function fillOf(box: Box, colouring: Colouring, most: number): string {
   const value = amount(box, colouring);
-  if (value !== null) return most && value ? `color-mix(in oklch, var(--compute) ${Math.round(12 + (48 * value) / most)}%, var(--card))` : "var(--card)";
+  if (value !== null) return most && value ? `color-mix(in oklch, var(--compute) ${Math.round(12 + (38 * value) / most)}%, var(--card))` : "var(--card)";
   const kind = colouring === "device" ? box.device : colouring === "cluster" ? box.cluster : (box.op_type ?? "");
   return kind ? `oklch(0.78 0.08 ${hueOf(kind)})` : "var(--card)";
 }

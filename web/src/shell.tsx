@@ -42,7 +42,7 @@ function Palette(): JSX.Element {
   </div>;
 }
 
-const Help = (): JSX.Element => <div class="overlay" role="dialog" aria-modal="true" aria-label="Keys"><h2>Keys</h2>
+const Help = (): JSX.Element => <div class="overlay" role="dialog" aria-modal="true" aria-label="Keys" tabIndex={-1} ref={(e) => e?.focus()}><h2>Keys</h2>
   <dl class="keys"><dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt><dd>Find a command</dd>{commands().filter((c) => c.key).map((c) => <><dt><kbd>{c.key}</kbd></dt><dd>{c.title}</dd></>)}
     <dt><kbd>Esc</kbd></dt><dd>Close</dd></dl></div>;
 

@@ -168,6 +168,17 @@ async def slice_(page: Page, request: Request) -> Response:
     )
 
 
+async def stack(page: Page, request: Request) -> Response:
+    """The calls of a sampled stack, and its time."""
+    text = request.path_params["id"]
+    if not text.isdecimal() or not text.isascii() or len(text) > 19 or int(text) >= 1 << 63:
+        raise Refused(
+            404, "There is no such stack.", seen="an id that is not a number", todo="use ids of the timeline"
+        )
+    await page.recording.catalog()
+    return Json(await page.recording.desk.ask(lambda trace: encode(details.stack_of(trace, int(text)))))
+
+
 async def search(page: Page, request: Request) -> Response:
     """Slices with a text in their name."""
     text, most = asked.text(request, "q"), asked.integer(request, "limit", 1, MOST_FOUND)
@@ -277,6 +288,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/analysis/{id}", analysis),
     ("GET", "/api/timeline", timeline),
     ("GET", "/api/slice/{id}", slice_),
+    ("GET", "/api/stack/{id}", stack),
     ("GET", "/api/search", search),
     ("GET", "/api/range", in_range),
     ("GET", "/api/range/parts", step_parts),

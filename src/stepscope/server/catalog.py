@@ -21,6 +21,7 @@ CLASSES = (
 """What time is spent on, in the order of colours."""
 
 SHIFT = "_source_shift"
+STACK_BARS = "_stack_bar"
 
 
 @dataclass
@@ -31,6 +32,8 @@ class Catalog:
     track_ids: list[int] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     """The page's number of each track id."""
+    has_stacks: bool = False
+    """Whether stacks were sampled; their tracks come last and have negative ids."""
 
 
 def read(trace: Trace) -> Catalog:
@@ -39,6 +42,9 @@ def read(trace: Trace) -> Catalog:
     sources = dicts(trace.query(statement("page_sources")))
     tracks = dicts(trace.query(statement("page_tracks")))
     ids = [row.pop("id") for row in tracks]
+    threads = dicts(trace.query(statement("page_stack_tracks")))
+    if threads:
+        trace.keep([STACK_BARS])
     steps = dicts(trace.query(statement("page_steps")))
     placed = [row for row in sources if row["first_ps"] is not None]
     told = {
@@ -67,7 +73,8 @@ def read(trace: Trace) -> Catalog:
                 "group": row["process"] or row["device"] or row["host_id"],
             }
             for number, row in enumerate(tracks)
-        ],
+        ]
+        + [_thread(number, row) for number, row in enumerate(threads, len(tracks))],
         "steps": [
             {
                 "id": str(row["id"]),
@@ -86,7 +93,28 @@ def read(trace: Trace) -> Catalog:
         "end_ps": max((row["last_ps"] for row in placed), default=0),
         "classes": list(CLASSES),
     }
-    return Catalog(told, ids, {track: number for number, track in enumerate(ids)})
+    ids += [-1 - number for number in range(len(threads))]
+    return Catalog(told, ids, {track: number for number, track in enumerate(ids)}, bool(threads))
+
+
+def _thread(number: int, row: dict[str, Any]) -> dict[str, Any]:
+    """A thread whose stacks were sampled, as a track: its bars are functions, not slices."""
+    return {
+        "track": number,
+        "run_id": row["run_id"],
+        "host_id": row["host_id"],
+        "source_id": str(row["source_id"]),
+        "process": None,
+        "name": row["thread"] or ("main thread" if row["is_main"] else "thread without a name"),
+        "kind": "stacks",
+        "records": "samples",
+        "place": "none",
+        "device": None,
+        "device_kind": "cpu",
+        "depths": row["depths"],
+        "slices": row["samples"],
+        "group": "Sampled stacks",
+    }
 
 
 def dicts(result: Result) -> list[dict[str, Any]]:

@@ -64,6 +64,16 @@ def slice_of(trace: Trace, catalog: Catalog, slice_id: int) -> dict[str, Any]:
     }
 
 
+def stack_of(trace: Trace, stack_id: int) -> dict[str, Any]:
+    """The calls of a stack, the innermost first, and the time of the samples that begin with them.
+    NothingFound when there is no such stack."""
+    frames = dicts(trace.query(statement("page_stack", stack_id=stack_id)))
+    if not frames:
+        raise NothingFound("There is no such stack.", seen=str(stack_id), todo="use ids of the timeline")
+    (time,) = dicts(trace.query(statement("page_stack_time", stack_id=stack_id)))
+    return {"id": str(stack_id), "frames": frames, **time}
+
+
 def search(trace: Trace, catalog: Catalog, text: str, most: int) -> dict[str, Any]:
     """Slices with a text in their name, whatever its case: how many, and the first of them."""
     found = trace.query(statement("page_search_count", text=text)).rows()[0][1]

@@ -38,8 +38,10 @@ class Recording:
 
     async def timeline(self) -> Timeline:
         """The slices of all tracks."""
-        await self.catalog()
-        return await self._once("timeline", partial(self.desk.ask, Timeline))
+        known = await self.catalog()
+        return await self._once(
+            "timeline", partial(self.desk.ask, partial(Timeline, stacks=known.has_stacks))
+        )
 
     async def names(self) -> bytes:
         """Names of slices, as JSON."""

@@ -20,20 +20,26 @@ _COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
 
 
 class Timeline:
-    """Every slice at every level of detail. Any number of threads may ask for cells."""
+    """Every slice and every bar of sampled stacks at every level of detail. Any number of threads may ask
+    for cells."""
 
-    def __init__(self, trace: Trace) -> None:
-        """Reads all slices of a trace once. The view of shifts is kept already."""
-        self._lod = _core.Lod(trace.stream(rows_of("_timeline_slice", _COLUMNS)))
+    def __init__(self, trace: Trace, *, stacks: bool = False) -> None:
+        """Reads all slices of a trace once, and its stacks if it has any. The views of shifts and of bars
+        are kept already."""
+        table = "_timeline_row" if stacks else "_timeline_slice"
+        self._lod = _core.Lod(trace.stream(rows_of(table, _COLUMNS)))
         found = {row["name"]: row for row in dicts(trace.query(statement("page_names")))}
         self.classes = {name: str(row["class"]) for name, row in found.items()}
         numbers = {name: number for number, name in enumerate(CLASSES)}
-        other = numbers["other"]
+        other, python = numbers["other"], numbers["python"]
         names = self._lod.names
         self.names: dict[str, Any] = {
             "format": FORMAT,
             "names": [shorten(name, MOST_NAME) for name in names],
-            "classes": [numbers.get(self.classes.get(name, ""), other) for name in names],
+            # What no slice is called is a function on a stack.
+            "classes": [
+                numbers.get(self.classes[name], other) if name in found else python for name in names
+            ],
             "op_types": [found[name]["op_type"] if name in found else None for name in names],
         }
 

@@ -7,7 +7,7 @@ import { cellAt, type Hit } from "./hit";
 import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
 import { type Arrow, type Band, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
-import type { Detail, Found, Parts, Ranged } from "./panel";
+import type { Detail, Found, Parts, Ranged, Stack } from "./panel";
 import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
 import { Store } from "./store";
 
@@ -30,6 +30,7 @@ export class Board {
   readonly marks = signal<Window[]>([]);
   readonly selected = signal<string | null>(null);
   readonly detail = signal<Detail | null>(null);
+  readonly stack = signal<Stack | null>(null);
   readonly range = signal<Window | null>(null);
   readonly ranged = signal<Ranged | null>(null);
   readonly text = signal("");
@@ -173,7 +174,7 @@ export class Board {
 
   clear(): void {
     batch(() => {
-      this.selected.value = this.detail.value = this.range.value = this.ranged.value = null;
+      this.selected.value = this.detail.value = this.stack.value = this.range.value = this.ranged.value = null;
       this.arrows.value = [];
       this.error.value = null;
     });
@@ -193,10 +194,15 @@ export class Board {
   async select(id: string | null, reveal: boolean): Promise<void> {
     this.selected.value = id;
     this.arrows.value = [];
-    if (id === null) { this.detail.value = null; return; }
+    if (id === null) { this.detail.value = this.stack.value = null; return; }
+    if (id.startsWith("-")) { // a sampled stack: see _stack_bar.sql
+      const stack = await this.ask<Stack>(`/api/stack/${-1n - BigInt(id)}`);
+      if (stack && this.selected.value === id) batch(() => { this.stack.value = stack; this.detail.value = this.range.value = this.ranged.value = null; });
+      return;
+    }
     const detail = await this.ask<Detail>(`/api/slice/${id}`);
     if (!detail || this.selected.value !== id) return;
-    batch(() => { this.detail.value = detail; this.range.value = this.ranged.value = null; });
+    batch(() => { this.detail.value = detail; this.stack.value = this.range.value = this.ranged.value = null; });
     if (reveal) this.reveal(this.offset(detail.slice.ts_ps), Number(detail.slice.dur_ps), detail.track?.track ?? null);
     await this.connect(id, detail);
   }
@@ -237,8 +243,10 @@ export class Board {
 
   /** Totals of a range, of the tracks on the screen or between two heights of it. */
   async choose(range: Window, tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : []))): Promise<void> {
-    batch(() => { this.selected.value = this.detail.value = this.ranged.value = null; this.arrows.value = []; this.range.value = range; });
-    const every = tracks.length ? tracks : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
+    batch(() => { this.selected.value = this.detail.value = this.stack.value = this.ranged.value = null; this.arrows.value = []; this.range.value = range; });
+    const all = tracks.length ? tracks : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
+    const slices = all.filter((track) => this.catalog.tracks[track]!.kind !== "stacks"); // stacks have no slices to add up
+    const every = slices.length ? slices : all;
     if (!every.length) return;
     this.asked?.abort();
     this.asked = new AbortController();

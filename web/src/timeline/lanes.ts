@@ -35,8 +35,9 @@ export const groupOf = (track: Track): string => [track.run_id, track.host_id, t
 
 /** What a track is, in words. */
 export function aboutTrack(track: Track): string {
-  const what = [track.kind, track.device && track.device !== track.group ? track.device : null].filter(Boolean).join(", ");
-  return `${track.slices.toLocaleString("en")} ${track.slices === 1 ? "slice" : "slices"}${what ? ` · ${what}` : ""}`;
+  const what = [track.kind === "stacks" ? null : track.kind, track.device && track.device !== track.group ? track.device : null].filter(Boolean).join(", ");
+  const noun = track.kind === "stacks" ? "sample" : "slice";
+  return `${track.slices.toLocaleString("en")} ${track.slices === 1 ? noun : `${noun}s`}${what ? ` · ${what}` : ""}`;
 }
 
 export const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;

@@ -134,6 +134,9 @@ function ruler(context: CanvasRenderingContext2D, { window, width, bands }: Scen
   }
 }
 
+/** What several of a row are. */
+export const nounOf = (row: Lane): string => (row.track?.kind === "stacks" ? "calls" : "slices");
+
 function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colours: Colours, row: Lane, y: number): void {
   const piece = scene.pieces.get(row.track!.track);
   if (!piece) {
@@ -164,7 +167,7 @@ function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colour
       context.strokeRect(x, top + 1, Math.max(w, 3), LANE - 2);
     }
     if (w < LEAST_TEXT) continue;
-    const text = fitted(context, several ? `${cells.count[i]!.toLocaleString("en")} slices` : (scene.names.names[name] ?? ""), w - 6);
+    const text = fitted(context, several ? `${cells.count[i]!.toLocaleString("en")} ${nounOf(row)}` : (scene.names.names[name] ?? ""), w - 6);
     if (!text) continue;
     context.fillStyle = "#10151a";
     context.fillText(text, x + 3, top + LANE / 2 + 0.5);

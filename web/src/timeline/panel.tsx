@@ -20,6 +20,8 @@ export interface Ranged {
   /** Where the steps of the range go; what is not there yet is still being worked out. */
   parts?: Parts;
 }
+/** The calls of a sampled stack, the innermost first, and the time of all samples that begin with them. */
+export interface Stack { id: string; frames: { function: string; file: string | null; line: number | null; code: string }[]; samples: number; time_ps: number | string; own_ps: number | string }
 export interface Parts { steps: number; step_parts: { label: string; dur_ps: number; hidden_ps: number; steps: number }[] }
 export interface Found { total: number; slices: { id: string; track: number | null; name: string; ts_ps: number | string; dur_ps: number | string }[] }
 
@@ -56,6 +58,18 @@ export function SlicePanel({ detail, moment, go }: { detail: Detail; moment: str
     {flows.length > 0 && <div>
       {from.length > 0 && <><h3>Comes from</h3><ul class="plain">{from.map((f) => <li>{link(f.other_id, f.name)} <span class="quiet">{f.arrow}</span></li>)}</ul></>}
       {to.length > 0 && <><h3>Leads to</h3><ul class="plain">{to.map((f) => <li>{link(f.other_id, f.name)} <span class="quiet">{f.arrow}</span></li>)}</ul></>}</div>}
+  </div>;
+}
+
+/** A stack that was sampled: what was called from where, and how much time that took in all of the recording. */
+export function StackPanel({ stack }: { stack: Stack }): JSX.Element {
+  const where = (frame: Stack["frames"][number]) => (frame.file ? `${frame.file}${frame.line === null ? "" : `:${frame.line}`}` : "");
+  const first = stack.frames[0]!;
+  return <div class="panel-columns">
+    <div><h2>{plain(first.function, 300)}</h2>
+      <Facts of={[["Time", <b>{duration(Number(stack.time_ps))}</b>], ["Itself", duration(Number(stack.own_ps))], ["Samples", `${stack.samples.toLocaleString("en")} on all threads`],
+        ...(first.file ? [["Line", plain(where(first), 300)] as [string, string]] : []), ["Code", first.code]]} /></div>
+    <div class="wide"><h3>Called from</h3>{stack.frames.length > 1 ? <ol class="plain">{stack.frames.slice(1).map((frame) => <li>{plain(frame.function, 200)} <span class="quiet">{plain(where(frame), 200)}</span></li>)}</ol> : <p class="quiet">Nothing is around it.</p>}</div>
   </div>;
 }
 

@@ -7,8 +7,8 @@ import { Board } from "../timeline/board";
 import { inkOf, onTheme } from "../timeline/ink";
 import { heightOf, type Lane } from "../timeline/lanes";
 import { mouse } from "../timeline/mouse";
-import { type Colouring, moment, type Names, RULER } from "../timeline/paint";
-import { RangePanel, SlicePanel } from "../timeline/panel";
+import { type Colouring, moment, type Names, nounOf, RULER } from "../timeline/paint";
+import { RangePanel, SlicePanel, StackPanel } from "../timeline/panel";
 import { spanOf } from "../timeline/scale";
 import "../timeline/timeline.css";
 import { plain } from "../plain";
@@ -114,25 +114,26 @@ function Tip({ board }: { board: Board }): JSX.Element | null {
   const count = cells.count[cell]!, name = plain(board.names.names[cells.name[cell]!] ?? "", 300);
   const right = hover.x > width - 340;
   return <div class="tl-tip" style={{ top: `${hover.y + 14}px`, ...(right ? { right: `${width - hover.x + 8}px` } : { left: `${hover.x + 12}px` }) }}>
-    {count > 1 ? <><b>{count.toLocaleString("en")} slices</b> in {duration(cells.width[cell]!)}, busy for {duration(cells.busy[cell]!)}<br />longest: {name}<br /><span class="quiet">click to open</span></>
+    {count > 1 ? <><b>{count.toLocaleString("en")} {nounOf(hover.hit.row)}</b> in {duration(cells.width[cell]!)}, busy for {duration(cells.busy[cell]!)}<br />longest: {name}<br /><span class="quiet">click to open</span></>
       : <><b>{name}</b><br />{duration(cells.width[cell]!)}</>}
   </div>;
 }
 
 function Panel({ board }: { board: Board }): JSX.Element {
-  const { detail, ranged, range, marks, error, found, text } = board;
+  const { detail, stack, ranged, range, marks, error, found, text } = board;
   const at = (ps: number | string) => moment(board.offset(ps), Math.max(spanOf(board.window.value) / 1e6, 1));
   return <div class="tl-panel" aria-live="polite">
     {error.value !== null && <Problem error={error.value} />}
     {detail.value && <SlicePanel detail={detail.value} moment={at(detail.value.slice.ts_ps)} go={(id) => void board.select(id, true)} />}
+    {stack.value && <StackPanel stack={stack.value} />}
     {range.value && !ranged.value && !error.value && <p class="quiet" role="status">{duration(spanOf(range.value))}: adding up …</p>}
     {range.value && ranged.value && <RangePanel ranged={ranged.value} length={spanOf(range.value)} tracks={board.rangedTracks.value} />}
-    {!detail.value && !range.value && found.value && (found.value.total
+    {!detail.value && !stack.value && !range.value && found.value && (found.value.total
       ? <ol class="tl-found">{found.value.slices.slice(0, 100).map((slice, i) => <li><button type="button" class="link" onClick={() => { board.foundAt.value = i; void board.select(slice.id, true); }}>{plain(slice.name, 200)}</button> <span class="quiet">{duration(Number(slice.dur_ps))} at {at(slice.ts_ps)}</span></li>)}</ol>
       : <p>No slice has “{text.value}” in its name.</p>)}
     {marks.value.length > 0 && <p class="tl-marks">Marks: {marks.value.map((mark) => <span><button type="button" class="plain" onClick={() => { board.range.value = null; void board.choose(mark); }}>{duration(spanOf(mark))}</button>
       <button type="button" class="plain" aria-label="Remove this mark" onClick={() => { marks.value = marks.value.filter((one) => one !== mark); }}>×</button></span>)}</p>}
-    {!detail.value && !range.value && !found.value && error.value === null && <p class="quiet">{board.rows.value.length === 0 ? "The recording has no slices to draw." : "Drag to move, Ctrl-wheel or W and S to zoom, click a slice for all that is known of it, Shift-drag for a range."}</p>}
+    {!detail.value && !stack.value && !range.value && !found.value && error.value === null && <p class="quiet">{board.rows.value.length === 0 ? "The recording has no slices to draw." : "Drag to move, Ctrl-wheel or W and S to zoom, click a slice for all that is known of it, Shift-drag for a range."}</p>}
   </div>;
 }
 

@@ -1,0 +1,36 @@
+-- Threads with sampled stacks
+--
+-- question: Of which threads were stacks sampled, and in which order are they shown?
+-- reads: stack_sample
+-- columns:
+--   source_id | int | Source | source
+--   is_main | bool | Main | true for the thread that runs the steps
+--   thread | text | Thread | its name; '' for none
+--   own_track | int | Track | its track; -1 for none
+--   place | int | Place | from 1 on: sources in their order, the main thread of each first
+WITH looked AS (
+  SELECT
+    m.source_id,
+    m.is_main,
+    COALESCE(m.thread_name, '') AS thread,
+    COALESCE(m.track_id, -1) AS own_track
+  FROM stack_sample AS m
+),
+
+threads AS (
+  SELECT l.source_id, l.is_main, l.thread, l.own_track
+  FROM looked AS l
+  GROUP BY l.source_id, l.is_main, l.thread, l.own_track
+)
+
+SELECT
+  t.source_id,
+  t.is_main,
+  t.thread,
+  t.own_track,
+  CAST(
+    ROW_NUMBER() OVER (
+      ORDER BY t.source_id NULLS LAST, t.is_main DESC NULLS LAST, t.thread NULLS LAST, t.own_track NULLS LAST
+    ) AS BIGINT
+  ) AS place
+FROM threads AS t

@@ -1,0 +1,39 @@
+-- Threads with stacks for a page
+--
+-- question: Of which threads were stacks sampled?
+-- reads: stack_sample, stack, source, _stack_thread
+-- columns:
+--   run_id | text | run
+--   host_id | text | host
+--   source_id | int | source
+--   thread | text | name of the thread; '' for none
+--   is_main | bool | true for the thread that runs the steps
+--   depths | int | frames of its deepest stack
+--   samples | int | looks at it
+WITH counted AS (
+  SELECT
+    m.source_id,
+    m.is_main,
+    COALESCE(m.thread_name, '') AS thread_label,
+    COALESCE(m.track_id, -1) AS track_key,
+    k.depth + 1 AS frames
+  FROM stack_sample AS m
+  INNER JOIN stack AS k ON k.id = m.stack_id
+),
+
+loads AS (
+  SELECT c.source_id, c.is_main, c.thread_label, c.track_key, MAX(c.frames) AS depths, COUNT(*) AS samples
+  FROM counted AS c
+  GROUP BY c.source_id, c.is_main, c.thread_label, c.track_key
+)
+
+SELECT s.run_id, s.host_id, t.source_id, t.thread, t.is_main, l.depths, l.samples
+FROM _stack_thread AS t
+INNER JOIN source AS s ON s.source_id = t.source_id
+INNER JOIN loads AS l
+  ON
+    l.source_id = t.source_id
+    AND l.is_main = t.is_main
+    AND l.thread_label = t.thread
+    AND l.track_key = t.own_track
+ORDER BY t.place NULLS LAST
