@@ -62,6 +62,12 @@ ERRORS: dict[str, Message] = {
         "Some verbs ask jaxlib or TensorFlow in a child process, which did not end in time.",
         "Try again when the machine is less busy. `--catalogue` asks no library.",
     ),
+    "no-clusters": Message(
+        "Nothing tells of clusters",
+        "TensorFlow writes its clusters only when it is asked to: into its log, and into graphs that are "
+        "called mark_for_compilation_annotated.",
+        "`stepscope xla env --dump DIR --graphs` prints what to set before the program runs.",
+    ),
     "no-flag": Message(
         "There is no such flag",
         "Neither the installed libraries nor the catalogue of stepscope has a flag or variable of this name.",

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from stepscope.cli import main
 from stepscope.errors import NothingFound
-from stepscope.instruments.xla.flags import catalogue, check, descriptors, installed, table, variables
+from stepscope.instruments.xla.flags import (
+    catalogue,
+    check,
+    descriptors,
+    installed,
+    settings,
+    table,
+    variables,
+)
 from stepscope.instruments.xla.flags.installed import Library
 from stepscope.instruments.xla.flags.line import parse
 
@@ -193,3 +204,49 @@ def test_an_empty_name_lists_nothing() -> None:
 
     with pytest.raises(NothingFound):
         _named([{"name": "xla_a"}], "--")
+
+
+@pytest.mark.parametrize("shell", settings.SHELLS)
+def test_settings_are_lines_of_the_shell(
+    shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "it's $HOME"
+    words = ["xla", "env", "--dump", str(folder), "--passes", ".*", "--graphs", "--profile", "--shell", shell]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert (folder / "hlo").is_dir()
+    assert (folder / "graphs").is_dir()
+    wanted = str(folder / "graphs")
+    if shell == "python":
+        monkeypatch.setattr(os, "environ", {})
+        exec(text, {})
+        assert os.environ["TF_DUMP_GRAPH_PREFIX"] == wanted
+    elif shell == "sh":
+        code = text + 'printf %s "$TF_DUMP_GRAPH_PREFIX"'
+        assert subprocess.run(["sh", "-c", code], capture_output=True, text=True, check=True).stdout == wanted
+    else:
+        assert text.count("TF_DUMP_GRAPH_PREFIX") == 1
+
+
+def test_the_settings_are_flags_that_exist(tmp_path: Path) -> None:
+    values = settings.settings(
+        tmp_path, passes=".*", graphs=True, profile=True, before={"XLA_FLAGS": "--xla_gpu_ftz"}
+    )
+    assert values["XLA_FLAGS"].startswith("--xla_gpu_ftz --xla_dump_to=")
+    for name in ("XLA_FLAGS", "TF_XLA_FLAGS"):
+        rows = check.check(parse(values[name], name), None, None)
+        assert {row["verdict"] for row in rows} == {"ok"}
+
+
+@needs_jax
+def test_run_dumps_and_hands_the_exit_code_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    code = "import jax, sys; jax.jit(lambda x: x + 1)(1.0); sys.exit(7)"
+    assert main(["xla", "run", "--dump", str(tmp_path / "d"), "--", sys.executable, "-c", code]) == 7
+    assert list((tmp_path / "d" / "hlo").rglob("*.hlo.pb"))
+
+
+def test_run_needs_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xla", "run", "--dump", str(tmp_path)]) == 2
+    assert main(["xla", "run", "--dump", str(tmp_path), "--", str(tmp_path / "none")]) == 2
+    assert "could not be started" in capsys.readouterr().err

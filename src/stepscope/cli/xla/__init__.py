@@ -22,13 +22,17 @@ BELOW = (
     "cost",
     "flags",
     "check",
+    "env",
+    "run",
+    "clusters",
 )
 """The verbs below, in the order of the help."""
 
 
 def module_of(name: str) -> ModuleType:
     """The module of a verb below."""
-    return importlib.import_module(f"stepscope.cli.xla.{name}")
+    # A module `run` would take the place of this package's function.
+    return importlib.import_module(f"stepscope.cli.xla.{'running' if name == 'run' else name}")
 
 
 class _Parser(Parser):

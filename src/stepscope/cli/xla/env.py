@@ -1,0 +1,62 @@
+"""stepscope xla env --dump DIR: what to set, so that a program dumps what stepscope reads."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from stepscope.cli.arguments import Parser, a_path
+from stepscope.cli.console import Console
+from stepscope.errors import OutputError, UsageError
+
+ABOUT = "print the settings that make a program dump what stepscope reads"
+EPILOG = """The folders are made. In a shell: eval "$(stepscope xla env --dump DIR)" """
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("xla env", ABOUT, "stepscope xla env --dump DIR [options]", EPILOG.rstrip())
+    add_dump(parser)
+    from stepscope.instruments.xla.flags.settings import SHELLS
+
+    parser.add_argument("--shell", choices=SHELLS, default="sh", help="whose words are printed (%(default)s)")
+    return parser
+
+
+def add_dump(parser: Parser) -> None:
+    """What is dumped, and where."""
+    parser.add_argument("--dump", metavar="DIR", type=a_path, help="the folder for the dumps")
+    parser.add_argument("--passes", metavar="RE", help="passes that are dumped before and after; .* is all")
+    parser.add_argument("--graphs", action="store_true", help="TensorFlow's graphs and clusters, too")
+    parser.add_argument("--profile", action="store_true", help="let XLA profile instructions, too")
+
+
+def prepared(options: argparse.Namespace, before: dict[str, str]) -> dict[str, str]:
+    """The settings; their folders are there."""
+    from stepscope.instruments.xla.flags import settings
+
+    if options.dump is None:
+        raise UsageError("No folder is given", seen="no --dump", todo="add --dump DIR")
+    folder = Path(options.dump).absolute()
+    try:
+        for one in settings.folders(folder, graphs=options.graphs):
+            Path(one).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            "The folder for the dumps could not be made",
+            seen=str(error),
+            todo="choose another --dump",
+            path=str(folder),
+        ) from error
+    return settings.settings(
+        folder, passes=options.passes, graphs=options.graphs, profile=options.profile, before=before
+    )
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the settings."""
+    from stepscope.instruments.xla.flags import settings
+
+    for line in settings.lines(prepared(options, {}), options.shell):
+        console.data.write(line + "\n")
+    return 0

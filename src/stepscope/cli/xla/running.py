@@ -1,0 +1,75 @@
+"""stepscope xla run --dump DIR -- CMD…: run a program with these settings, then show what it compiled."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from stepscope.cli.arguments import Parser
+from stepscope.cli.console import Console
+from stepscope.cli.xla.env import add_dump, prepared
+from stepscope.errors import UsageError
+
+ABOUT = "run a program with those settings, and show what it compiled"
+EPILOG = "The exit code is the program's. XLA_FLAGS and TF_XLA_FLAGS of the environment are kept."
+
+
+class _Parser(Parser):
+    """Leaves the words behind -- to the program."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options before --, with the program's words as `command`."""
+        words = list(args or ())
+        at = words.index("--") if "--" in words else len(words)
+        options = super().parse_args(words[:at], namespace)
+        options.command = words[at + 1 :]
+        return options
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = _Parser("xla run", ABOUT, "stepscope xla run --dump DIR [options] -- CMD…", EPILOG)
+    add_dump(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Runs the program; its exit code."""
+    if not options.command:
+        raise UsageError("There is no program to run", seen="nothing after --", todo="add -- python train.py")
+    values = prepared(options, dict(os.environ))
+    console.out.flush()
+    try:
+        child = subprocess.Popen(options.command, env={**os.environ, **values})
+    except OSError as error:
+        raise UsageError(
+            "The program could not be started",
+            seen=error.strerror or str(error),
+            todo="check its name; for a script: -- python train.py",
+            path=options.command[0],
+        ) from error
+    while True:
+        try:
+            code = child.wait()
+            break
+        except KeyboardInterrupt:
+            continue  # the terminal has told the program, too, which decides when it ends
+    console.say(f"dumps are in {options.dump}")
+    if any(path.is_file() for path in _inside(options.dump)):
+        from stepscope import cli
+
+        cli.main(["xla", "dumps", options.dump])
+    else:
+        console.say("nothing was dumped: the program compiled nothing with XLA, or set its own XLA_FLAGS")
+    return code if code >= 0 else 128 - code
+
+
+def _inside(folder: str) -> Any:
+    from pathlib import Path
+
+    return (Path(folder) / "hlo").rglob("*")

@@ -1,0 +1,212 @@
+"""Clusters of TensorFlow's auto-clustering, and why nodes are in none, from logs and annotated graphs.
+
+A log has a block for each graph that the pass looked at. What it tells depends on what was asked for:
+--tf_xla_clustering_debug gives clusters and counts; TF_CPP_VMODULE names the nodes that cannot be compiled
+(compilability_check_util=5) and the edges that were not contracted (mark_for_compilation_pass=4).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+COLUMNS = ("kind", "graph", "name", "op", "nodes", "ops", "inputs", "outputs", "why", "evidence")
+"""kind: cluster, or node (outside all clusters). why: uncompilable, graph_end, cycle, too_small (inferred),
+or untold."""
+
+_SEEN = re.compile(r"Device type for (.+): \S+\s*$")
+_UNCOMPILABLE = re.compile(r"Found uncompilable node (\S+) \(op (\S+?)\)(?:: (.*))?$")
+_CYCLE = re.compile(r"Could not contract (.+?) -> (.+?) because (.*)$")
+_ASSIGNED = re.compile(r"Assigning node (\S+) to cluster (\S+)")
+_BUILT = re.compile(r"Built (\d+) clusters?, size (\d+) / (\d+)")
+_CLUSTER = re.compile(r"\]\s+(\S+) (\d+) / (\d+) \(")
+_OPS = re.compile(r"\]\s+(\S+): (\d+) instances?")
+_EDGES = re.compile(r"\]\s+(\d+) (incoming|outgoing) edges?")
+_NUMBERS = re.compile(r"(sorted_nodes|compilation_candidates_)\.size\(\) = (\d+)")
+_DUMPED = re.compile(r"(mark_for_compilation_annotated[\w.-]*)\.pb(?:txt)?")
+_LONGEST = 4096
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Cluster:
+    """A cluster: nodes, how many of each op, and edges that cross its border; None where nothing tells."""
+
+    nodes: int = 0
+    ops: Counter[str] = field(default_factory=Counter)
+    inputs: int | None = None
+    outputs: int | None = None
+
+
+@dataclass
+class Graph:
+    """A graph that the pass looked at, as far as it is told. seen: all nodes in order, with ops where they
+    are known. outside: how many nodes of each op are in no cluster."""
+
+    name: str
+    seen: dict[str, str | None] = field(default_factory=dict)
+    assigned: dict[str, str] = field(default_factory=dict)
+    uncompilable: dict[str, str] = field(default_factory=dict)
+    cycles: list[tuple[str, str, str]] = field(default_factory=list)
+    clusters: dict[str, Cluster] = field(default_factory=dict)
+    outside: Counter[str] = field(default_factory=Counter)
+    numbers: dict[str, int] = field(default_factory=dict)
+    size: int | None = None
+
+
+def is_log(head: str) -> bool:
+    """Whether text is a log of the pass."""
+    return "mark_for_compilation_pass" in head or "compilability_check_util" in head
+
+
+def of_log(lines: Iterable[str], name: str) -> list[Graph]:
+    """The graphs of a log, in its order."""
+    found = [Graph(f"{name}#1")]
+    current: Cluster | None = None
+    part = ""
+    for whole in lines:
+        line = whole[:_LONGEST].rstrip("\n")
+        now = found[-1]
+        if number := _NUMBERS.search(line):
+            if number[1] == "sorted_nodes" and (now.numbers or now.size is not None):
+                found.append(now := Graph(f"{name}#{len(found) + 1}"))
+                current, part = None, ""
+            now.numbers[number[1]] = int(number[2])
+        elif one := _UNCOMPILABLE.search(line):
+            now.seen[one[1]] = one[2]
+            now.uncompilable[one[1]] = one[3] or "no reason given"
+        elif one := _CYCLE.search(line):
+            now.cycles.append((one[1], one[2], one[3]))
+        elif one := _ASSIGNED.search(line):
+            now.assigned[one[1]] = one[2]
+        elif "mark_for_compilation_pass" not in line:
+            if dumped := _DUMPED.search(line):
+                now.name = dumped[1]
+        elif one := _SEEN.search(line):
+            now.seen.setdefault(one[1], None)
+        elif one := _BUILT.search(line):
+            now.size, part = int(one[3]), "built"
+        elif "Unclustered nodes:" in line:
+            part = "outside"
+        elif "Inter-Cluster edges" in line:
+            part = "edges"
+        elif part == "edges" and "** Cluster " in line:
+            current = now.clusters.get(line.rpartition(" ")[2])
+        elif part == "edges" and (one := _EDGES.search(line)) and current is not None:
+            if one[2] == "incoming":
+                current.inputs = int(one[1])
+            else:
+                current.outputs = int(one[1])
+        elif part == "built" and (one := _CLUSTER.search(line)):
+            current = now.clusters[one[1]] = Cluster(int(one[2]))
+        elif one := _OPS.search(line):
+            if part == "built" and current is not None:
+                current.ops[one[1]] += int(one[2])
+            elif part == "outside":
+                now.outside[one[1]] += int(one[2])
+    return [one for one in found if one.seen or one.size is not None]
+
+
+def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[Any]]) -> Graph:
+    """An annotated graph: rows of nodes (name, op, device, attributes as JSON) and edges (producer, consumer,
+    is it a control edge). Its names begin with the cluster, or with `unclustered`."""
+    graph = Graph(name, size=len(nodes))
+    bare: dict[str, str] = {}
+    for node, op, _, attributes in nodes:
+        cluster = json.loads(attributes).get("_XlaCluster") if attributes else None
+        prefix = f"{cluster or 'unclustered'}/"
+        bare[node] = plain = node[len(prefix) :] if node.startswith(prefix) else node
+        graph.seen[plain] = op
+        if cluster:
+            graph.assigned[plain] = str(cluster)
+            made = graph.clusters.setdefault(str(cluster), Cluster())
+            made.nodes += 1
+            made.ops[op] += 1
+        else:
+            graph.outside[op] += 1
+    for made in graph.clusters.values():
+        made.inputs = made.outputs = 0
+    for producer, consumer, _ in edges:
+        of = [graph.assigned.get(bare.get(end, end)) for end in (producer, consumer)]
+        if of[0] != of[1]:
+            if of[0] is not None:
+                graph.clusters[of[0]].outputs = (graph.clusters[of[0]].outputs or 0) + 1
+            if of[1] is not None:
+                graph.clusters[of[1]].inputs = (graph.clusters[of[1]].inputs or 0) + 1
+    return graph
+
+
+def joined(graphs: Sequence[Graph], logs: Sequence[Graph]) -> list[Graph]:
+    """Graphs with what logs tell of the same ones, then the logs' graphs that have no file. A log names the
+    file of a graph when it was dumped; else the same nodes are the same graph."""
+    told = {one.name: one for one in logs}
+    found = []
+    for graph in graphs:
+        same = (key for key, one in told.items() if one.seen.keys() == graph.seen.keys())
+        key = graph.name if graph.name in told else next(same, "")
+        log = told.pop(key, None)
+        if log is not None:
+            graph.uncompilable, graph.cycles, graph.numbers = log.uncompilable, log.cycles, log.numbers
+        found.append(graph)
+    return [*found, *told.values()]
+
+
+def rows(graphs: Iterable[Graph]) -> list[Row]:
+    """Clusters, then nodes outside, of each graph. A log that names no node gives a row for each op."""
+    found: list[Row] = []
+    for graph in graphs:
+        for name, one in graph.clusters.items():
+            found.append(
+                _row("cluster", graph, name, None, one.nodes)
+                | {"ops": _counts(one.ops), "inputs": one.inputs, "outputs": one.outputs}
+            )
+        named: Counter[str] = Counter()
+        for name, op in graph.seen.items():
+            if name in graph.assigned:
+                continue
+            why, evidence = _why(graph, name, op)
+            named[op or ""] += 1
+            found.append(_row("node", graph, name, op, 1) | {"why": why, "evidence": evidence})
+        if graph.outside and not any(named.values()):
+            for op, number in graph.outside.items():
+                why, evidence = _why(graph, "", op)
+                found.append(_row("node", graph, None, op, number) | {"why": why, "evidence": evidence})
+    return found
+
+
+def _row(kind: str, graph: Graph, name: str | None, op: str | None, nodes: int) -> Row:
+    row: Row = dict.fromkeys(COLUMNS)
+    return row | {"kind": kind, "graph": graph.name, "name": name, "op": op, "nodes": nodes}
+
+
+def _counts(ops: Counter[str]) -> str:
+    return ", ".join(
+        f"{op} {number}" for op, number in sorted(ops.items(), key=lambda one: (-one[1], one[0]))
+    )
+
+
+def _why(graph: Graph, name: str, op: str | None) -> tuple[str, str | None]:
+    """The reason that is told for a node, with the words that tell it."""
+    if name in graph.uncompilable:
+        return "uncompilable", graph.uncompilable[name]
+    if op in ("_Arg", "_Retval"):
+        return "graph_end", f"its op is {op}"
+    if name in ("_SOURCE", "_SINK"):
+        return "graph_end", f"it is {name}"
+    for producer, consumer, reason in graph.cycles:
+        if name and any(end.startswith((f"<{name} #", f"<{name} + ")) for end in (producer, consumer)):
+            return "cycle", f"{producer} -> {consumer}: {reason}"[:400]
+    sorted_nodes, candidates = (graph.numbers.get(key) for key in ("sorted_nodes", "compilation_candidates_"))
+    if (
+        name
+        and graph.uncompilable
+        and None not in (sorted_nodes, candidates)
+        and len(graph.uncompilable) + (candidates or 0) >= (sorted_nodes or 0)
+    ):
+        return "too_small", "it can be compiled, and no line says why it was left out: inferred"
+    return "untold", None

@@ -1,0 +1,39 @@
+"""What is known of clusters and of the nodes outside, in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stepscope import units
+
+SETTINGS = "TF_CPP_VMODULE=compilability_check_util=5,mark_for_compilation_pass=4"
+
+_WHY = {
+    "uncompilable": "cannot be compiled",
+    "graph_end": "an argument or a result of the graph",
+    "cycle": "joining a cluster would make a cycle",
+    "too_small": "probably in a cluster below the minimum size",
+    "untold": "not told by this log",
+}
+
+
+def sentences(rows: Sequence[Mapping[str, Any]], left_out: int) -> list[str]:
+    """The lines below the table."""
+    clusters = [row for row in rows if row["kind"] == "cluster"]
+    inside = sum(row["nodes"] for row in clusters)
+    outside: Counter[str] = Counter()
+    for row in rows:
+        if row["kind"] == "node":
+            outside[row["why"]] += row["nodes"]
+    said = [
+        f"{units.count(inside, 'node')} in {units.count(len(clusters), 'cluster')}, "
+        f"{sum(outside.values()):,} outside"
+    ]
+    said += [f"{number:,} outside: {_WHY[why]}" for why, number in outside.most_common()]
+    if outside["untold"]:
+        said.append(f"to learn more, set {SETTINGS} and run the program again")
+    if left_out:
+        said.append(f"{units.count(left_out, 'graph')} without a cluster left out (--all shows them)")
+    return said

@@ -1,0 +1,102 @@
+"""Clusters of TensorFlow, against counts that the pass itself printed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from stepscope.cli import main
+from stepscope.instruments.xla import clusters
+from tests import corpus
+
+DUMPS = corpus.ROOT / "xla_dumps"
+needs_dumps = pytest.mark.skipif(not DUMPS.is_dir(), reason="no corpus beside the clone")
+
+LOG = """mark_for_compilation_pass.cc:1340] sorted_nodes.size() = 5
+mark_for_compilation_pass.cc:1378] Device type for x: CPU
+compilability_check_util.cc:62] Found uncompilable node x (op _Arg): top level _Arg or _Retval
+mark_for_compilation_pass.cc:1378] Device type for a: CPU
+mark_for_compilation_pass.cc:1378] Device type for b: CPU
+mark_for_compilation_pass.cc:1378] Device type for c: CPU
+mark_for_compilation_pass.cc:1378] Device type for py: CPU
+compilability_check_util.cc:62] Found uncompilable node py (op EagerPyFunc): no registered kernel
+mark_for_compilation_pass.cc:1520] compilation_candidates_.size() = 3
+mark_for_compilation_pass.cc:445] Could not contract <b #4> -> <a + 3 others #9> because contracting [py].
+mark_for_compilation_pass.cc:1052] Assigning node a to cluster cluster_0
+mark_for_compilation_pass.cc:1693] *** Clustering info for graph of size 7
+mark_for_compilation_pass.cc:1694]  Built 1 clusters, size 1 / 7 (14.29%)
+mark_for_compilation_pass.cc:1703]   cluster_0 1 / 7 (14.29%)
+mark_for_compilation_pass.cc:1707]    Add: 1 instances
+mark_for_compilation_pass.cc:1713]  Unclustered nodes: 6 / 7 (85.71%)
+mark_for_compilation_pass.cc:1718]   Add: 2 instances
+"""
+
+
+def reasons(graph: clusters.Graph) -> dict[str, str]:
+    return {row["name"]: row["why"] for row in clusters.rows([graph]) if row["kind"] == "node"}
+
+
+def test_each_node_outside_has_its_reason() -> None:
+    (graph,) = clusters.of_log(LOG.splitlines(), "log")
+    assert reasons(graph) == {"x": "uncompilable", "b": "cycle", "c": "too_small", "py": "uncompilable"}
+
+
+def test_what_the_log_does_not_tell_is_untold() -> None:
+    lines = [line for line in LOG.splitlines() if "compilability" not in line and "contract <" not in line]
+    (graph,) = clusters.of_log(lines, "log")
+    assert set(reasons(graph).values()) == {"untold"}
+    bare = [line for line in lines if "Device type" not in line and "Assigning" not in line]
+    (graph,) = clusters.of_log(bare, "log")
+    assert [(row["op"], row["nodes"]) for row in clusters.rows([graph]) if row["kind"] == "node"] == [
+        ("Add", 2)
+    ]
+
+
+@needs_dumps
+@pytest.mark.parametrize(("name", "inside", "outside"), [("resnet", 271, 18), ("transformer", 29, 11)])
+def test_log_and_graph_agree_with_what_the_pass_counted(
+    name: str, inside: int, outside: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with gzip.open(DUMPS / f"tf_{name}_auto.clustering.log.gz", "rt") as file:
+        logs = clusters.of_log(file, "log")
+    log = max(logs, key=lambda one: one.size or 0)
+    with tarfile.open(DUMPS / f"tf_{name}_auto.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    capsys.readouterr()
+    assert main(["xla", "clusters", str(tmp_path), "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    rows = said["rows"] if isinstance(said, dict) else said
+    rows = [row if isinstance(row, dict) else dict(zip(said["columns"], row, strict=True)) for row in rows]
+    of_graph = {row["name"]: row for row in rows if row["kind"] == "cluster" and row["graph"] == log.name}
+    assert {key: one.nodes for key, one in log.clusters.items()} == {
+        key: row["nodes"] for key, row in of_graph.items()
+    }
+    assert sum(row["nodes"] for row in of_graph.values()) == inside
+    # The pass counts the graph's source and sink, which no file has.
+    seen = [row for row in rows if row["kind"] == "node" and row["graph"] == log.name]
+    assert len(seen) in (outside, outside - 2)
+    for key, one in log.clusters.items():
+        assert of_graph[key]["ops"] == clusters._counts(one.ops)
+
+
+@needs_dumps
+def test_the_reasons_of_a_log_reach_its_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with tarfile.open(DUMPS / "tf_transformer_auto.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    log = DUMPS / "tf_transformer_auto.reasons.log.gz"
+    assert main(["xla", "clusters", str(tmp_path), str(log), "--format", "csv"]) == 0
+    shown = capsys.readouterr()
+    assert "9 outside: cannot be compiled" in shown.err
+    assert "No registered 'EagerPyFunc'" in shown.out or "EagerPyFunc" in shown.out
+
+
+def test_files_that_tell_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.log").write_bytes(b"\x00\xff" * 100)
+    assert main(["xla", "clusters", str(tmp_path)]) == 2
+    assert "Nothing here tells of clusters" in capsys.readouterr().err
+    (tmp_path / "b.log.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
+    assert main(["xla", "clusters", str(tmp_path / "b.log.gz")]) == 2
