@@ -6,15 +6,17 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepscope.session import trace
 from tests.corpus import SAMPLES
+from tests.formats.capture_folder import data
 from tests.presenters.browser import Browser
 from tests.web.test_page import _show, _until
-from tests.web.test_timeline import complaints, served
+from tests.web.test_timeline import complaints, rest, served
 
 STEPS = SAMPLES / "run_metadata" / "two_servers.pb"
 GRAPH = SAMPLES / "graph" / "small.pb"
@@ -111,3 +113,37 @@ def test_one_recording_says_how_to_compare(model: Browser) -> None:
 def test_a_recording_without_a_graph_says_where_graphs_are(pair: Browser) -> None:
     _show(pair, "graph", "document.querySelector('main').innerText.includes('no graph')")
     assert "has no graph" in pair.value("document.querySelector('main').innerText")
+
+
+def test_thousands_of_boxes_are_painted_and_read_where_one_zooms_in(tmp_path: Path) -> None:
+    names = [f"wide_{n}" for n in range(3000)]
+    nodes = [data(1, data(1, name.encode()) + data(2, b"Op") + data(3, b"source")) for name in names]
+    source = data(1, data(1, b"source") + data(2, b"Placeholder"))
+    (tmp_path / "wide.pb").write_bytes(source + b"".join(nodes))
+    with served(tmp_path / "cache", tmp_path / "wide.pb") as tab:
+        _show(tab, "graph", "document.querySelector('.graph-far')?.innerText.startsWith('3,001 boxes')")
+        rest(tab, 800)
+        colours = (
+            "(() => { const c = document.querySelector('.graph-drawing canvas'), k = c.getContext('2d');"
+            "const seen = new Uint32Array(k.getImageData(0, 0, c.width, c.height).data.buffer);"
+            "return seen.reduce((n, one) => n + (one !== 0), 0) / seen.length })()"
+        )
+        assert tab.value(colours) > 0.05
+        assert tab.value("document.querySelectorAll('.graph .box').length") == 0
+        tab.value(
+            "(() => { const s = document.querySelector('svg.graph'), b = s.getBoundingClientRect();"
+            "for (let i = 0; i < 12; i++) s.dispatchEvent(new WheelEvent('wheel', {deltaY: -100,"
+            "bubbles: true, cancelable: true, clientX: b.left + b.width / 2,"
+            "clientY: b.top + b.height / 2})); })()"
+        )
+        tab.value(
+            "(() => { const s = document.querySelector('svg.graph'), b = s.getBoundingClientRect();"
+            "s.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: b.left + b.width / 2,"
+            "clientY: b.top + b.height / 2})); })()"
+        )
+        _until(tab, "document.querySelectorAll('.graph .box').length > 0")
+        labels = tab.value(
+            "[...document.querySelectorAll('.graph .box')].map(e => e.getAttribute('aria-label'))"
+        )
+        assert set(labels) <= {f"{name}, 1 node" for name in [*names, "source"]}
+        assert complaints(tab) == []
