@@ -45,7 +45,7 @@ class Cluster:
 
 @dataclass
 class Graph:
-    """A graph that the pass looked at, as far as it is told. seen: all nodes in order, with ops where they
+    """A graph that the pass looked at, as far as the log says. seen: all nodes in order, with ops where they
     are known. outside: how many nodes of each op are in no cluster."""
 
     name: str
@@ -191,7 +191,7 @@ def _counts(ops: Counter[str]) -> str:
 
 
 def _why(graph: Graph, name: str, op: str | None) -> tuple[str, str | None]:
-    """The reason that is told for a node, with the words that tell it."""
+    """The reason that the log gives for a node, with its words."""
     if name in graph.uncompilable:
         return "uncompilable", graph.uncompilable[name]
     if op in ("_Arg", "_Retval"):

@@ -125,7 +125,7 @@ def _current(known: catalogue.Catalogue) -> list[str]:
 def _explained(
     one: Flag, variable: str, verdict: Verdict, known: catalogue.Catalogue, near: Sequence[str]
 ) -> Verdict:
-    """Why a name is unknown: it belongs to the other variable, was removed, is no flag, or is a typo."""
+    """Why a name is unknown: it belongs to the other variable, was removed, names no flag, or is a typo."""
     if (one.name in known.tf) != (variable == "TF_XLA_FLAGS") and (
         one.name in known.tf or one.name in known.flags
     ):

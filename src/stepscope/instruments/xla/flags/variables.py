@@ -66,7 +66,7 @@ DOCS = {
     "xla_dump_hlo_snapshots": "Dumps modules with the arguments and the result of each run: large.",
     "xla_dump_hlo_pass_re": "Dumps the module before and after passes whose name matches; .* is all.",
     "xla_dump_hlo_module_re": "Dumps only modules whose name matches.",
-    "xla_dump_max_hlo_modules": "The most modules that are dumped; -1 is no limit.",
+    "xla_dump_max_hlo_modules": "The most modules that are dumped; -1 for all of them.",
     "xla_dump_include_timestamp": "Puts the time into the names of dumped files.",
     "xla_dump_large_constants": "Prints large constants in full.",
     "xla_dump_compress_protos": "Compresses dumped protos with gzip.",
