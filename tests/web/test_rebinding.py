@@ -6,9 +6,11 @@ browser, scripts of that page and stepscope have one origin now, as after a chan
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -52,6 +54,22 @@ class _Theirs(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     allow_reuse_address = True
+
+    def __init__(self, *given: Any) -> None:
+        self.taken: list[socket.socket] = []
+        super().__init__(*given)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        taken, client = super().get_request()
+        self.taken.append(taken)
+        return taken, client
+
+    def server_close(self) -> None:
+        """Ends connections that the browser opened ahead of its next request, too."""
+        super().server_close()
+        for one in self.taken:
+            with contextlib.suppress(OSError):  # the browser may have closed it
+                one.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture(scope="module")

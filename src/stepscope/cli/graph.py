@@ -172,9 +172,9 @@ def _draw(
     console: Console,
 ) -> None:
     from stepscope import units
+    from stepscope.exporters import drawings
     from stepscope.exporters.staging import staged
     from stepscope.instruments import graphs
-    from stepscope.presenters import drawings
 
     level = graphs.level(found, graphs.to_depth(top, depth, fold=fold), fold=fold, within=top)
     out = Path(options.output)

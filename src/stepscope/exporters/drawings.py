@@ -9,8 +9,8 @@ from html import escape
 from itertools import chain
 
 from stepscope import units
+from stepscope.hidden import escaped
 from stepscope.instruments.graphs import HEIGHT, Box, Level
-from stepscope.presenters.plain import plain
 
 FORMAT = 1
 _ROOM = 20.0
@@ -95,7 +95,7 @@ def _label(box: Box) -> str:
 
 def _quoted(text: str) -> str:
     """A string of DOT; a line break is the only thing that its backslash may mean."""
-    lines = (plain(line, 1000).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n"))
+    lines = (_plain(line, 1000).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n"))
     return '"' + "\\n".join(lines) + '"'
 
 
@@ -112,8 +112,14 @@ def data(level: Level, title: str) -> str:
     return json.dumps(told, separators=(",", ":")) + "\n"
 
 
+def _plain(text: str, most: int) -> str:
+    """Text whose hidden characters are escapes, cut in the middle: names of ops differ at both ends."""
+    half = most // 2
+    return escaped(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")
+
+
 def _text(text: str, most: int) -> str:
-    return escape(plain(text, most))
+    return escape(_plain(text, most))
 
 
 FORMS = {".svg": svg, ".dot": dot, ".json": data}
