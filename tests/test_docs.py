@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.model import Prediction
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.verify import Edit, Verification
+from stepscope.instruments.stacks import tools
 from stepscope.lake.schema import schema
 from stepscope.messages import MESSAGES
 from stepscope.presenters import scroll
@@ -86,6 +91,69 @@ def test_commands_run(
         assert code == 0, f"{shlex.join(words)}\n{captured.err}"
         if words[0] not in VERBS or words[0] in ("query", "docs", "summary"):
             assert len(captured.out.splitlines()) >= 3, f"{shlex.join(words)} says nothing:\n{captured.out}"
+
+
+def items() -> list[tuple[str, str]]:
+    """What the article does, and what does it here."""
+    page = (ROOT / "docs" / "how-to" / "debug-an-xla-program.md").read_text(encoding="utf-8")
+    table = page.partition("## The old ways")[2]
+    rows = re.findall(r"^\| (.*?) \| (.*) \|$", table, re.MULTILINE)
+    return [(item, what) for item, what in rows if item != "what the article does"]
+
+
+@pytest.fixture(scope="module")
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    """A Python that waits, to look at."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+
+
+@pytest.mark.parametrize(("item", "what"), items(), ids=lambda text: text[:40])
+def test_every_item_of_the_article_has_its_command(
+    item: str, what: str, tmp_path: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    if what.startswith("not there yet: "):
+        return
+    ((program, *words),) = commands_of(what.removeprefix("`").removesuffix("`"))
+    assert program == "stepscope"
+    if words[:2] == ["xla", "symbols"]:
+        pytest.importorskip("jaxlib")
+    if words[:2] == ["xla", "ops-supported"]:
+        pytest.importorskip("tensorflow")
+    if "PID" in words:
+        if tools.find("py-spy") is None and tools.find("gdb") is None:
+            pytest.skip("neither py-spy nor gdb is installed")
+        words = [str(sleeper.pid) if word == "PID" else word for word in words]
+    if "train.py" in words:
+        pytest.importorskip("jax")
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    (tmp_path / "train.py").write_text(TRAIN)
+    environment = {
+        **os.environ,
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "stepscope", *words],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    written = [words[at + 1] for at, word in enumerate(words) if word in ("-o", "--dump")]
+    assert all((tmp_path / part).exists() for part in written)
+    assert len(done.stdout.splitlines()) >= 3 or written
+
+
+TRAIN = """
+import jax, jax.numpy as jnp
+step = jax.jit(lambda a: jnp.tanh(a @ a))
+for _ in range(8):
+    jax.block_until_ready(step(jnp.ones((64, 64))))
+"""
 
 
 def commands_of(block: str) -> list[list[str]]:

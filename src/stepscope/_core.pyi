@@ -150,6 +150,20 @@ def hlo_module(data: builtins.bytes) -> builtins.dict[str, Any]:
     [(buffer, offset, size)]), traces (bytes needed, instruction at the peak, allocation that holds the
     buffers, allocation that the file names, [(buffer that lives at the peak, size)])."""
 
+def hlo_diff(paths: list[str], named: bool = True, rows: bool = True) -> builtins.dict[str, Any]:
+    """What changed between the first and the last of compiled programs in files, matched one after the other.
+    named: whether the framework's names of ops count in the matching; names of instructions never do.
+    CoreError when a file is damaged.
+
+    a and b: as hlo_summaries; with `rows` also rows: (name, opcode, shape, computation, op_name, flops,
+    bytes) of each instruction, costs as it runs when it runs once. pairs: (index in a, index in b, basis,
+    whether it is a guess, words for what differs), in the order of a. basis: identical, surroundings,
+    neighbour, opened, twins, op_name, resized or order. removed and added: (index, fate, index or None).
+    fate, of what is added seen backwards in time: folded (what used it uses what it was made of; the index is
+    the user, of its own side), merged (what used it uses an equal one: index on the other side), replaced
+    (by the index on the other side), with its users (the index is one, of its own side), unused, dropped (by
+    the user, of its own side)."""
+
 def tf_timeline(
     input: Input, *, dataflow: bool, memory: bool, op_time: str
 ) -> tuple[str, int, int, tuple[int, str] | None]:
@@ -324,6 +338,19 @@ class Lod:
         `from_ps`), count, name, busy (ps) and id (of the longest slice). Counts add up to the slices that
         start in [from_ps, to_ps) or start before and end after from_ps. ValueError for an empty window or
         more than 16,384 pixels."""
+
+@final
+class Spans:
+    """Unions of spans of time: when each of some layers had anything in it."""
+
+    layers: list[str]
+    """Names of the layers."""
+
+    def __init__(self, stream: object) -> None:
+        """stream: anything with `__arrow_c_stream__`, rows in any order, with the columns layer (VARCHAR),
+        begin_ps and end_ps (BIGINT), none of them NULL; else CoreError."""
+    def within(self, layer: str, from_ps: int, to_ps: int) -> list[tuple[int, int]]:
+        """The spans of a layer, cut to a stretch of time, in order; none touches another."""
 
 def layered_layout(
     widths: Sequence[float], edges: Sequence[tuple[int, int]]

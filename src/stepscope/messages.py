@@ -20,6 +20,14 @@ class Message:
 
 
 ERRORS: dict[str, Message] = {
+    "attach-refused": Message(
+        "The stacks of a process could not be read",
+        "`stepscope attach` reads stacks with py-spy and gdb, which trace the process. The kernel forbids "
+        "that for processes of other users, where Yama's ptrace_scope asks for more, in containers without "
+        "the capability SYS_PTRACE, and while something else traces the process. The process goes on.",
+        "Follow the line that begins with “to do”. A recording needs no tracing: `stepscope record` starts "
+        "the program itself.",
+    ),
     "cannot-write": Message(
         "The file could not be written",
         "The system refused: the disk is full, the folder may not be written, or a device failed. "
@@ -94,6 +102,11 @@ ERRORS: dict[str, Message] = {
         "The page is only for the person who started it. The URL that `stepscope serve` prints contains a "
         "secret, which the page exchanges for a cookie; a server that was started again has a new one.",
         "Open the URL that `stepscope serve` printed when it started.",
+    ),
+    "no-tensorflow": Message(
+        "TensorFlow could not be asked",
+        "The table of ops that XLA can compile is TensorFlow's own, so a child process imports it and looks.",
+        "Install TensorFlow, or name the Python that has it with `--python`.",
     ),
     "not-a-table": Message(
         "The format cannot hold a single table",

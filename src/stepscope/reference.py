@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from stepscope import library
 from stepscope.errors import UsageError
 from stepscope.lake.schema import Table, schema
+from stepscope.library import compiled
 from stepscope.messages import ERRORS, NOTES, Message
 
 CHAPTERS = ("tables", "views", "analyses", "findings", "messages")
@@ -38,6 +39,7 @@ def entries() -> tuple[Entry, ...]:
         *_library("views", "base"),
         *_library("analyses", "analysis"),
         *_library("findings", "finding"),
+        *(Entry("findings", one.slug, f"{one.title}.", _compiled(one)) for one in compiled.KINDS.values()),
         *(Entry("messages", slug, m.title, _message(m, "error")) for slug, m in sorted(ERRORS.items())),
         *(Entry("messages", slug, m.title, _message(m, "note")) for slug, m in sorted(NOTES.items())),
     )
@@ -164,6 +166,19 @@ def _library_entry(entry: library.Entry) -> str:
         f"```sql\n{entry.sql}\n```",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _compiled(one: compiled.Definition) -> str:
+    """The page of a finding on dump folders."""
+    unit, title, about = one.value
+    parts = (
+        f"*{one.title}.* The summary of a dump folder of XLA has it (`stepscope DIR`).",
+        one.reasoning,
+        f"Formula: {one.formula}.",
+        f"- severity: {one.severity}\n- to do: {_cell(one.action)}",
+        _markdown_table(("column", "unit", "meaning"), [("`value`", unit, _cell(f"{title}: {about}"))]),
+    )
+    return "\n\n".join(parts)
 
 
 def _message(message: Message, kind: str) -> str:

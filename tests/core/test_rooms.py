@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "proto": {"error"},
     "store": {"columns", "error", "facts", "input", "options"},
     "rollup": {"columns", "error", "store"},
+    "spans": set(),
     "formats": {"columns", "error", "facts", "input", "json", "options", "proto", "store"},
 }
 

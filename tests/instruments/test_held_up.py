@@ -9,7 +9,7 @@ from stepscope.instruments.step_parts import labels, places, reading
 from stepscope.instruments.step_parts.held_up import STARVED, Ran, handed_over
 from stepscope.instruments.step_parts.sweep import Piece
 from tests.draw import UNIT_PS, Tables, draw
-from tests.instruments.test_step_parts import Asked, parts
+from tests.instruments.test_step_parts import asked, parts
 
 SCRIPT_OPS = ("tensorflow/python/ops/script_ops.py", "__call__", "library")
 WRAPPER = ("tensorflow/python/autograph/impl/api.py", "do_not_convert.wrapper", "library")
@@ -104,11 +104,11 @@ cpu/tf_data_iterator thread :      [f:PyFunc....................]
 
 def test_the_line_of_a_loader_is_where_its_python_runs():
     tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, ("train.py", "tokens", "program"), cpu=0.1)
-    asked = Asked(tables)
-    stacks = places.sampled(asked, "r", "h")
-    found = places.of_loader(asked, stacks, [0], 0.5)
+    ask = asked(tables)
+    stacks = places.sampled(ask, "r", "h")
+    found = places.of_loader(ask, stacks, [0], 0.5)
     assert found == (places.Place("train.py", 7, "tokens"), places.Place("train.py", 7, "rows"), 1, 1, 0)
-    assert places.of_loader(asked, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
+    assert places.of_loader(ask, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
 
 
 def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
@@ -116,9 +116,9 @@ def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
     tables = draw("step train : [0......................................]")
     loader = ("torch/utils/data/dataloader.py", "_SingleProcessDataLoaderIter.__next__", "library")
     looked(tables, 1, 43, MAIN, loader, ("data.py", "Faces.__getitem__", "program"), main=True)
-    asked = Asked(tables)
-    assert {row["label"] for row in reading.rows(asked).step_part} == {"input"}
-    found, called_from, *_ = places.of_label(asked, places.sampled(asked, "r", "h"), "input", [0])
+    ask = asked(tables)
+    assert {row["label"] for row in reading.rows(ask, ask.stream).step_part} == {"input"}
+    found, called_from, *_ = places.of_label(ask, places.sampled(ask, "r", "h"), "input", [0])
     assert (found, called_from) == (
         places.Place("data.py", 7, "Faces.__getitem__"),
         places.Place("train.py", 7, "main"),

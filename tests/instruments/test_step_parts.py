@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepscope.engines import Statement
 from stepscope.instruments.step_parts import driver, labels, reading, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
@@ -17,6 +16,8 @@ from stepscope.instruments.step_parts.stacks import Look, Sample
 from stepscope.instruments.step_parts.sweep import Evidence, Segment, sweep
 from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.schema import schema
+from stepscope.library.statements import statement
+from tests.asked import Asked
 from tests.draw import UNIT_PS, Tables, args, draw
 from tests.library.worlds import worlds
 
@@ -24,21 +25,21 @@ CONNECTION = Tables().connect()
 """One for all drawn tables: making tables and views anew would take most of the time."""
 
 
-class Asked:
+def asked(tables: Tables) -> Asked:
     """Queries of drawn tables, as a trace answers them."""
+    tables.fill(CONNECTION)
+    return Asked(CONNECTION)
 
-    def __init__(self, tables: Tables) -> None:
-        tables.fill(CONNECTION)
 
-    def __call__(self, asked: Statement):
-        found = CONNECTION.execute(asked.sql)
-        return type("Answer", (), {"rows": staticmethod(found.fetchall)})
+def rows(tables: Tables) -> reading.Found:
+    ask = asked(tables)
+    return reading.rows(ask, ask.stream)
 
 
 def parts(tables: Tables) -> dict[int, dict[str, float]]:
     """Units of time by step and label, what is hidden with a `+` before it."""
     found: dict[int, dict[str, float]] = defaultdict(dict)
-    for row in reading.rows(Asked(tables)).step_part:
+    for row in rows(tables).step_part:
         for key, sign in (("dur_ps", ""), ("hidden_ps", "+")):
             if row[key]:
                 found[row["step_id"]][sign + row["label"]] = row[key] / UNIT_PS
@@ -311,7 +312,7 @@ cpu/pool   thread :     [a:MatMul]
     sample(tables, 20, 32, main, ("train.py", "count", "program"))
     found = [
         (row["step_id"], row["stack_id"], row["label"], row["dur_ps"] / UNIT_PS)
-        for row in reading.rows(Asked(tables)).stack_part
+        for row in rows(tables).stack_part
     ]
     assert found == [(0, 1, "compute", 3), (0, 1, "dispatch", 4), (0, 3, "python", 11)]
 
@@ -431,10 +432,9 @@ def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
 @given(tables=worlds())
 def test_parts_add_up(tables):
     """To the picosecond, in any recording; a label is only there where something says so."""
-    query = Asked(tables)
     sums: dict[int, int] = defaultdict(int)
     seen = {row["name"] for row in tables.rows["slice"]} | {row["op_type"] for row in tables.rows["slice"]}
-    for row in reading.rows(query).step_part:
+    for row in rows(tables).step_part:
         assert row["dur_ps"] >= 0
         assert row["hidden_ps"] >= 0
         sums[row["step_id"]] += row["dur_ps"]
@@ -454,26 +454,24 @@ def test_the_order_of_sources_changes_nothing(tables, seed):
     def told(of: Tables) -> list[tuple]:
         steps = {row["id"]: (row["ts_ps"], row["dur_ps"], row["run_id"]) for row in of.rows["step_stored"]}
         return sorted(
-            (steps[r["step_id"]], r["label"], r["dur_ps"], r["hidden_ps"])
-            for r in reading.rows(Asked(of)).step_part
+            (steps[r["step_id"]], r["label"], r["dur_ps"], r["hidden_ps"]) for r in rows(of).step_part
         )
 
     before = told(tables)
-    for rows in tables.rows.values():
-        for row in rows:
+    for table in tables.rows.values():
+        for row in table:
             row["source_id"] = 9 - row["source_id"]
-        random.Random(seed).shuffle(rows)
+        random.Random(seed).shuffle(table)
     assert told(tables) == before
 
 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_reading_bit_by_bit_changes_nothing(tables):
-    query = Asked(tables)
-    at_once = reading.rows(query)
+    at_once = rows(tables)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "at_once", lambda: 2)
-        assert reading.rows(query) == at_once
+        assert rows(tables) == at_once
 
 
 def test_the_thread_that_drives():
@@ -502,4 +500,30 @@ def test_samples_reach_to_the_next_at_most():
 
 
 def test_no_samples_no_stacks():
-    assert stacks.of_host(Asked(draw("cpu/a thread : [b]")), 0, "r", "h", (0, 9)) == []
+    assert stacks.of_host(asked(draw("cpu/a thread : [b]")), 0, "r", "h", (0, 9)) == []
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables=worlds())
+def test_names_alone_tell_the_layer_where_they_are_said_to(tables):
+    ask = asked(tables)
+    for source in {row["source_id"] for row in tables.rows["slice"]}:
+        *_, by_name = ask(statement("evidence_kinds", source_id=source)).rows()[0]
+        values = {"source_id": source, "place": "host", "programs": 1, "waits": 1, "captures": 1}
+        span = {"file_readers": labels.READS, "file_writers": labels.STORES, "begin_ps": 0, "end_ps": 2**62}
+        found = [
+            sorted(ask(statement("step_evidence", by_name=names, **values, **span)).rows())
+            for names in (0, by_name)
+        ]
+        assert found[0] == found[1]
+
+
+def test_slices_that_are_called_alike_and_are_not():
+    """An op and a function of the same name: what else is known of them tells them apart."""
+    tables = drawn("""
+step       train  : [0...........................]
+cpu/pool   thread :     [a:MatMul]  [b]
+""", b="a:MatMul")  # fmt: skip
+    *_, by_name = asked(tables)(statement("evidence_kinds", source_id=0)).rows()[0]
+    assert by_name == 0
+    assert parts(tables) == {0: {"compute": 10, "unknown": 20}}

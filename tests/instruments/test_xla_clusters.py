@@ -16,24 +16,7 @@ from tests import corpus
 DUMPS = corpus.ROOT / "xla_dumps"
 needs_dumps = pytest.mark.skipif(not DUMPS.is_dir(), reason="no corpus beside the clone")
 
-LOG = """mark_for_compilation_pass.cc:1340] sorted_nodes.size() = 5
-mark_for_compilation_pass.cc:1378] Device type for x: CPU
-compilability_check_util.cc:62] Found uncompilable node x (op _Arg): top level _Arg or _Retval
-mark_for_compilation_pass.cc:1378] Device type for a: CPU
-mark_for_compilation_pass.cc:1378] Device type for b: CPU
-mark_for_compilation_pass.cc:1378] Device type for c: CPU
-mark_for_compilation_pass.cc:1378] Device type for py: CPU
-compilability_check_util.cc:62] Found uncompilable node py (op EagerPyFunc): no registered kernel
-mark_for_compilation_pass.cc:1520] compilation_candidates_.size() = 3
-mark_for_compilation_pass.cc:445] Could not contract <b #4> -> <a + 3 others #9> because contracting [py].
-mark_for_compilation_pass.cc:1052] Assigning node a to cluster cluster_0
-mark_for_compilation_pass.cc:1693] *** Clustering info for graph of size 7
-mark_for_compilation_pass.cc:1694]  Built 1 clusters, size 1 / 7 (14.29%)
-mark_for_compilation_pass.cc:1703]   cluster_0 1 / 7 (14.29%)
-mark_for_compilation_pass.cc:1707]    Add: 1 instances
-mark_for_compilation_pass.cc:1713]  Unclustered nodes: 6 / 7 (85.71%)
-mark_for_compilation_pass.cc:1718]   Add: 2 instances
-"""
+LOG = Path(__file__).with_name("clustering.txt").read_text(encoding="utf-8")
 
 
 def reasons(graph: clusters.Graph) -> dict[str, str]:

@@ -42,6 +42,7 @@ def test_an_instruction_in_a_loop_runs_as_often_as_it_goes_round() -> None:
     [
         ("jit(f)/jvp(layer_0)/attn/dot_general", "layer_0/attn"),
         ("jit(f)/transpose(jvp(layer_0))/attn/dot_general", "layer_0/attn (backward)"),
+        ("jit(f)/jvp(layer_0)/mul;jit(f)/transpose(jvp(layer_1))/mul", "layer_0"),
         ("jit(f)/jvp(jit(take/along))/gather", "no scope"),
         ("gradient_tape/block1/mul", "gradient_tape/block1"),
         ("", "no scope"),

@@ -4,10 +4,9 @@ made_recordings.py."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from stepscope.engines import statement
 from stepscope.instruments.step_parts import reading
+from tests.asked import Asked
 from tests.draw import Tables, draw
 from tests.report import made_recordings
 
@@ -112,12 +111,9 @@ def derived(tables: Tables) -> Tables:
             row["dur_ps"] = max(one["ts_ps"] + one["dur_ps"] for one in own) - begin
     tables.fill(CONNECTION)
 
-    def query(sql: Any) -> Any:
-        found = CONNECTION.cursor().execute(statement(sql).sql)
-        return type("Answer", (), {"rows": staticmethod(found.fetchall)})
-
+    asked = Asked(CONNECTION)
     if not tables.rows["step_part"]:
-        for table, rows in reading.rows(query)._asdict().items():
+        for table, rows in reading.rows(asked, asked.stream)._asdict().items():
             for row in rows:
                 tables.add(table, **{key: value for key, value in row.items() if key != "id"})
     return tables

@@ -10,7 +10,7 @@ import pytest
 
 from stepscope.cli import main
 from stepscope.instruments.xla import dumps, oddities
-from stepscope.report import compiled
+from stepscope.report import compiled, compiled_findings
 from tests.corpus import SAMPLES
 
 SAMPLE = SAMPLES / "xla_dump"
@@ -68,12 +68,9 @@ def test_oddities_are_found_where_they_are(kind: str, body: str, tmp_path: Path)
     path = tmp_path / "module_0000.jit_f.cpu_after_optimizations.txt"
     path.write_text(f"{_HEAD}ENTRY m {{\n{body}}}\n")
     assert [one.kind for one in _odd(tmp_path)] == [kind]
-    (section,) = [
-        one
-        for one in compiled.build(dumps.read([str(tmp_path)]), "d").sections
-        if one.name.endswith("oddities")
-    ]
-    assert section.answer[0].startswith("jit_f (0): ")
+    (finding,) = compiled.build(dumps.read([str(tmp_path)]), "d").findings
+    assert "jit_f (0)" in finding.impact
+    assert finding.evidence.rows
     path.write_text(
         f"{_HEAD}ENTRY m {{\n  a = f64[9]{{0}} parameter(0)\n  ROOT b = f64[9]{{0}} negate(a)\n}}\n"
     )
@@ -98,3 +95,36 @@ def test_a_compile_that_ended_early_is_odd(tmp_path: Path) -> None:
 )
 def test_the_shape_that_changed_is_named(a: str, b: str, expected: tuple[str, ...]) -> None:
     assert oddities._changed(a, b) == expected
+
+
+def _compiled(*parameters: str, instructions: int = 20) -> list[dict[str, object]]:
+    """Rows of a function that was compiled for each of some parameters."""
+    made: dict[str, object] = dict.fromkeys(dumps.COLUMNS)
+    made.update(dict.fromkeys(("flops", "run_flops", "copies", "instructions"), 0))
+    made.update({"stage": "cpu_after_optimizations", "module": "jit_f", "function": "f", "folder": "d"})
+    return [
+        {**made, "id": number, "parameters": one, "instructions": instructions}
+        for number, one in enumerate(parameters)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "instructions", "told"),
+    [
+        (("f32[8,4]{1,0}", "f32[9,4]{1,0}"), 20, "f32[8,4], then f32[9,4]. Pad inputs"),
+        (("f32[8]{0}", "f32[9]{0}"), 2, "f32[8], then f32[9]. Pad inputs"),
+        (("f32[8]{0}", "s32[8]{0}", "s32[9]{0}"), 20, "for 2 different inputs: parameter 0 was s32[8], then"),
+        (("f32[8]{0}", "s32[8]{0}"), 20, "was f32[8], then s32[8]. Pass arguments of one type"),
+        (("f32[8]{0}", "f32[8]{0}, s32[]"), 20, "parameter 1 was no parameter, then s32[]. Pass arguments"),
+        (("f32[]", "s32[]", "pred[]"), 3, None),
+        (("f32[8]{0}", "f32[8]{0}"), 20, None),
+    ],
+)
+def test_what_functions_were_compiled_again_for(
+    parameters: tuple[str, ...], instructions: int, told: str | None
+) -> None:
+    """Single ops are compiled for each type that they are used with: no sentence says so."""
+    found = oddities.find(_compiled(*parameters, instructions=instructions))
+    findings = compiled_findings.build(found, [], {"f"})
+    sentences = [f"{one.impact} {one.action}" for one in findings]
+    assert sentences == [] if told is None else len(sentences) == 1 and told in sentences[0]

@@ -9,6 +9,7 @@
 //! * [`rollup`]: what slices of a finished store add up to.
 //! * [`layout`]: where the boxes of a graph lie.
 //! * [`lod`]: what a timeline shows of millions of slices in a window of a few thousand pixels.
+//! * [`spans`]: unions of spans of time.
 //! * [`formats`]: one decoder for each format, from [`input`] to [`columns`].
 //!
 //! Nothing here knows of Python or of a query engine.
@@ -24,6 +25,7 @@ pub mod lod;
 pub mod options;
 pub mod proto;
 pub mod rollup;
+pub mod spans;
 pub mod store;
 
 pub use formats::{decode, open};

@@ -9,6 +9,7 @@ use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::formats::hlo;
 use stepscope_core::formats::hlo::buffers::{Buffers, Totals};
 use stepscope_core::formats::hlo::cost::{Cost, Costs, Ran};
+use stepscope_core::formats::hlo::diff::{self, CHANGES, Changes, Lone};
 use stepscope_core::formats::hlo::summary::Summary;
 
 type Instruction = (String, String, String, u32);
@@ -265,5 +266,88 @@ fn buffers<'py>(py: Python<'py>, found: &Buffers) -> PyResult<Bound<'py, PyDict>
         .map(|one| (one.needed, one.at, one.allocation, one.said, one.held))
         .collect();
     made.set_item("traces", traces)?;
+    Ok(made)
+}
+
+/// Matches files one after the other; between the first and the last of more than two by way of those between.
+fn compared(paths: &[PathBuf], named: bool) -> Result<(hlo::Module, hlo::Module, Changes)> {
+    let read = |path: &PathBuf| bytes_of(path).and_then(|bytes| hlo::module(&bytes));
+    let first = read(&paths[0])?;
+    let mut last = read(&paths[1])?;
+    let mut pairs = diff::matching(&first, &last, named);
+    for path in &paths[2..] {
+        let next = read(path)?;
+        pairs = diff::chained(&pairs, &diff::matching(&last, &next, named));
+        last = next;
+    }
+    let found = diff::joined(&first, &last, &pairs);
+    Ok((first, last, found))
+}
+
+#[pyfunction]
+#[pyo3(signature = (paths, named=true, rows=true))]
+pub fn hlo_diff<'py>(
+    py: Python<'py>,
+    paths: Vec<PathBuf>,
+    named: bool,
+    rows: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    if paths.len() < 2 {
+        return Err(pyo3::exceptions::PyValueError::new_err(
+            "fewer than two files",
+        ));
+    }
+    let (first, last, found) = free(py, || compared(&paths, named))?;
+    let made = PyDict::new(py);
+    for (name, module) in [("a", &first), ("b", &last)] {
+        let side = summary_dict(py, &hlo::summary::of(module))?;
+        if rows {
+            side.set_item("rows", rows_of(py, module)?)?;
+        }
+        made.set_item(name, side)?;
+    }
+    let words = |bits: u16| -> Vec<&str> {
+        let all = CHANGES.iter().enumerate();
+        all.filter(|(at, _)| bits >> at & 1 == 1)
+            .map(|(_, word)| *word)
+            .collect()
+    };
+    let pairs: Vec<_> = (found.pairs.iter())
+        .map(|&(a, b, basis, bits)| (a, b, basis.name(), basis.is_guess(), words(bits)))
+        .collect();
+    made.set_item("pairs", pairs)?;
+    let lone = |all: &[Lone]| -> Vec<(u32, &str, Option<u32>)> {
+        let present = |at: u32| (at != hlo::model::MISSING).then_some(at);
+        all.iter()
+            .map(|&(at, fate, about)| (at, fate.name(), present(about)))
+            .collect()
+    };
+    made.set_item("removed", lone(&found.removed))?;
+    made.set_item("added", lone(&found.added))?;
+    Ok(made)
+}
+
+/// Name, opcode, shape, name of the computation, the framework's name of the op, flops and bytes (as they run when it
+/// runs once) of each instruction.
+fn rows_of<'py>(py: Python<'py>, module: &hlo::Module) -> PyResult<Bound<'py, PyList>> {
+    let made = PyList::empty(py);
+    let costs = hlo::cost::costs(module);
+    for computation in &module.computations {
+        let name = pyo3::types::PyString::new(py, &computation.name);
+        for at in computation.instructions.clone() {
+            let one = &module.instructions[at];
+            let cost = costs.ran[at].cost;
+            let shape = one.shape.to_string();
+            made.append((
+                &one.name,
+                &*one.opcode,
+                shape,
+                &name,
+                &one.op_name,
+                cost.flops,
+                cost.bytes,
+            ))?;
+        }
+    }
     Ok(made)
 }

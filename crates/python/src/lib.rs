@@ -1,5 +1,6 @@
 //! `stepscope._core`: the core as a Python module. Signatures and their meaning: `_core.pyi`.
 
+mod batch;
 mod checkpoint;
 mod event_file;
 mod hlo;
@@ -8,6 +9,7 @@ mod layout;
 mod lod;
 mod parquet;
 mod pprof;
+mod spans;
 mod store;
 mod streams;
 mod tfprof;
@@ -180,6 +182,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Stream>()?;
     module.add_class::<Store>()?;
     module.add_class::<lod::Lod>()?;
+    module.add_class::<spans::Spans>()?;
     module.add_class::<checkpoint::Checkpoint>()?;
     module.add_class::<tfprof::Tfprof>()?;
     module.add_class::<tfprof::TfprofOptions>()?;
@@ -192,6 +195,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hlo::hlo_instructions, module)?)?;
     module.add_function(wrap_pyfunction!(hlo::hlo_summaries, module)?)?;
     module.add_function(wrap_pyfunction!(hlo::hlo_module, module)?)?;
+    module.add_function(wrap_pyfunction!(hlo::hlo_diff, module)?)?;
     module.add_function(wrap_pyfunction!(layout::layered_layout, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;

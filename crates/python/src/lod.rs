@@ -1,15 +1,16 @@
 //! The timeline's level of detail, fed from any Arrow stream.
 
+use crate::batch::{column, texts, unfit, wide};
 use crate::free;
 use crate::streams::batches;
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, Int64Array, RecordBatch};
+use arrow_array::types::Int32Type;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
-use stepscope_core::error::{Error, Kind, Result};
+use stepscope_core::error::Result;
 use stepscope_core::lod::cells::Window;
 use stepscope_core::lod::{Builder, Lod as CoreLod, Slice, frame};
 
@@ -58,9 +59,6 @@ impl Lod {
     }
 }
 
-/// The text of a row, whichever of Arrow's three forms the column has.
-type Text<'a> = Box<dyn Fn(usize) -> &'a str + 'a>;
-
 /// Adds the rows of a batch with the columns track, depth, id, ts_ps, dur_ps and name.
 fn add(builder: &mut Builder, batch: &RecordBatch) -> Result<()> {
     let [track, id, ts_ps, dur_ps] =
@@ -69,16 +67,7 @@ fn add(builder: &mut Builder, batch: &RecordBatch) -> Result<()> {
     let depth = column(batch, "depth")?
         .as_primitive_opt::<Int32Type>()
         .ok_or_else(|| unfit("depth"))?;
-    let names = column(batch, "name")?;
-    let name: Text<'_> = if let Some(texts) = names.as_string_opt::<i32>() {
-        Box::new(|row| texts.value(row))
-    } else if let Some(texts) = names.as_string_opt::<i64>() {
-        Box::new(|row| texts.value(row))
-    } else if let Some(texts) = names.as_string_view_opt() {
-        Box::new(|row| texts.value(row))
-    } else {
-        return Err(unfit("name"));
-    };
+    let name = texts(batch, "name")?;
     for row in 0..batch.num_rows() {
         let slice = Slice {
             id: id.value(row),
@@ -89,22 +78,4 @@ fn add(builder: &mut Builder, batch: &RecordBatch) -> Result<()> {
         builder.add(track.value(row), depth.value(row).max(0) as u32, slice);
     }
     Ok(())
-}
-
-fn wide<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int64Array> {
-    column(batch, name)?
-        .as_primitive_opt::<Int64Type>()
-        .ok_or_else(|| unfit(name))
-}
-
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array> {
-    match batch.column_by_name(name) {
-        Some(column) if column.null_count() == 0 => Ok(column),
-        _ => Err(unfit(name)),
-    }
-}
-
-fn unfit(name: &str) -> Error {
-    let seen = format!("no column {name} of the type that a timeline needs, or nulls in it");
-    Error::new(Kind::NotThisFormat, seen)
 }

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from stepscope.session.trace import Trace
 
 ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .dot or .json"
-EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, and folders of `stepscope
-record`. Where there are several graphs, the largest is shown: --graph chooses another, and --list lists
-them. Times are those of the run's ops, where it has some. A drawing has the same layout as the page's."""
+EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, folders of `stepscope
+record`, and dump folders of XLA. Where there are several graphs, the largest is shown: --graph chooses
+another, and --list lists them. Times are those of the run's ops, where it has some. A drawing has the same
+layout as the page's."""
 MOST_DEPTH = 32
 
 
@@ -62,15 +63,26 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.instruments import graphs
     from stepscope.report import graph as report
 
-    with opened(options, console) as (trace, bar):
-        every = _graphs(trace)
-        if options.list:
+    try:
+        with opened(options, console) as (trace, bar):
+            every = _graphs(trace)
+            names = {row["graph"] for row in every}
+            if options.list or (options.graph is not None and options.graph not in names):
+                every += _compiled([path for path in options.paths if Path(path).is_dir()])
+            row = None if options.list else _chosen(every, options.graph)
+            if row is not None and "path" not in row:
+                found = graphs.Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
             bar.stop()
-            _list(every, options, console)
-            return 0
-        row = _chosen(every, options.graph)
-        found = graphs.Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
-        bar.stop()
+    except NothingFound:
+        every = _compiled(options.paths)
+        if not every:
+            raise
+        row = None if options.list else _chosen(every, options.graph)
+    if row is None:
+        _list(every, options, console)
+        return 0
+    if "path" in row:
+        found = graphs.programs.read(row["path"])
     name = f"{row['run_id']} / {row['graph']}"
     if options.path is not None:
         path = _way(found, *options.path)
@@ -102,6 +114,16 @@ def _ending(options: argparse.Namespace) -> str | None:
             todo="give -o a name that ends in .svg, .dot or .json",
         )
     return ending
+
+
+def _compiled(paths: list[str]) -> list[dict[str, Any]]:
+    """The programs of dump folders of XLA, and of their files."""
+    from stepscope.instruments import graphs
+
+    try:
+        return graphs.programs.found(paths) if paths else []
+    except (NothingFound, OSError):
+        return []
 
 
 def _graphs(trace: Trace) -> list[dict[str, Any]]:

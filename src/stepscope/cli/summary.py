@@ -39,8 +39,9 @@ def parser() -> Parser:
 def _limit(text: str) -> frozenset[str]:
     """Severities and slugs of findings that count, those worse than a severity with it."""
     from stepscope import library
+    from stepscope.library import compiled
 
-    slugs = [library.entry(name).slug for name in library.names("finding")]
+    slugs = [*(library.entry(name).slug for name in library.names("finding")), *compiled.SLUGS]
     wanted: set[str] = set()
     for word in filter(None, map(str.strip, text.split(","))):
         slug = word.replace("_", "-")
@@ -102,7 +103,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         from stepscope.cli.showing import show
 
         show(compiled, options, console)
-        return 0
+        return _over(compiled, options.fail_on, console)
     if options.format != "table":
         from stepscope.cli.showing import as_text
 

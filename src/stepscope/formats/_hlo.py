@@ -53,3 +53,16 @@ def _program(entry: memoryview) -> Iterator[tuple[str, memoryview]]:
         found = _NUMBER.search(name)
         if found and proto is not None:
             yield found[1].decode(), proto
+
+
+def module_of(proto: memoryview) -> str:
+    """The name of the module of an HloProto, which comes first; empty when it has none."""
+    for number, wire, module, _ in fields(proto):
+        if (number, wire) == (1, 2):
+            for inner, kind, body, cut in fields(module):
+                if (inner, kind, cut) == (1, 2, False):
+                    return bytes(body).decode("utf-8", "replace")
+                if inner != 1:
+                    break
+            break
+    return ""

@@ -26,7 +26,8 @@ Files whose name begins with `_` are private: building stones that may change at
 The folder `reads` has the statements that instruments, reports and exporters run. They are private, too,
 their columns have no heading, and they may have `parameters`, lines of `name | unit | meaning`; ints and
 texts are lists. `$name` in the SQL is the value of a parameter; `statements.py` writes it as a literal,
-which every engine understands. Only they may end in a LIMIT.
+which every engine understands. Only they may end in a LIMIT, or say why their rows have no `order`: all other
+statements but views have a total one.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _KEYS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that mus
         ("question", "reads", "columns", "severity", "impact", "action", "reasoning", "formula"),
         ("notes", "weakened_by"),
     ),
-    "read": (("question", "reads", "columns"), ("notes", "parameters")),
+    "read": (("question", "reads", "columns"), ("notes", "order", "parameters")),
 }
 _HEADING = re.compile(r"-- ([a-z_]+):(?: (.*))?")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
@@ -103,6 +104,8 @@ class Entry(NamedTuple):
     reasoning: str = ""
     formula: str = ""
     parameters: tuple[Field, ...] = ()
+    unordered: str = ""
+    """Why the rows have no order; empty for those that have one."""
 
     @property
     def private(self) -> bool:
@@ -239,6 +242,7 @@ def parse(kind: Kind, name: str, text: str) -> Entry:
         reasoning=" ".join(keys.get("reasoning", [])),
         formula=" ".join(keys.get("formula", [])),
         parameters=parameters,
+        unordered=" ".join(keys.get("order", [])),
     )
     _check(found)
     return found

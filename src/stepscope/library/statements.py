@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from stepscope import library
-from stepscope.engines import Statement
+from stepscope.engines import Arrow, Statement
 from stepscope.library import PARAMETER, Entry, Field, parse
 
 
@@ -21,6 +21,9 @@ class Answer(Protocol):
 
 Query = Callable[[Statement], Answer]
 """Runs a statement: how instruments ask a trace."""
+
+Stream = Callable[[Statement], Arrow]
+"""Runs a statement whose rows are as many as slices: they go to the core as Arrow."""
 
 Value = int | str | None | Sequence[int] | Sequence[str]
 """A value of a parameter; None is NULL."""

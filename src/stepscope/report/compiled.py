@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.report import compiled_findings
+from stepscope.report.compiled_findings import flops, short
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.dumps import Dumps
-    from stepscope.instruments.xla.oddities import Odd
 
 _MOST = 20
 """Rows of a table in a report that is not asked for everything."""
@@ -40,18 +41,33 @@ _PASSES = (
 
 def build(found: Dumps, name: str, all: bool = False) -> Report:
     """The report on what a folder holds. name: what was read. all: every row of every table."""
-    from stepscope.instruments.xla import oddities
+    from stepscope.instruments.xla import evidence, oddities
 
     last = oddities.finals(found.rows)
     odd = oddities.find(found.rows)
-    sections = [_modules(last, all), _odd(odd, all), _passes(found, all)]
+    looked = evidence.find(found.rows)
+    findings = compiled_findings.build(odd, looked.cases, _heavy(last), all)
+    sections = [_modules(last, all), _passes(found, all)]
     return Report(
         title=f"{name}: {units.count(len(found.files), 'file')} that XLA dumped",
-        headline=tuple(_headline(found, last, odd)),
+        headline=tuple(_headline(found, last, looked.left_out)),
         sections=tuple(one for one in sections if one is not None),
-        next_commands=(f"stepscope xla dumps {name}", f"stepscope xla dumps {name} --files"),
+        findings=findings,
+        next_commands=_next(found, name),
         document={"modules": [_raw(row) for row in last], "oddities": [one._asdict() for one in odd]},
     )
+
+
+_HEAVY = 0.01
+
+
+def _heavy(last: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Functions with at least a hundredth of the heaviest one's work."""
+    found: set[str] = set()
+    for key in ("run_flops", "run_bytes"):
+        most = max((row[key] for row in last), default=0)
+        found |= {row["function"] for row in last if row[key] >= _HEAVY * most}
+    return found
 
 
 def _raw(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +76,7 @@ def _raw(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in left_out}
 
 
-def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], odd: Sequence[Odd]) -> list[str]:
+def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], left_out: int) -> list[str]:
     functions = {(row["folder"], row["function"]) for row in last}
     compiled = units.count(len(last), "module")
     told = [f"XLA compiled {compiled} of {units.count(len(functions), 'function')}."]
@@ -72,7 +88,7 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], odd: Sequence[Odd
         told.append(f"Of {count} the folder has only the input: a filter kept XLA from dumping the rest.")
     heaviest = max(last, key=lambda row: row["run_flops"], default=None)
     if heaviest is not None and heaviest["run_flops"] > 0:
-        what = f"The most work is in {_short(heaviest['module'])}: {_flops(heaviest['run_flops'])} a run"
+        what = f"The most work is in {short(heaviest['module'])}: {flops(heaviest['run_flops'])} a run"
         moved = heaviest["run_bytes"]
         if moved > 0:
             what += f", {units.show(heaviest['run_flops'] / moved, 'float')} for each byte it moves"
@@ -84,26 +100,24 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], odd: Sequence[Odd
     )
     if hungriest is not None and hungriest["allocated_bytes"]:
         memory, temp = (units.show(hungriest[key], "bytes") for key in ("allocated_bytes", "temp_bytes"))
-        told.append(f"{_short(hungriest['module'])} takes the most memory: {memory}, {temp} of it temporary.")
-    told += [f"{units.count(len(odd), 'oddity', 'oddities')}: see below."] if odd else []
+        told.append(f"{short(hungriest['module'])} takes the most memory: {memory}, {temp} of it temporary.")
+    if left_out:
+        programs = units.count(left_out, "program")
+        told.append(f"The instructions of {programs} were not searched for problems: those that move least.")
     if found.damaged:
         damaged = units.count(found.damaged, "stage")
         told.append(f"{damaged} could not be read; stepscope xla dumps says why, in the column problem.")
     return told
 
 
-def _flops(number: float) -> str:
-    for size, name in ((1e12, "Tflop"), (1e9, "Gflop"), (1e6, "Mflop"), (1e3, "kflop")):
-        if number >= size:
-            return f"{units.show(number / size, 'float')} {name}"
-    return units.count(int(number), "flop")
-
-
-_LONGEST = 60
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 9]}…{name[-8:]}"
+def _next(found: Dumps, name: str) -> tuple[str, ...]:
+    passes = any(row["pass"] for row in found.rows)
+    return (
+        f"stepscope xla cost {name}",
+        *((f"stepscope xla diff {name}",) if passes else ()),
+        f"stepscope graph {name}",
+        f"stepscope xla dumps {name}",
+    )
 
 
 def _modules(last: Sequence[Mapping[str, Any]], all: bool) -> Section:
@@ -122,23 +136,6 @@ def _modules(last: Sequence[Mapping[str, Any]], all: bool) -> Section:
         tuple(answer),
         Table(_MODULES, rows, len(ordered)),
     )
-
-
-def _odd(odd: Sequence[Odd], all: bool) -> Section | None:
-    """A sentence for each oddity."""
-    if not odd:
-        return None
-    kept = odd if all else odd[:_MOST]
-    told = [
-        _sentence(one) if one.kind == "recompiled" else f"{_named(one)}: {_sentence(one)}" for one in kept
-    ]
-    if len(kept) < len(odd):
-        told.append(f"{len(odd) - len(kept):,} more; --all lists them.")
-    return Section("compiled_oddities", "Odd", "What is odd about it?", tuple(told))
-
-
-def _named(one: Odd) -> str:
-    return _short(one.module) if one.id is None else f"{_short(one.module)} ({one.id})"
 
 
 def _passes(found: Dumps, all: bool) -> Section | None:
@@ -171,37 +168,3 @@ def _passes(found: Dumps, all: bool) -> Section | None:
         tuple(answer),
         Table(_PASSES, tuple(kept), len(rows)),
     )
-
-
-def _sentence(one: Odd) -> str:
-    """What is odd, and what to do about it."""
-    number = int(one.value)
-    if one.kind == "recompiled":
-        function, parameter, before, after = one.details
-        return (
-            f"{_short(function)} was compiled for {number} different inputs: parameter {parameter} was"
-            f" {before}, then {after}. Pad inputs to one shape, or bucket them."
-        )
-    if one.kind == "unfinished":
-        stage, passed = one.details
-        after = f"pass {number}, {passed}" if passed else stage
-        return f"the compile was not dumped to its end; the last that is there is {after}."
-    if one.kind == "loops":
-        run, counted = _flops(one.value), _flops(max(one.of, 0))
-        return f"its loops make a run {run}; XLA counts their bodies once and says {counted}."
-    if one.kind == "open_loops":
-        loops = units.count(number, "loop")
-        return f"{loops} without a known trip count: the cost counts each once, so a run costs more."
-    if one.kind == "custom_calls":
-        calls = units.count(number, "custom call")
-        return f"{calls} in a run, whose cost nobody knows; flops and bytes leave them out."
-    if one.kind == "doubles":
-        doubles, verb = units.count(number, "instruction"), units.agree(number, "makes", "make")
-        return f"{doubles} {verb} 64-bit floats, though no parameter is one. Give constants a type."
-    size = f"{units.show(number, 'bytes')} of {units.show(int(one.of), 'bytes')}"
-    if one.kind == "constants":
-        return f"constants take {size}. Pass arrays as arguments instead of closing over them."
-    if one.kind == "gaps":
-        return f"of its temporaries, {size} are never needed at once: alignment and fragmentation."
-    share = f"{number:,} of {int(one.of):,} instructions"
-    return f"{share} copy or transpose. Keep one layout through the model, or transpose weights once."

@@ -193,7 +193,7 @@ def _rows_of(name: str, engine: Engine) -> Tables:
     if name in ("step_part", "stack_part"):
         from stepscope.instruments.step_parts import reading
 
-        return reading.rows(engine.query)._asdict()
+        return reading.rows(engine.query, engine.stream)._asdict()
     from stepscope.instruments.pipeline import diagnoses
 
     found = diagnoses.find(engine.query)

@@ -15,24 +15,31 @@ from typing import Any, NoReturn
 from stepscope.cli.arguments import Parser
 from stepscope.cli.console import Console
 
-ABOUT = "what XLA compiled: dump folders, passes and cost; flags and settings"
+ABOUT = "what XLA compiled: dump folders, passes, cost and time; flags and settings"
 
 BELOW = (
     "dumps",
     "cost",
+    "ops",
     "flags",
     "check",
     "env",
     "run",
     "clusters",
+    "ops-supported",
+    "symbols",
+    "diff",
 )
 """The verbs below, in the order of the help."""
 
 
+_FILES = {"run": "running", "ops-supported": "supported"}
+"""Verbs whose module has another name: `run` is a function here, and a dash is in no module's name."""
+
+
 def module_of(name: str) -> ModuleType:
     """The module of a verb below."""
-    # A module `run` would take the place of this package's function.
-    return importlib.import_module(f"stepscope.cli.xla.{'running' if name == 'run' else name}")
+    return importlib.import_module(f"stepscope.cli.xla.{_FILES.get(name, name)}")
 
 
 class _Parser(Parser):
@@ -59,7 +66,7 @@ class _Parser(Parser):
 
 def parser() -> Parser:
     """The parser that chooses the verb below."""
-    listed = "\n".join(f"  {name:<12}{module_of(name).ABOUT}" for name in BELOW)
+    listed = "\n".join(f"  {name:<15}{module_of(name).ABOUT}" for name in BELOW)
     made = _Parser("xla", ABOUT, "stepscope xla VERB … [--help]", listed)
     made.add_argument("below", nargs="?", choices=BELOW, metavar="VERB", help="one of the list below")
     return made

@@ -38,7 +38,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--peak",
         metavar="F,B",
-        type=_peaks,
+        type=peaks,
         help="flops and bytes a second that the machine does, such as 2T,90G",
     )
     parser.add_argument("--all", action="store_true", help=f"all rows, not the first {_MOST}")
@@ -46,7 +46,8 @@ def parser() -> Parser:
     return parser
 
 
-def _peaks(text: str) -> tuple[float, float]:
+def peaks(text: str) -> tuple[float, float]:
+    """What --peak takes: flops and bytes a second, such as 2T,90G."""
     found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in text.split(",")]
     numbers = [float(one[1]) * _SUFFIX[one[2]] for one in found if one is not None]
     if len(numbers) != 2 or len(found) != 2 or min(numbers) <= 0:

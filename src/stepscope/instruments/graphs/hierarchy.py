@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stepscope.library.statements import Query, statement
@@ -63,9 +63,11 @@ class Hierarchy:
         times: dict[str, int] | None = None,
         sizes: dict[str, int] | None = None,
         clusters: dict[str, str] | None = None,
+        stem: Callable[[str], str] = str,
     ) -> None:
         """nodes: name, op type, device. edges: producer and consumer. times: picoseconds by name; sizes:
-        bytes of outputs by name; clusters: XLA clusters by name."""
+        bytes of outputs by name; clusters: XLA clusters by name. stem: what must agree of the last parts of
+        names in scopes that are alike."""
         times, sizes, clusters = times or {}, sizes or {}, clusters or {}
         self.root = Scope("")
         self.nodes: dict[str, Scope] = {}
@@ -78,7 +80,7 @@ class Hierarchy:
         self.edges = [(a, b) for a, b in edges if a in self.nodes and b in self.nodes and a != b]
         self.dangling = len(edges) - len(self.edges)
         """Edges from or to what the graph does not have, or from a node to itself."""
-        self._add_up()
+        self._add_up(stem)
         self._number()
         place = {name: one.first for name, one in self.nodes.items()}
         self.producers = [place[a] for a, _ in self.edges]
@@ -113,21 +115,22 @@ class Hierarchy:
             here = found
         return here
 
-    def _add_up(self) -> None:
+    def _add_up(self, stem: Callable[[str], str]) -> None:
         for scope in self._upwards():
             scope.nodes += scope.op_type is not None
             scope.time_ps += scope.own_ps
             scope.output_bytes += scope.own_bytes
             clusters = {scope.cluster} if scope.cluster else set()
             digest = hashlib.blake2b((scope.op_type or "").encode(), digest_size=12)
-            for name, child in sorted(scope.children.items()):
+            for child in scope.children.values():
                 scope.nodes += child.nodes
                 scope.time_ps += child.time_ps
                 scope.output_bytes += child.output_bytes
                 if child.clusters:
                     clusters.add(child.clusters)
+            for name, shape in sorted((stem(name), child.shape) for name, child in scope.children.items()):
                 digest.update(f"/{name}=".encode("utf-8", "surrogatepass"))
-                digest.update(child.shape)
+                digest.update(shape)
             scope.clusters = SEVERAL if len(clusters) > 1 else next(iter(clusters), "")
             scope.shape = digest.digest()
 

@@ -31,6 +31,9 @@ class ByStack:
     def seen(self, pieces: Iterable[Piece], looks: Sequence[Look]) -> Iterator[Piece]:
         """The same pieces, counted as they pass. No piece reaches over a begin or an end of a step; samples
         do not overlap."""
+        if not looks:
+            yield from pieces
+            return
         at = 0
         for piece in pieces:
             while at < len(looks) and looks[at].to_ps <= piece.from_ps:

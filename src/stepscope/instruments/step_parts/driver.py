@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.labels import Meaning
@@ -35,40 +35,35 @@ def _is_main(name: str) -> bool:
     return plain.startswith(("python", "main")) or "(python)" in plain or plain.endswith("mainthread")
 
 
-def segments(rows: Iterable[Row]) -> Iterator[Segment]:
+def segments(rows: Iterable[Row]) -> list[Segment]:
     """What a thread does, from its slices in order of begin, outer ones first. Stretches are disjoint;
     where no slice says anything there is none. Slices that cross, as those of a thread should not, are
     beside each other, and the later one decides: so reading a thread bit by bit changes nothing."""
+    found: list[Segment] = []
     stack: list[tuple[int, Meaning]] = []  # end, what it stands for with all around it
     at = 0
     rows = list(rows)
     compiled = _compiled(rows)
 
-    def until(moment: int) -> Iterator[Segment]:
+    def until(moment: int) -> None:
         nonlocal at
-        if stack and moment > at:
-            label = stack[-1][1].label
-            if label is not None:
-                yield Segment(at, moment, label)
-        at = max(at, moment)
+        if moment > at:
+            if stack and (label := stack[-1][1].label) is not None:
+                found.append(Segment(at, moment, label))
+            at = moment
 
     for number, (begin, end, name, category, is_op, traced) in enumerate(rows):
         while stack and stack[-1][0] <= begin:
-            yield from until(stack[-1][0])
+            until(stack[-1][0])
             stack.pop()
-        yield from until(begin)
-        around = next((meaning for until_ps, meaning in reversed(stack) if until_ps >= end), labels.NOTHING)
-        stack.append(
-            (
-                end,
-                labels.within(
-                    around, labels.of_slice(name, category, is_op, traced or number in compiled, end - begin)
-                ),
-            )
-        )
+        until(begin)
+        meaning = labels.of_slice(name, category, is_op, traced or number in compiled, end - begin)
+        around = next((outer for until_ps, outer in reversed(stack) if until_ps >= end), labels.NOTHING)
+        stack.append((end, labels.within(around, meaning)))
     while stack:
-        yield from until(stack[-1][0])
+        until(stack[-1][0])
         stack.pop()
+    return found
 
 
 def _compiled(rows: Sequence[Row]) -> set[int]:
@@ -91,7 +86,7 @@ def joined(found: Iterable[Segment]) -> list[Segment]:
     kept: list[Segment] = []
     for one in found:
         if kept and kept[-1].label == one.label and kept[-1].to_ps == one.from_ps:
-            kept[-1] = kept[-1]._replace(to_ps=one.to_ps)
+            kept[-1] = Segment(kept[-1].from_ps, one.to_ps, one.label)
         else:
             kept.append(one)
     return kept

@@ -20,7 +20,7 @@ from stepscope.instruments.step_parts.stacks import Look
 from stepscope.instruments.step_parts.sweep import Evidence, Interval, Segment, sweep
 from stepscope.instruments.step_parts.totals import Totals
 from stepscope.lake.numbers import first_id
-from stepscope.library.statements import Query, statement
+from stepscope.library.statements import Query, Stream, statement
 
 AT_ONCE = 2_500_000
 """Slices that are looked at together, if their times can be told apart, on a machine with little memory. Each
@@ -63,11 +63,11 @@ class Loader(NamedTuple):
     ran: Sequence[Ran]
 
 
-def rows(query: Query) -> Found:
+def rows(query: Query, stream: Stream) -> Found:
     """Rows of the tables step_part and stack_part, source by source."""
     found = Found([], [])
     for source in _sources(query):
-        own = _rows_of(query, source)
+        own = _rows_of(query, stream, source)
         for kept, more in zip(found, own, strict=True):
             kept += more
     return found
@@ -81,10 +81,10 @@ def _sources(query: Query) -> list[Source]:
     return list(found.values())
 
 
-def _rows_of(query: Query, source: Source) -> Found:
+def _rows_of(query: Query, stream: Stream, source: Source) -> Found:
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
     totals, by_stack = Totals(spans), ByStack(spans)
-    for window, evidence, looks, loader in _evidence(query, source):
+    for window, evidence, looks, loader in _evidence(query, stream, source):
         within = [clipped for span in spans if (clipped := _clipped(span, window))]
         pieces = held_up.handed_over(partial(sweep, within, evidence), loader.python, loader.ran)
         totals.add(by_stack.seen(pieces, looks))
@@ -113,11 +113,15 @@ def _clipped(span: Interval, window: Interval) -> Interval | None:
     return (begin, end) if begin < end else None
 
 
-def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence, Sequence[Look], Loader]]:
+def _evidence(
+    query: Query, stream: Stream, source: Source
+) -> Iterator[tuple[Interval, Evidence, Sequence[Look], Loader]]:
     """What is known of each bit of the source's steps, and the samples in it, bit after bit."""
+    from stepscope import _core
+
     whole = min(step.ts_ps for step in source.steps), max(step.end_ps for step in source.steps)
     kinds = query(statement("evidence_kinds", source_id=source.source_id)).rows()[0]
-    on_devices, on_hosts, programs, waits, captures, slices = (number or 0 for number in kinds)
+    on_devices, on_hosts, programs, waits, captures, slices, by_name = (number or 0 for number in kinds)
     accelerator = bool(on_devices)
     track = driver.choose(query(statement("driving_threads", source_id=source.source_id)).rows())
     seen = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
@@ -131,25 +135,26 @@ def _evidence(query: Query, source: Source) -> Iterator[tuple[Interval, Evidence
         if one.cpu_ps is not None
     ]
     loading = stacks.loading(query, source.source_id, source.run_id, source.host_id, whole) if ran else []
+    spans = None
+    if on_devices or on_hosts or programs or waits:
+        asked = statement(
+            "step_evidence",
+            source_id=source.source_id,
+            place="device" if accelerator else "host",
+            programs=0 if accelerator else programs,
+            waits=waits,
+            captures=0 if accelerator else captures,
+            by_name=by_name,
+            file_readers=READS,
+            file_writers=STORES,
+            begin_ps=whole[0],
+            end_ps=whole[1],
+        )
+        spans = _core.Spans(stream(asked))
     for window in windows:
-        found: dict[str, list[Interval]] = {}
-        if on_devices or on_hosts or programs or waits:
-            asked = statement(
-                "step_evidence",
-                source_id=source.source_id,
-                place="device" if accelerator else "host",
-                programs=0 if accelerator else programs,
-                waits=waits,
-                captures=0 if accelerator else captures,
-                file_readers=READS,
-                file_writers=STORES,
-                begin_ps=window[0],
-                end_ps=window[1],
-            )
-            for layer, begin, end in query(asked).rows():
-                found.setdefault(layer, []).append((begin, end))
+        found = {} if spans is None else {layer: spans.within(layer, *window) for layer in spans.layers}
         executing: dict[Label, list[Interval]] = {
-            label: found[label] for label in EXECUTION if label in found
+            label: found[label] for label in EXECUTION if found.get(label)
         }
         # With what is near on both sides, so that a gap between two calls is seen whole.
         near = window[0] - driver.SHORT_PS, window[1] + driver.SHORT_PS

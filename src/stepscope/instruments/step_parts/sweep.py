@@ -59,26 +59,29 @@ def sweep(spans: Sequence[Interval], evidence: Evidence) -> Iterator[Piece]:
         evidence.stacks,
         _plain(spans),
     ]
-    edges: list[tuple[int, int, int, Label | None]] = []  # when, layer, 0 for an end and 1 for a begin, label
+    # When, whether it begins, layer, label. Ends sort before begins: intervals of one kind may touch.
+    edges: list[tuple[int, int, int, Label | None]] = []
     for number, intervals in enumerate(layers):
         for from_ps, to_ps, label in intervals:
             if to_ps > from_ps:
-                edges += [(from_ps, number, 1, label), (to_ps, number, 0, None)]
-    edges.sort(key=_moment)
+                edges += [(from_ps, 1, number, label), (to_ps, 0, number, None)]
+    edges.sort()
     open_ = [0] * len(layers)
     told: list[Label | None] = [None] * len(layers)
+    # Few states come again and again.
+    decided: dict[tuple[object, ...], tuple[Label, tuple[Label, ...]]] = {}
     at = 0
-    for moment, layer, begins, label in edges:
+    for moment, begins, layer, label in edges:
         if moment > at and open_[_SPANS]:
-            yield Piece(at, moment, *_decided(open_, told[_SLICES], told[_STACKS], evidence.accelerator))
+            state = (*open_, told[_SLICES], told[_STACKS])
+            found = decided.get(state)
+            if found is None:
+                found = _decided(open_, told[_SLICES], told[_STACKS], evidence.accelerator)
+                decided[state] = found
+            yield Piece(at, moment, *found)
         at = moment
         open_[layer] += 1 if begins else -1
         told[layer] = label
-
-
-def _moment(edge: tuple[int, int, int, Label | None]) -> tuple[int, int, int]:
-    # Ends before begins: intervals of one kind may touch.
-    return edge[0], edge[2], edge[1]
 
 
 def _plain(intervals: Iterable[Interval]) -> Iterator[tuple[int, int, Label | None]]:

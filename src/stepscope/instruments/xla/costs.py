@@ -63,7 +63,7 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Rows with COLUMNS, those with the most bytes and flops first. by: one of BY. peaks: flops and bytes
     that the machine does in a second."""
-    times = _times(program)
+    times = times_of(program)
     groups: dict[Any, list[tuple[Mapping[str, Any], float]]] = defaultdict(list)
     for number, one in enumerate(program["instruction_rows"]):
         count = times.get(one["computation"], 0.0)
@@ -78,7 +78,7 @@ def rows(
     return sorted(found, key=lambda row: (-(row["flops_share"] + row["bytes_share"]), row["name"]))
 
 
-def _times(program: Mapping[str, Any]) -> dict[int, float]:
+def times_of(program: Mapping[str, Any]) -> dict[int, float]:
     """How often each computation runs as statements of its own, not as a function of an instruction. Branches
     count once each, whichever is taken; loops with an unknown trip count once."""
     inside: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
@@ -123,11 +123,12 @@ def _key(program: Mapping[str, Any], one: Mapping[str, Any], number: int, by: st
         return one["op_name"] or one["opcode"], -1
     if by == "scope":
         return scope(one["op_name"]), -1
-    file, line = _place(program, one)
+    file, line = place_of(program, one)
     return (f"{file}:{line}" if file else "unknown"), -1
 
 
-def _place(program: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[str | None, int | None]:
+def place_of(program: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    """File and line of the source that an instruction was made from."""
     frames = program["frames"]
     if not 0 < one["frame"] <= len(frames):
         return None, None
@@ -152,7 +153,7 @@ def _row(
     row["flops_per_byte"] = sums["flops"] / sums["bytes"] if sums["bytes"] else None
     if len(members) == 1:
         (one, count) = members[0]
-        row["file"], row["line"] = _place(program, one)
+        row["file"], row["line"] = place_of(program, one)
         row.update(opcode=one["opcode"], times=int(count), op_name=printable(one["op_name"]) or None)
     if peaks is not None:
         compute, memory = (sums["flops"] / peaks[0], sums["bytes"] / peaks[1])
@@ -161,12 +162,15 @@ def _row(
     return row
 
 
+NO_SCOPE = "no scope"
 _WRAPPED = re.compile(r"^[a-z_]+\((.*)\)$")
 
 
 def scope(op_name: str) -> str:
     """The scope of an op: jit(f)/jvp(layer_0)/attn/dot_general is layer_0/attn, and so is its gradient,
-    jit(f)/transpose(jvp(layer_0))/attn/dot_general, which says so: layer_0/attn (backward)."""
+    jit(f)/transpose(jvp(layer_0))/attn/dot_general, which says so: layer_0/attn (backward). Of an
+    instruction that was made of several ops, a;b, the first counts."""
+    op_name = op_name.partition(";")[0]
     parts, depth, part = [], 0, ""
     for one in op_name:
         depth += (one == "(") - (one == ")")
@@ -183,4 +187,4 @@ def scope(op_name: str) -> str:
         if inner:
             names.append(inner)
     backward = " (backward)" if "transpose(" in op_name else ""
-    return ("/".join(names) or "no scope") + backward
+    return ("/".join(names) or NO_SCOPE) + backward

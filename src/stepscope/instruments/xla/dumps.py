@@ -88,6 +88,15 @@ def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
     )
 
 
+def finished(paths: Sequence[str]) -> list[list[File]]:
+    """The files of each module after optimization, unopened, the best first; none where nothing is dumped."""
+    groups: dict[Any, list[File]] = defaultdict(list)
+    for file in (file for path in paths for file in _files(path)):
+        if file.named is not None and file.named.place == "after" and _holds_module(file):
+            groups[_step(file)].append(file)
+    return [sorted(files, key=_preference) for files in groups.values()]
+
+
 def _files(path: str) -> Iterable[File]:
     """Every file under a folder with what its name says, links to folders not followed."""
     root = Path(path)

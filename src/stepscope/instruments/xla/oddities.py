@@ -13,11 +13,16 @@ Row = Mapping[str, Any]
 _LARGE_BYTES = 1 << 20
 _SHARE = 0.1
 _MOST_COPIES = 10
+_LEAST_INSTRUCTIONS = 8
+"""Programs with fewer are mostly single ops."""
+_ANONYMOUS = ("_lambda", "_lambda_", "_fun")
+"""Names that JAX gives to functions without one: other parameters may be of another function."""
 
 
 class Odd(NamedTuple):
-    """Something odd. kind: recompiled, unfinished, loops, open_loops, custom_calls, doubles, constants, gaps
-    or copies. value: how much of it. of: what that is compared with. details: names and shapes."""
+    """Something odd. kind: recompiled, retyped, unfinished, loops, open_loops, custom_calls, doubles,
+    constants, gaps or copies. value: how much of it. of: what that is compared with. details: names and
+    shapes."""
 
     kind: str
     module: str
@@ -62,22 +67,37 @@ def _odd(kind: str, row: Row, value: float, of: float = 0, *details: str) -> Odd
 
 
 def _recompiled(last: Sequence[Row]) -> Iterator[Odd]:
-    """Functions that were compiled more than once with other shapes, and the first shape that changed."""
+    """Functions that were compiled more than once for other shapes, or else for other types, and the first
+    parameter that changed. Ops that run by themselves are compiled for each type that they are used with:
+    that is as it should be."""
     compiles: dict[Any, list[Row]] = defaultdict(list)
     for row in last:
-        compiles[row["folder"], row["function"]].append(row)
+        if row["parameters"]:
+            compiles[row["folder"], row["function"]].append(row)
     for same in compiles.values():
-        shapes = list(dict.fromkeys(row["parameters"] for row in same if row["parameters"]))
-        if len(shapes) < 2:
-            continue
-        yield _odd(
-            "recompiled",
-            same[0],
-            len(shapes),
-            len(same),
-            same[0]["function"],
-            *_changed(shapes[0], shapes[1]),
-        )
+        alike: dict[Any, list[Row]] = defaultdict(list)
+        for row in same:
+            alike[_types(row["parameters"])].append(row)
+        kind, most = "recompiled", max(alike.values(), key=lambda rows: len(_inputs(rows)))
+        if len(_inputs(most)) < 2:
+            kind, most = "retyped", same
+            if len(_inputs(most)) < 2 or max(row["instructions"] for row in same) < _LEAST_INSTRUCTIONS:
+                continue
+            if same[0]["function"] in _ANONYMOUS:
+                continue
+        shapes = _inputs(most)
+        changed = _changed(shapes[0], shapes[1])
+        yield _odd(kind, most[0], len(shapes), len(most), most[0]["function"], *changed)
+
+
+def _inputs(rows: Sequence[Row]) -> list[str]:
+    """The different parameters of programs, in the order in which they were compiled."""
+    return list(dict.fromkeys(row["parameters"] for row in rows))
+
+
+def _types(parameters: str) -> tuple[str, ...]:
+    """The types of parameters, and how many dimensions each has."""
+    return tuple(re.sub(r"\d+(?=[,\]])", "", shape) for shape in _shapes(parameters))
 
 
 def _changed(a: str, b: str) -> tuple[str, str, str]:

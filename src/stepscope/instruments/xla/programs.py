@@ -38,7 +38,7 @@ def rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
         if source.format != xplane.NAME:
             continue
         first = len(found)
-        for program, proto in _hlo.programs(_bytes_of(source, spool)):
+        for program, proto in _hlo.programs(bytes_of(source, spool)):
             try:
                 module, instructions, frames = _core.hlo_instructions(bytes(proto))
             except _core.CoreError:
@@ -65,7 +65,7 @@ def rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
     return found
 
 
-def _bytes_of(source: Source, spool: Spool) -> memoryview:
+def bytes_of(source: Source, spool: Spool) -> memoryview:
     """The bytes of a source; none when they are gone or too many, which leaves its programs untold."""
     try:
         place = source.spooled or spool.reach(source.bytes, source.path)

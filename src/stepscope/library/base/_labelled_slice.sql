@@ -46,6 +46,7 @@ FROM slice AS s
 INNER JOIN labels AS l
   ON l.track_id = s.track_id
   AND l.name = s.name
+  AND COALESCE(l.op_name, '') = COALESCE(s.op_name, '')
   AND (l.category = s.category OR (l.category IS NULL AND s.category IS NULL))
   AND (l.op_name = s.op_name OR (l.op_name IS NULL AND s.op_name IS NULL))
   AND (l.label_type = s.op_type OR (l.label_type IS NULL AND s.op_type IS NULL))

@@ -1,16 +1,18 @@
 -- When ops, programs and waits held threads and devices
 --
 -- question: When, within a stretch of time, does something execute or wait, for each kind of it?
--- reads: slice, track, track_place, _labelled_slice, wait_slice
--- notes: The union of the times of each layer, cut to the stretch. An op is work of the input pipeline when it runs on
---   its threads, reads files, or lies in an executor that runs a function which the pipeline captured. Programs of XLA
---   on processors run their bigger ops in pieces on threads of a pool, most of which have no slice: the program's own
---   slice lasts as long as it runs. One that only copies counts as copying. The input's Python is part of its work.
+-- reads: slice, track, track_place, rollup_op, _labelled_slice, wait_slice
+-- notes: What reaches into the stretch. An op is work of the input pipeline when it runs on its threads, reads files, or
+--   lies in an executor that runs a function which the pipeline captured. Programs of XLA on processors run their bigger
+--   ops in pieces on threads of a pool, most of which have no slice: the program's own slice lasts as long as it runs.
+--   One that only copies counts as copying. The input's Python is part of its work.
+-- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
 --   source_id | int | source to look at
 --   place | text | where ops count: device or host
 --   programs | int | 1 when programs of XLA on processors count, too
 --   waits | int | 1 when threads that wait are looked for
+--   by_name | int | 1 when slices of a track that are called alike are in one layer
 --   captures | int | 1 when executors are looked for that run a captured function
 --   file_readers | texts | types of ops that read the input
 --   file_writers | texts | types of ops that write checkpoints and summaries
@@ -18,7 +20,7 @@
 --   end_ps | ps | its end
 -- columns:
 --   layer | text | class of op, input work, input python, wait, input waits or peer waits
---   begin_ps | ps | begin of an interval, disjoint with the others of the layer
+--   begin_ps | ps | begin of the op, program or wait
 --   end_ps | ps | its end
 WITH called AS (
   SELECT
@@ -54,29 +56,55 @@ captured_ops AS (
   WHERE $captures = 1
 ),
 
-executing AS (
+labels AS (
   SELECT
+    r.track_id,
+    r.name,
+    CASE WHEN $by_name = 1 THEN '' ELSE COALESCE(r.category, '') END AS category_key,
+    CASE WHEN $by_name = 1 THEN '' ELSE COALESCE(r.op_name, '') END AS op_name_key,
+    CASE WHEN $by_name = 1 THEN '' ELSE COALESCE(r.op_type, '') END AS op_type_key,
+    COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
     CASE
       WHEN
-        p.place = 'host' AND (t.name LIKE 'tf_data%' OR l.type_or_name IN $file_readers OR o.id IS NOT NULL)
+        p.place = 'host' AND (t.name LIKE 'tf_data%' OR COALESCE(r.op_type, r.op_name, r.name) IN $file_readers)
         THEN 'input work'
-      WHEN l.type_or_name IN $file_writers THEN 'wait'
-      WHEN l.class = 'collective' THEN 'communication'
-      WHEN l.class IN ('compute', 'copy', 'compile', 'python') THEN l.class
-    END AS layer,
-    l.type_or_name,
-    l.ts_ps AS from_ps,
-    l.end_ps AS until_ps
-  FROM _labelled_slice AS l
-  INNER JOIN track AS t ON t.id = l.track_id
-  INNER JOIN track_place AS p ON p.track_id = l.track_id
-  LEFT JOIN captured_ops AS o ON o.id = l.slice_id
-  WHERE
-    l.source_id = $source_id
-    AND p.place = $place
-    AND l.class <> 'wait'
-    AND l.ts_ps < $end_ps
-    AND l.end_ps > $begin_ps
+      WHEN COALESCE(r.op_type, r.op_name, r.name) IN $file_writers THEN 'wait'
+      WHEN r.class = 'collective' THEN 'communication'
+      WHEN r.class IN ('compute', 'copy', 'compile', 'python') THEN r.class
+    END AS own_layer
+  FROM rollup_op AS r
+  INNER JOIN track AS t ON t.id = r.track_id
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.source_id = $source_id AND r.is_op AND r.class <> 'wait' AND p.place = $place
+),
+
+-- Python of the input is in two layers: its labels are here twice, so that slices are read once.
+layers AS (
+  SELECT l.track_id, l.name, l.category_key, l.op_name_key, l.op_type_key, l.own_layer, 0 AS beside
+  FROM labels AS l
+  GROUP BY l.track_id, l.name, l.category_key, l.op_name_key, l.op_type_key, l.own_layer
+  UNION ALL
+  SELECT l.track_id, l.name, l.category_key, l.op_name_key, l.op_type_key, l.own_layer, 1 AS beside
+  FROM labels AS l
+  WHERE l.type_or_name IN ('PyFunc', 'EagerPyFunc', 'PyFuncStateless')
+  GROUP BY l.track_id, l.name, l.category_key, l.op_name_key, l.op_type_key, l.own_layer
+),
+
+placed AS (
+  SELECT
+    CASE WHEN $place = 'host' AND o.id IS NOT NULL THEN 'input work' ELSE l.own_layer END AS counts_to,
+    l.beside,
+    s.ts_ps AS from_ps,
+    s.ts_ps + s.dur_ps AS until_ps
+  FROM slice AS s
+  INNER JOIN layers AS l
+    ON l.track_id = s.track_id
+    AND l.name = s.name
+    AND l.category_key = CASE WHEN $by_name = 1 THEN '' ELSE COALESCE(s.category, '') END
+    AND l.op_name_key = CASE WHEN $by_name = 1 THEN '' ELSE COALESCE(s.op_name, '') END
+    AND l.op_type_key = CASE WHEN $by_name = 1 THEN '' ELSE COALESCE(s.op_type, '') END
+  LEFT JOIN captured_ops AS o ON o.id = s.id
+  WHERE s.source_id = $source_id AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
 ),
 
 ops_of_runs AS (
@@ -109,12 +137,11 @@ programs AS (
 ),
 
 found AS (
-  SELECT e.layer, e.from_ps, e.until_ps
-  FROM executing AS e
-  UNION ALL
-  SELECT 'input python' AS beside, e.from_ps, e.until_ps
-  FROM executing AS e
-  WHERE e.layer = 'input work' AND e.type_or_name IN ('PyFunc', 'EagerPyFunc', 'PyFuncStateless')
+  SELECT
+    CASE WHEN p.beside = 0 THEN p.counts_to WHEN p.counts_to = 'input work' THEN 'input python' END AS layer,
+    p.from_ps,
+    p.until_ps
+  FROM placed AS p
   UNION ALL
   SELECT CASE WHEN r.only_copies = 1 THEN 'copy' ELSE 'compute' END AS layer, g.ts_ps AS from_ps, g.until_ps
   FROM programs AS g
@@ -135,44 +162,8 @@ found AS (
     AND w.place <> 'device'
     AND w.ts_ps < $end_ps
     AND w.end_ps > $begin_ps
-),
-
-cut AS (
-  SELECT
-    f.layer,
-    CASE WHEN f.from_ps < $begin_ps THEN $begin_ps ELSE f.from_ps END AS cut_from_ps,
-    CASE WHEN f.until_ps > $end_ps THEN $end_ps ELSE f.until_ps END AS cut_until_ps
-  FROM found AS f
-  WHERE f.layer IS NOT NULL AND f.until_ps > f.from_ps
-),
-
-ordered AS (
-  SELECT
-    c.layer,
-    c.cut_from_ps,
-    c.cut_until_ps,
-    MAX(c.cut_until_ps) OVER (
-      PARTITION BY c.layer
-      ORDER BY c.cut_from_ps NULLS LAST, c.cut_until_ps NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS covered_ps
-  FROM cut AS c
-),
-
-islands AS (
-  SELECT
-    o.layer,
-    o.cut_from_ps,
-    o.cut_until_ps,
-    SUM(CASE WHEN o.covered_ps IS NULL OR o.cut_from_ps > o.covered_ps THEN 1 ELSE 0 END) OVER (
-      PARTITION BY o.layer
-      ORDER BY o.cut_from_ps NULLS LAST, o.cut_until_ps NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS island
-  FROM ordered AS o
 )
 
-SELECT i.layer, MIN(i.cut_from_ps) AS begin_ps, MAX(i.cut_until_ps) AS end_ps
-FROM islands AS i
-GROUP BY i.layer, i.island
-ORDER BY i.layer NULLS LAST, begin_ps NULLS LAST
+SELECT f.layer, f.from_ps AS begin_ps, f.until_ps AS end_ps
+FROM found AS f
+WHERE f.layer IS NOT NULL AND f.until_ps > f.from_ps

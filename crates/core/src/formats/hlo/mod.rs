@@ -3,6 +3,7 @@
 
 pub mod buffers;
 pub mod cost;
+pub mod diff;
 pub mod model;
 mod program;
 mod proto;

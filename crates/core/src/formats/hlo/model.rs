@@ -103,6 +103,9 @@ pub struct Instruction {
     pub op_name: String,
     /// Number of its innermost call in [`Module::frames`], from 1; 0 for none.
     pub frame: u32,
+    /// Hash of the attributes that are not kept, such as the values of a constant or the bounds of a slice; it can
+    /// be compared between protos and between texts.
+    pub digest: u64,
     /// What only some instructions say.
     pub more: Option<Box<More>>,
 }

@@ -18,6 +18,7 @@ use super::text::is_integer;
 use crate::error::{Error, Kind, Result};
 use crate::proto::wire::{Field, Value, length, skip, tag, varint};
 use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The body of the first field with this number; what is cut is taken as far as it goes, because it is only looked
 /// at.
@@ -277,6 +278,7 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
     let read = &mut raw.read;
     let mut literal = None;
     each(field, |part| {
+        read.digest = read.digest.wrapping_add(digest(&part)?);
         match part.number {
             1 => read.name = text(&part),
             2 => read.opcode = opcode(&part.text().unwrap_or_default()),
@@ -362,6 +364,33 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
         raw.read.number = integer(&literal)?;
     }
     Ok(raw)
+}
+
+/// Fields that say what an instruction is, but for those that other parts of [`Instruction`] hold: names, shape,
+/// metadata, numbers of others, sharding, configuration of the backend, and what only marks it for tools.
+fn digest(field: &Field<'_>) -> Result<u64> {
+    const ELSEWHERE: [u32; 19] = [
+        1, 2, 3, 7, 9, 11, 13, 14, 26, 28, 35, 36, 37, 38, 40, 43, 68, 82, 88,
+    ];
+    if ELSEWHERE.contains(&field.number) {
+        return Ok(0);
+    }
+    let hashed = |field: &Field<'_>, seed| match field.bytes() {
+        Some(bytes) => xxh3_64_with_seed(bytes, seed),
+        None => xxh3_64_with_seed(&field.u64().unwrap_or_default().to_le_bytes(), seed),
+    };
+    if field.number != 8 {
+        return Ok(hashed(field, u64::from(field.number)));
+    }
+    // The shape of a literal repeats the instruction's, with a layout.
+    let mut sum = 0_u64;
+    each(field, |part| {
+        if part.number != 1 {
+            sum = sum.wrapping_add(hashed(&part, 1 << 32 | u64::from(part.number)));
+        }
+        Ok(())
+    })?;
+    Ok(sum)
 }
 
 /// The one integer of a `LiteralProto`: s32s 4, s64s 5, u32s 6, u64s 7.

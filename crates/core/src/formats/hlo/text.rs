@@ -12,6 +12,7 @@ use super::scan::{Cursor, integer, integers, last_name, odd, unquoted};
 use super::shape::{Budget, Shape};
 use crate::error::{Error, Kind, Result};
 use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Whether bytes are HLO text.
 pub fn looks_like(head: &[u8]) -> bool {
@@ -331,6 +332,8 @@ fn instruction<'a>(
             read.number = integer(value);
         } else if !value.is_empty() && !literal {
             line.operands.push(last_name(value));
+        } else if literal {
+            read.digest = digest(read.digest, b"literal", value);
         }
         if !cursor.take(b",") {
             break;
@@ -409,8 +412,14 @@ fn attribute<'a>(line: &mut Line<'a>, key: &[u8], value: &'a [u8]) {
             }
         }
         b"metadata" => metadata(line, value),
-        _ => {}
+        b"frontend_attributes" | b"origin" | b"statistics" => {}
+        _ => read.digest = digest(read.digest, key, value),
     }
+}
+
+/// Adds an attribute that is not kept; their order does not matter.
+fn digest(to: u64, key: &[u8], value: &[u8]) -> u64 {
+    to.wrapping_add(xxh3_64_with_seed(value, xxh3_64(key)))
 }
 
 /// `{op_type="Mul" op_name="mul" source_file="a.py" source_line=3 stack_frame_id=7}`

@@ -1,0 +1,317 @@
+"""stepscope xla diff A B: what changed between stages, compiles or folders; xla diff DIR: pass by pass."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.console import Console
+from stepscope.errors import NothingFound, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.instruments.xla.diffs import Compared, Compile, Stage
+
+ABOUT = "what changed between stages, passes, compiles or folders, whatever was renamed"
+EPILOG = """A stage is before, after, the name of a pass or its number. Stages that lie far apart are
+compared by way of the passes between them.
+
+  stepscope xla diff DIR                        pass by pass
+  stepscope xla diff DIR --stage before..after  what the compiler made of it
+  stepscope xla diff DIR --compile 1..2         the recompilation
+  stepscope xla diff OLD NEW                    two folders, by function and compile
+  stepscope xla diff A.hlo.pb B.hlo.pb          two files"""
+_MOST_GROUPS = 12
+_MOST_OPS = 10
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("xla diff", ABOUT, "stepscope xla diff A [B] [options]", EPILOG)
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="a dump folder, or two folders or files")
+    parser.add_argument("--module", metavar="NAME", help="only modules whose name contains NAME")
+    parser.add_argument(
+        "--stage",
+        metavar="A[..B]",
+        help="two stages of a folder, or the stage to compare in two (default: after)",
+    )
+    parser.add_argument("--compile", metavar="A..B", help="two compiles of the function, such as 1..2")
+    parser.add_argument(
+        "--no-metadata", action="store_true", help="match without the framework's names of ops, too"
+    )
+    parser.add_argument("--all", action="store_true", help="all groups and ops, and every instruction")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints what changed, and says on stderr how it was found out."""
+    need_csv(options, options.format == "csv")
+    _check(options)
+    from stepscope.sources.given import look_up
+
+    look_up(options.paths)
+    told = _compared(options)
+    if options.format == "json":
+        _write_json(told, console)
+    elif options.format == "table":
+        _write_text(told, options, console)
+    else:
+        _write_rows(told, options, console)
+    _say(told, console)
+    return 0
+
+
+class _Told:
+    """The comparisons, one after the other, because all passes of a large program would fill the memory; what
+    is counted on the way; and functions that only one side has."""
+
+    def __init__(
+        self, found: Iterable[Compared], *, by_pass: bool = False, alone: Sequence[str] = ()
+    ) -> None:
+        self._found = found
+        self.by_pass = by_pass
+        self.alone = alone
+        self.unchanged = 0
+        self.bases: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[Compared]:
+        from stepscope.instruments.xla import diffs
+
+        for one in self._found:
+            self.bases.update(diffs.bases([one]))
+            if self.by_pass and one.is_empty:
+                self.unchanged += 1
+            else:
+                yield one
+
+
+def _check(options: argparse.Namespace) -> None:
+    if not 1 <= len(options.paths) <= 2:
+        raise UsageError(
+            "A comparison takes one folder, or two folders or files",
+            seen=f"{len(options.paths)} paths",
+            todo="stepscope xla diff DIR, or stepscope xla diff A B",
+        )
+    if options.compile is not None:
+        ends = options.compile.split("..")
+        if len(ends) != 2 or not all(end.isdigit() and int(end) for end in ends):
+            raise UsageError(
+                "Two compiles are given by their numbers from 1",
+                seen=f"--compile {options.compile}",
+                todo="--compile 1..2",
+            )
+        if len(options.paths) == 2:
+            raise UsageError(
+                "Two compiles are compared within one folder",
+                seen=f"--compile and {len(options.paths)} paths",
+                todo="drop the option or one of the paths",
+            )
+    both = options.stage is not None and ".." in options.stage
+    if both and (len(options.paths) == 2 or options.compile is not None):
+        raise UsageError(
+            "Two sides are given twice",
+            seen=f"--stage {options.stage} and two compiles or paths",
+            todo="give one stage, such as --stage after",
+        )
+
+
+def _compared(options: argparse.Namespace) -> _Told:
+    """What was asked for."""
+    from stepscope.instruments.xla import diffs
+
+    named = not options.no_metadata
+    if len(options.paths) == 2:
+        a, b = (Path(path) for path in options.paths)
+        if a.is_file() and b.is_file():
+            return _Told([diffs.compare(_between(a, b), named=named)])
+        left, right = (diffs.compiles([path], options.module) for path in options.paths)
+        pairs, alone = diffs.paired(left, right)
+        if not pairs:
+            pairs = _only(left, right)
+            alone = []
+        ends = [_ends(one, other, options.stage) for one, other in pairs]
+        return _Told((diffs.compare(both, named=named) for both in ends), alone=alone)
+    every = diffs.compiles(options.paths, options.module)
+    if options.compile is not None:
+        one, other = _numbered(every, options.compile)
+        return _Told([diffs.compare(_ends(one, other, options.stage), named=named)])
+    stages = diffs.largest(every)
+    if options.stage is not None:
+        first, last = (diffs.place(stages, end) for end in _both_ends(options.stage))
+        step = 1 if first <= last else -1
+        chosen = stages[first : last + step if last + step >= 0 else None : step]
+        if len(chosen) < 2:
+            raise NothingFound(
+                "Both sides are the same stage", seen=f"--stage {options.stage}", todo="give two of them"
+            )
+        return _Told([diffs.compare(chosen, named=named)])
+    if len(stages) < 2:
+        raise NothingFound(
+            "There is only one stage, and nothing to compare it with",
+            seen=stages[0].name,
+            todo="dump with --xla_dump_hlo_pass_re=.*, or give two folders or files",
+            path=options.paths[0],
+        )
+    return _Told(diffs.passes(stages, named=named), by_pass=True)
+
+
+def _between(a: Path, b: Path) -> list[Stage]:
+    """Two files, with the passes between them where they are of one compile in one folder."""
+    from stepscope.instruments.xla import diffs
+
+    if a.parent.resolve() == b.parent.resolve():
+        for stages in diffs.compiles([str(a.parent)]):
+            names = [Path(stage.path).name for stage in stages]
+            if a.name in names and b.name in names:
+                first, last = names.index(a.name), names.index(b.name)
+                step = 1 if first <= last else -1
+                if first != last:
+                    return stages[first : last + step if last + step >= 0 else None : step]
+    return [diffs.compiles([str(path)])[0][0] for path in (a, b)]
+
+
+def _only(left: list[Compile], right: list[Compile]) -> list[tuple[Compile, Compile]]:
+    """Two sides without a function in common: renamed, if each has only one."""
+    if len(left) == len(right) == 1:
+        return [(left[0], right[0])]
+    names = [", ".join(sorted({str(one[0].row["function"]) for one in side})[:4]) for side in (left, right)]
+    raise NothingFound(
+        "The two sides have no function in common",
+        seen=f"{names[0]}; {names[1]}",
+        todo="give two files, or choose a module on each side by its file",
+    )
+
+
+def _ends(a: Compile, b: Compile, stage: str | None) -> list[Stage]:
+    """One stage of each, the last where none is named."""
+    from stepscope.instruments.xla import diffs
+
+    if stage is None:
+        return [a[-1], b[-1]] if bool(a[-1].row["pass"]) == bool(b[-1].row["pass"]) else [a[0], b[0]]
+    return [one[diffs.place(one, stage)] for one in (a, b)]
+
+
+def _both_ends(stage: str) -> tuple[str, str]:
+    first, dots, last = stage.partition("..")
+    if not dots or not first or not last:
+        raise UsageError(
+            "Two stages of a folder are compared",
+            seen=f"--stage {stage}",
+            todo="--stage before..after, or a pass or its number on either side",
+        )
+    return first, last
+
+
+def _numbered(every: list[Compile], wanted: str) -> tuple[Compile, Compile]:
+    """Two compiles of one function: of the first that has both."""
+    first, last = (int(end) for end in wanted.split(".."))
+    by_number = {(one[0].row["folder"], one[0].row["function"], one[0].row["compile"]): one for one in every}
+    for folder, function, _ in by_number:
+        one, other = by_number.get((folder, function, first)), by_number.get((folder, function, last))
+        if one is not None and other is not None:
+            return one, other
+    most = max(one[0].row["compile"] for one in every)
+    raise NothingFound(
+        f"No function was compiled as often as --compile {wanted} says",
+        seen=f"at most {most}",
+        todo="stepscope xla dumps lists the compiles",
+    )
+
+
+def _side(stage: Stage) -> dict[str, Any]:
+    keys = ("module", "id", "function", "compile", "stage", "pass", "pass_number", "file")
+    return {key: stage.row[key] for key in keys}
+
+
+def _write_json(found: _Told, console: Console) -> None:
+    from stepscope.instruments.xla import diffs
+
+    console.data.write('{"comparisons": [')
+    for number, one in enumerate(found):
+        made = {
+            "a": _side(one.a),
+            "b": _side(one.b),
+            "by_way_of": [Path(path).name for path in one.paths[1:-1]],
+            "totals": diffs.totals(one),
+            "bases": diffs.bases([one]),
+            "groups": diffs.groups(one),
+            "op_names": diffs.op_names(one),
+            "changes": list(diffs.changes(one)),
+            "pairs": list(diffs.pairs(one)),
+        }
+        console.data.write(
+            (",\n" if number else "\n") + json.dumps(made, ensure_ascii=False, allow_nan=False)
+        )
+    rest = json.dumps(
+        {"unchanged_passes": found.unchanged if found.by_pass else None, "only_in_one": list(found.alone)}
+    )
+    console.data.write(f"\n], {rest[1:]}\n")
+
+
+def _write_text(found: _Told, options: argparse.Namespace, console: Console) -> None:
+    from stepscope.cli.query import write_rows
+    from stepscope.hidden import escaped_lines
+    from stepscope.instruments.xla import diffs
+    from stepscope.report import xla_diff
+
+    most = None if options.all else _MOST_GROUPS
+    for number, one in enumerate(found):
+        title = xla_diff.title(one.a.row, one.b.row, len(one.paths) - 2)
+        lines = [*([""] if number else []), title, f"  {xla_diff.totals(diffs.totals(one))}"]
+        groups = diffs.groups(one)
+        lines += [f"  {line}" for line in xla_diff.groups(groups, most)]
+        if not groups:
+            lines.append("  nothing changed")
+        for line in lines:
+            console.out.write(escaped_lines(line, styles=False) + "\n")
+        ops = diffs.op_names(one)
+        if ops and (options.all or not found.by_pass):
+            console.out.write("\n")
+            rows = ops if options.all else ops[:_MOST_OPS]
+            columns = diffs.OP_COLUMNS
+            cells = ([_whole(row[name]) for name in columns] for row in rows)
+            write_rows(columns, cells, console, "table", everything=True)
+        if options.all and groups:
+            console.out.write("\n")
+            write_rows(diffs.CHANGE_COLUMNS, _cells(one), console, "table", everything=True)
+
+
+def _write_rows(found: _Told, options: argparse.Namespace, console: Console) -> None:
+    from stepscope.cli.query import write_rows
+    from stepscope.instruments.xla import diffs
+
+    def rows() -> Iterator[list[Any]]:
+        for one in found:
+            for cells in _cells(one):
+                yield [one.a.name, one.b.name, *cells]
+
+    columns = ("from", "to", *diffs.CHANGE_COLUMNS)
+    write_rows(columns, rows(), console, options.format, everything=True, spreadsheet=options.spreadsheet)
+
+
+def _cells(one: Compared) -> Iterator[list[Any]]:
+    from stepscope.instruments.xla import diffs
+
+    for row in diffs.changes(one):
+        words = row["changed"]
+        yield [", ".join(words) if key == "changed" and words else row[key] for key in diffs.CHANGE_COLUMNS]
+
+
+def _whole(cell: object) -> object:
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+
+
+def _say(found: _Told, console: Console) -> None:
+    from stepscope.report import xla_diff
+
+    if found.by_pass:
+        console.say(xla_diff.left_out(found.unchanged))
+    if found.alone:
+        console.say(f"only on one side: {', '.join(found.alone)}")
+    if found.bases:
+        console.say(xla_diff.bases(found.bases))

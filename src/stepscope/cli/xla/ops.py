@@ -1,0 +1,334 @@
+"""stepscope xla ops PATH…: measured time of compiled instructions beside what they compute and move."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.console import Console
+from stepscope.cli.xla.cost import peaks
+from stepscope.errors import NothingFound, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.cli.progress import Bar
+    from stepscope.instruments.xla.timed import Timed
+    from stepscope.session.trace import Trace
+
+ABOUT = "the slowest instructions of compiled programs: time, line, flops/s, bytes/s, bound"
+EPILOG = """Programs come from the recording (XPlanes keep them) or from a dump folder of the same run, given
+as another PATH. A loop contains its body, so rows are ranked by self time. trips is how often the body of a
+loop was seen to run; known_trips is what the compiler knew. Nothing is timed inside a fusion: --open lists
+what is in it with its cost.
+
+  stepscope xla ops PATH --by line --peak 200G,40G      200 Gflop/s, 40 GB/s
+  stepscope xla ops TRACE DUMP --fusion fusion.3"""
+
+_MOST = 25
+"""Rows of a table for people; --all shows the rest."""
+
+_UNITS = {
+    **dict.fromkeys(("total_ps", "self_ps", "bound_ps"), "ps"),
+    **dict.fromkeys(("share", "bound_share"), "ratio"),
+    **dict.fromkeys(
+        ("slices", "executions", "runs", "known_trips", "instructions", "times", "number"), "int"
+    ),
+    **dict.fromkeys(
+        ("flops", "bytes", "gflop_per_s", "gb_per_s", "flops_per_byte", "trips", "per_run"), "float"
+    ),
+}
+"""Units of columns with numbers, in tables for people."""
+_SHOWN = (
+    *(
+        "module",
+        "instruction",
+        "opcode",
+        "runs",
+        "executions",
+        "per_run",
+        "trips",
+        "self_ps",
+        "share",
+        "place_of",
+    ),
+    *("bound", "bound_share", "gflop_per_s", "gb_per_s", "flops", "bytes", "instructions", "device", "host"),
+)
+
+
+class _Field(NamedTuple):
+    name: str
+    unit: str
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    from stepscope.instruments.xla.timed_rows import BY
+
+    parser = Parser("xla ops", ABOUT, "stepscope xla ops PATH… [options]", EPILOG)
+    add_paths(parser, "recordings, and dump folders of the same run")
+    parser.add_argument(
+        "--dump", metavar="DIR", action="append", type=a_path, default=[], help="a dump folder, beside a lake"
+    )
+    parser.add_argument("--by", choices=BY, default="instruction", help="what a row is (%(default)s)")
+    parser.add_argument("--module", metavar="NAME", help="only modules whose name contains NAME")
+    parser.add_argument(
+        "--peak",
+        metavar="F,B",
+        type=peaks,
+        help="flops and bytes a second that the machine does, such as 2T,90G",
+    )
+    inside = parser.add_mutually_exclusive_group()
+    inside.add_argument("--open", action="store_true", help="below each fusion, the instructions in it")
+    inside.add_argument("--fusion", metavar="NAME", help="this fusion and the instructions in it")
+    inside.add_argument(
+        "--compile", action="store_true", help="how long each pass and stage of the compile took"
+    )
+    inside.add_argument("--untimed", action="store_true", help="instructions without time, and why")
+    inside.add_argument("--unmatched", action="store_true", help="slices without an instruction, and why")
+    parser.add_argument("--all", action="store_true", help=f"all rows, not the first {_MOST}")
+    add_reading(parser)
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the rows, and says on stderr what found no instruction. Exit code 2 when nothing did."""
+    need_paths(options, "xla ops")
+    need_csv(options, options.format == "csv")
+    if options.by != "instruction" and (options.open or options.fusion):
+        raise UsageError(
+            "Only single instructions can be opened",
+            seen=f"--by {options.by} with {'--open' if options.open else '--fusion'}",
+            todo="leave out --by",
+        )
+    from stepscope.cli.reading import opened
+    from stepscope.instruments.xla import timed, timed_rows
+    from stepscope.report import xla_ops
+
+    try:
+        with opened(options, console) as (trace, bar):
+            if options.compile:
+                return _compile(trace, bar, options, console)
+            found, programs, damaged = _find(trace, options)
+            bar.stop()
+    except NothingFound as error:
+        raise (None if options.compile else _no_times(options.paths)) or error from None
+    if options.module is not None:
+        found = found._replace(
+            rows=[row for row in found.rows if options.module in (row["module"] or "")],
+            untimed=[one for one in found.untimed if options.module in one[0]],
+            lost=[one for one in found.lost if options.module in one.module],
+        )
+    if not found.seen:
+        raise NothingFound(
+            xla_ops.NOTHING,
+            seen=f"no hlo_op in {' '.join(options.paths or [options.lake])}",
+            todo=xla_ops.TODO,
+        )
+    rows: list[dict[str, Any]] = found.rows
+    if options.untimed:
+        _write(options, console, _UNTIMED, _untimed(found))
+    elif options.unmatched:
+        _write(options, console, _UNMATCHED, _unmatched(found))
+    else:
+        if options.fusion is not None:
+            rows = [row for row in rows if row["instruction"] == options.fusion]
+            if not rows:
+                raise NothingFound(
+                    f"No slice is of an instruction called {options.fusion}",
+                    seen=", ".join(str(row["instruction"]) for row in found.rows[:8]) or "none",
+                    todo="stepscope xla ops PATH --all lists them",
+                )
+        if options.open or options.fusion is not None:
+            rows = timed_rows.opened(rows, programs)
+        if options.by != "instruction":
+            rows = timed_rows.grouped(rows, options.by)
+        if options.peak is not None:
+            timed_rows.bounded(rows, options.peak)
+        _write(options, console, timed.COLUMNS, rows)
+    for line in xla_ops.sentences(found, damaged):
+        console.say(line)
+    return 0 if found.rows else 2
+
+
+def _no_times(paths: Sequence[str]) -> NothingFound | None:
+    """The error for dump folders without a recording; None for anything else."""
+    from stepscope.instruments.xla import dumps
+    from stepscope.report import xla_ops
+
+    try:
+        number = len(dumps.finished(paths))
+    except OSError:
+        return None
+    if not number:
+        return None
+    return NothingFound(
+        xla_ops.NO_TIMES, seen=f"programs: {number:,}; recordings: 0", todo=xla_ops.TODO_TIMES, path=paths[0]
+    )
+
+
+def _find(trace: Trace, options: argparse.Namespace) -> tuple[Timed, list[Any], int]:
+    from stepscope.instruments.xla import executions, known_programs, timed, timed_rows
+    from stepscope.library.statements import statement
+    from stepscope.sources.source import Source
+
+    groups: list[Sequence[Any]] = [*trace.query(statement("instruction_slices")).rows()]
+    modules = {group[3] for group in groups if group[3] is not None}
+    ids = {group[4] for group in groups if group[4] is not None}
+    # A slice that names no program may be of any.
+    anything = any(group[3] is None and group[4] is None for group in groups)
+    programs, damaged = known_programs.find(
+        trace.sources, [*options.paths, *options.dump], None if anything else modules, ids
+    )
+    if not all(isinstance(source, Source) for source in trace.sources):
+        # A lake keeps the names of instructions; costs come from dump folders, which go first.
+        named = known_programs.of_table(trace.query(statement("instructions_of_programs")).rows())
+        known = {program.module for program in programs}
+        programs += [program for program in named if program.module not in known]
+    if modules := executions.unclear(groups, programs):
+        slices = trace.query(statement("slices_of_modules", modules=sorted(modules))).rows()
+        groups = executions.apart(groups, slices, programs)
+    found = timed.join(groups, programs)
+    hosts = {_number(at, source): source.host_id for at, source in enumerate(trace.sources)}
+    for row in found.rows:
+        row["host"] = hosts.get(row["source_id"])
+    for run in {source.run_id for source in trace.sources}:
+        lines = trace.query(statement("lines_of_ops", run_id=run)).rows()
+        timed_rows.place(found.rows, [(op, file, line) for op, file, line, _ in lines])
+    return found, programs, damaged
+
+
+def _number(at: int, source: Any) -> int:
+    """The source_id of a source: its place, or in a lake what it says."""
+    number: int = getattr(source, "source_id", at)
+    return number
+
+
+def _compile(trace: Trace, bar: Bar, options: argparse.Namespace, console: Console) -> int:
+    """Prints how long compiles took."""
+    from stepscope.instruments.xla import compile_time
+    from stepscope.library.statements import statement
+    from stepscope.report import xla_ops
+
+    slices = trace.query(statement("compile_slices")).rows()
+    bar.stop()
+    rows, modules = compile_time.rows(slices)
+    if options.module is not None:
+        rows = [row for row in rows if options.module in row["module"]]
+        modules = [one for one in modules if options.module in one.module]
+    if not rows:
+        raise NothingFound(
+            xla_ops.NO_COMPILE, seen=f"{len(slices):,} slices of compiles", todo=xla_ops.TODO_COMPILE
+        )
+    _write(options, console, compile_time.COLUMNS, rows)
+    for line in xla_ops.compiled(modules):
+        console.say(line)
+    return 0
+
+
+_UNTIMED = ("module", "program_id", "why", "opcode", "number")
+_UNMATCHED = ("module", "instruction", "slices", "self_ps", "reason", "why")
+
+
+def _untimed(found: Timed) -> list[dict[str, Any]]:
+    from stepscope.report import xla_ops
+
+    return [
+        dict(zip(_UNTIMED, (*one[:2], xla_ops.untimed(one[2]), *one[3:]), strict=True))
+        for one in found.untimed
+    ]
+
+
+def _unmatched(found: Timed) -> list[dict[str, Any]]:
+    from stepscope.report import xla_ops
+
+    return [
+        dict(
+            zip(
+                _UNMATCHED,
+                (
+                    one.module or None,
+                    one.instruction,
+                    one.slices,
+                    one.self_ps,
+                    one.reason,
+                    xla_ops.lost(one.reason),
+                ),
+                strict=True,
+            )
+        )
+        for one in found.lost
+    ]
+
+
+def _write(
+    options: argparse.Namespace, console: Console, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Exact for machines; with units, and only columns that say something, for people."""
+    from stepscope import units
+    from stepscope.cli.query import write_rows
+    from stepscope.presenters.answers import scaled
+
+    if not rows and options.format == "table":
+        return
+    if options.format not in ("table", "md"):
+        write_rows(
+            columns,
+            ([_whole(row[name]) for name in columns] for row in rows),
+            console,
+            options.format,
+            spreadsheet=options.spreadsheet,
+        )
+        return
+    kept = [_for_people(row) for row in (rows if options.all else rows[:_MOST])]
+    names = _SHOWN if "timed" in columns else columns
+    shown = [name for name in names if any(row[name] is not None for row in kept)]
+    if len({row["module"] for row in kept}) < 2 and len(kept) > 1 and "timed" in columns:
+        shown = [name for name in shown if name != "module"]
+    if options.by != "module":
+        shown = [name for name in shown if name != "runs"]
+    elif "timed" in columns:
+        shown = [name for name in shown if name != "module"]
+    for name in ("device", "host"):
+        if len({row.get(name) for row in kept}) < 2:
+            shown = [one for one in shown if one != name]
+    for name in ("per_run", "instructions"):
+        if all(row.get(name) in (1, None) for row in kept):
+            shown = [one for one in shown if one != name]
+    told = scaled(
+        [_Field(name, _UNITS.get(name, "text")) for name in shown],
+        [[row[name] for name in shown] for row in kept],
+    )
+    heads = {"place_of": "line", **({"instruction": options.by} if "timed" in columns else {})}
+    titles = [heads.get(title, title) for title in told.titles]
+    write_rows(titles, told.rows, console, options.format, everything=options.all, right=told.right)
+    if len(kept) < len(rows):
+        console.say(f"{units.count(len(rows) - len(kept), 'more row')} (--all shows them)")
+
+
+_LONGEST = 36
+
+
+def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
+    shown = dict(row)
+    for name in ("module", "instruction"):
+        text = row.get(name)
+        if text is not None and len(text) > _LONGEST and row.get("opcode", "") is not None:
+            shown[name] = f"{text[: _LONGEST - 9]}…{text[-8:]}"
+    if row.get("within"):
+        shown["within"] = row["within"].rpartition(" > ")[2]
+    if "timed" not in row:
+        return shown
+    if row["timed"] is False:
+        shown["instruction"] = f"  {shown['instruction']} (not timed inside)"
+    for rate, name in (("flops_per_s", "gflop_per_s"), ("bytes_per_s", "gb_per_s")):
+        shown[name] = None if row[rate] is None else row[rate] / 1e9
+    shown["place_of"] = None
+    if row["file"] and row["instruction"] != f"{row['file']}:{row['line']}":
+        shown["place_of"] = f"{row['file'].rpartition('/')[2]}:{row['line']}"
+    return shown
+
+
+def _whole(cell: object) -> object:
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell

@@ -1,0 +1,71 @@
+"""stepscope xla ops-supported [GRAPH…]: the ops that XLA can compile, and what keeps a graph off it."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepscope.cli.arguments import Parser, add_paths, add_showing, need_csv
+from stepscope.cli.console import Console
+
+ABOUT = "ops that the installed TensorFlow can compile, and what keeps a graph off XLA"
+EPILOG = "Types are those of the kernels that TensorFlow has registered; a child process lists them."
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("xla ops-supported", ABOUT, "stepscope xla ops-supported [GRAPH…] [options]", EPILOG)
+    add_paths(parser, "graphs to hold against the table; without one, the table is printed")
+    parser.add_argument("--device", default="XLA_CPU_JIT", help="whose kernels (%(default)s)")
+    parser.add_argument("--python", metavar="EXE", help="the Python that has TensorFlow, not this one")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the table, or the ops of the graphs that XLA lacks."""
+    need_csv(options, options.format == "csv")
+    import json
+
+    from stepscope import units
+    from stepscope.cli.query import write_rows
+    from stepscope.errors import NothingFound
+    from stepscope.instruments.xla import supported
+
+    nodes = []
+    if options.paths:
+        from stepscope.library.statements import statement
+        from stepscope.session import trace
+
+        with trace.open(*options.paths, cache=False) as opened:
+            found = opened.query(statement("ops_held_against")).rows()
+        nodes = [(name, op, json.loads(text) if text else {}) for name, op, text in found]
+        if not nodes:
+            raise NothingFound(
+                "There is no graph in these files", seen="no node", todo="give a GraphDef or a dumped graph"
+            )
+    version, known = supported.registry(options.device, options.python)
+    if not known:
+        raise NothingFound(
+            "TensorFlow has no kernels for this device",
+            seen=f"{options.device} in TensorFlow {version}",
+            todo="XLA_CPU_JIT and XLA_GPU_JIT are usual",
+        )
+    columns: tuple[str, ...]
+    if options.paths:
+        rows, columns = supported.against(nodes, known), supported.AGAINST
+    else:
+        rows = [{"op": op, "types": supported.types_of(known[op]) or None} for op in sorted(known)]
+        columns = supported.COLUMNS
+    write_rows(
+        columns,
+        ([row[name] for name in columns] for row in rows),
+        console,
+        options.format,
+        spreadsheet=options.spreadsheet,
+    )
+    told = f"TensorFlow {version}: {units.count(len(known), 'op')} for {options.device}"
+    if options.paths:
+        off = sum(row["nodes"] for row in rows)
+        told += f"; {off:,} of {units.count(len(nodes), 'node')} cannot be compiled"
+    console.say(told)
+    return 0

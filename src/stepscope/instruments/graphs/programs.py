@@ -1,0 +1,129 @@
+"""Programs that XLA compiled as graphs: instructions by the scopes of the ops that they were made of.
+
+An instruction lies in the scope of its op, jit(f)/jvp(layer_0)/dot in layer_0; one of a fusion, a loop or
+another called computation lies in the instruction that calls it. Arguments of the program lie together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stepscope.errors import UnreadableSource
+from stepscope.instruments.graphs.hierarchy import Hierarchy
+from stepscope.instruments.xla import costs, dumps, oddities
+
+Row = Mapping[str, Any]
+_TOGETHER = {"parameter": "(arguments)", "constant": "(constants)"}
+"""Scopes of what a program takes and has: there may be hundreds of either."""
+_NUMBERS = re.compile(r"(\.\d+|\.clone|\.remat\d*)+$")
+
+
+def found(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The programs of dump folders, the largest first: run_id (the folder), graph (module and number), nodes
+    and path. NothingFound when there is no dump."""
+    rows = [
+        {
+            "run_id": row["folder"] or Path(row["path"]).parent.name or ".",
+            "graph": row["module"] if row["id"] is None else f"{row['module']}.{row['id']}",
+            "nodes": row["instructions"],
+            "path": row["path"],
+        }
+        for row in oddities.finals(dumps.read(paths).rows)
+    ]
+    return sorted(rows, key=lambda row: (-row["nodes"], row["graph"]))
+
+
+def read(path: str) -> Hierarchy:
+    """The graph of a program. UnreadableSource when the file is gone or damaged since it was found."""
+    from stepscope import _core
+
+    try:
+        program = _core.hlo_module(Path(path).read_bytes())
+    except (OSError, _core.CoreError) as error:
+        raise UnreadableSource(
+            "The module can no longer be read", seen=str(error), todo="dump it again", path=path
+        ) from error
+    return of(program)
+
+
+def of(program: Mapping[str, Any]) -> Hierarchy:
+    """The graph of what _core.hlo_module() gives. An edge leads from an operand to what takes it, also into
+    and out of the computation that is called."""
+    rows: Sequence[Row] = program["instruction_rows"]
+    inside: list[list[int]] = [[] for _ in program["computation_rows"]]
+    for number, row in enumerate(rows):
+        inside[row["computation"]].append(number)
+    paths = _paths(program, inside)
+    edges = [
+        (paths[operand], paths[number])
+        for number, row in enumerate(rows)
+        for operand in row["operands"]
+        if operand is not None
+    ]
+    for number, row in enumerate(rows):
+        for called in row["called"]:
+            root = program["computation_rows"][called]["root"]
+            if root is not None:
+                edges.append((paths[root], paths[number]))
+            edges += [
+                (paths[operand], paths[parameter])
+                for parameter in inside[called]
+                if rows[parameter]["opcode"] == "parameter"
+                and (operand := _operand(row, rows[parameter]["number"])) is not None
+            ]
+    return Hierarchy(
+        [(paths[number], row["opcode"], "") for number, row in enumerate(rows)],
+        edges,
+        sizes={paths[number]: row["shape_bytes"] for number, row in enumerate(rows)},
+        stem=_stem,
+    )
+
+
+def _scope(op_name: str) -> str:
+    return costs.scope(op_name).removeprefix(costs.NO_SCOPE).strip()
+
+
+def _stem(name: str) -> str:
+    """The name of an instruction without what tells it from others like it: dot.12 is dot."""
+    return _NUMBERS.sub("", name)
+
+
+def _operand(caller: Row, number: int | None) -> int | None:
+    """The operand of a call that becomes a parameter. A loop's one operand goes round as it is."""
+    operands: Sequence[int | None] = caller["operands"]
+    if number is None or caller["opcode"] not in ("fusion", "call", "while", "async-start"):
+        return None
+    return operands[number] if number < len(operands) else None
+
+
+def _paths(program: Mapping[str, Any], inside: Sequence[Sequence[int]]) -> list[str]:
+    """The path of each instruction. A computation that several call is in the first of them; what nothing
+    calls is at the top, under the name of its computation."""
+    rows: Sequence[Row] = program["instruction_rows"]
+    paths = [""] * len(rows)
+    entry = program["entry_computation"]
+    left = deque([] if entry is None else [(entry, "")])
+    seen = {entry}
+    every = iter(range(len(inside)))
+    while True:
+        while left:
+            computation, around = left.popleft()
+            for number in inside[computation]:
+                row = rows[number]
+                scope = around or _TOGETHER.get(row["opcode"]) or _scope(row["op_name"])
+                paths[number] = f"{scope}/{row['name']}" if scope else row["name"]
+                for called in row["called"]:
+                    if called not in seen:
+                        seen.add(called)
+                        name = program["computation_rows"][called]["name"]
+                        one = len(row["called"]) == 1
+                        left.append((called, paths[number] if one else f"{paths[number]}/{name}"))
+        alone = next((number for number in every if number not in seen), None)
+        if alone is None:
+            return paths
+        seen.add(alone)
+        left.append((alone, program["computation_rows"][alone]["name"]))

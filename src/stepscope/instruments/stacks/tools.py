@@ -1,0 +1,147 @@
+"""py-spy and gdb: where they are, how they are asked, and what their answers mean."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stepscope.instruments.stacks import kernel
+from stepscope.lake.rows import printable
+
+_HEAD = re.compile(r"^Thread \d+ \(.*?(?:LWP|process) (\d+)\b")
+_FRAME = re.compile(
+    r"^#\d+\s+(?:0x[0-9a-f]+ in )?(?P<function>.+?)"
+    r"(?: \((?:\.\.\.)?\))?(?: at (?P<file>.+):(?P<line>\d+)| from (?P<module>.+))?$"
+)
+_MOST_FRAMES = 500
+"""Frames of a thread that are read: endless recursion has more."""
+
+HOW = {"py-spy": "pip install py-spy", "gdb": "apt-get install gdb, or the like for your system"}
+"""How to get each tool."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame. kind: python or native. file and line where they are known; module: the library."""
+
+    kind: str
+    function: str
+    file: str | None = None
+    line: int | None = None
+    module: str | None = None
+
+
+Stacks = dict[int, list[Frame]]
+"""By thread, the innermost frame first."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The stacks that a tool read, by thread; or what it complained of."""
+
+    stacks: Stacks
+    complaint: str | None = None
+
+
+def find(name: str) -> str | None:
+    """The path of a tool, beside this Python or in PATH."""
+    beside = Path(sys.executable).parent / name
+    return str(beside) if beside.is_file() else shutil.which(name)
+
+
+def ask_py_spy(path: str, pid: int, seconds: float) -> Answer:
+    """The threads that Python knows, their C++ frames too where py-spy can unwind them here."""
+    answer = Answer({}, None)
+    for more in (["--native"], []):
+        out, complaint = _run([path, "dump", "--json", *more, "--pid", str(pid)], seconds)
+        try:
+            answer = Answer(_spied(json.loads(out)), complaint)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            answer = Answer({}, complaint or "it printed no stacks")
+        if answer.stacks:
+            return answer
+    return answer
+
+
+def _spied(threads: list[dict[str, Any]]) -> Stacks:
+    stacks: Stacks = {}
+    for thread in threads:
+        frames = [_spied_frame(one) for one in thread["frames"][:_MOST_FRAMES]]
+        if thread.get("os_thread_id") is not None:
+            stacks[int(thread["os_thread_id"])] = frames
+    return stacks
+
+
+def _spied_frame(frame: dict[str, Any]) -> Frame:
+    module = frame.get("module")
+    name, file = printable(str(frame["name"])), printable(str(frame["filename"]))
+    line = int(frame["line"]) or None
+    if module is None:
+        return Frame("python", name, file, line)
+    module = printable(str(module))
+    return Frame("native", name, None if file == module else file, line, module)
+
+
+def ask_gdb(path: str, pid: int, seconds: float) -> Answer:
+    """All threads, C and C++ frames only. Reads no file that gdb would run by itself."""
+    settings = (
+        *("auto-load off", "debuginfod enabled off", "pagination off", "width 0", "style enabled off"),
+        *("print frame-arguments presence", f"backtrace limit {_MOST_FRAMES}"),
+    )
+    command = [path, "-nx", "-batch"]
+    for one in settings:
+        command += ["-iex", f"set {one}"]
+    out, complaint = _run([*command, "-p", str(pid), "-ex", "thread apply all backtrace"], seconds)
+    stacks = debugged(out)
+    return Answer(stacks, None if stacks else complaint or "it printed no stacks")
+
+
+def debugged(text: str) -> Stacks:
+    """What gdb's `thread apply all backtrace` printed."""
+    stacks: Stacks = {}
+    frames: list[Frame] | None = None
+    for line in text.splitlines():
+        if head := _HEAD.match(line):
+            frames = stacks.setdefault(int(head[1]), [])
+        elif frames is not None and (found := _FRAME.match(line)):
+            frames.append(_debugged_frame(found))
+    return {tid: frames for tid, frames in stacks.items() if frames}
+
+
+def _debugged_frame(found: re.Match[str]) -> Frame:
+    file, line, module = found["file"], found["line"], found["module"]
+    return Frame(
+        "native",
+        printable(found["function"]),
+        printable(file) if file else None,
+        int(line) if line else None,
+        printable(module) if module else None,
+    )
+
+
+def _run(command: list[str], seconds: float) -> tuple[str, str | None]:
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            text=True,
+            errors="replace",
+            check=False,
+            preexec_fn=kernel.end_with_parent,  # noqa: PLW1509  (threads that hold locks: it takes none)
+        )
+    except subprocess.TimeoutExpired:
+        return "", f"it gave no answer in {seconds:g} s"
+    except OSError as error:
+        return "", f"it did not start: {error.strerror}"
+    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    refused = [line for line in said if re.search(r"(?i)ptrace|permitted|denied|no such process", line)]
+    told = refused[:1] or [line for line in said if line.startswith("Error")][:1] or said[:1]
+    return done.stdout, printable(told[0].removeprefix("Error: ")) if told else None

@@ -1,0 +1,70 @@
+"""How long XLA took to compile each program, by pipeline, pass and stage of code generation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+COLUMNS = ("module", "part", "within", "name", "times", "total_ps", "self_ps", "share")
+"""A row is what one module's compiles have of one name in one place. part: passes, backend, or kernel
+(compiled by threads of their own, beside the backend). within: the pipelines or stages around it, the
+outermost first. times: how often it ran. share: its self time in the module's compiles; passes and backend of
+a module add up to 1, and so do its kernels."""
+
+_PREFIX, _SUFFIX = "__compute_module_", "_kernel_module"
+
+
+class Compiled(NamedTuple):
+    """The compiles of a module: how many, and the time of their passes, backends and kernels."""
+
+    module: str
+    compiles: int
+    passes_ps: int
+    backend_ps: int
+    kernel_ps: int
+
+
+def rows(slices: Sequence[Sequence[Any]]) -> tuple[list[dict[str, Any]], list[Compiled]]:
+    """Rows with COLUMNS, the longest self time first, and the modules, the longest first. slices: rows of the
+    statement compile_slices."""
+    paths: dict[int, tuple[str, ...]] = {}
+    times: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    compiles: dict[str, set[int]] = defaultdict(set)
+    # A slice comes behind the one around it, because ids have the order of time on a track.
+    for compiled, module, part, number, parent, name, kernel, dur, own in sorted(
+        slices, key=lambda one: one[3]
+    ):
+        module = module or "unknown"
+        called = name.removesuffix(f" ({module})") if kernel is None else _kernel(kernel)
+        around = paths.get(parent, ()) if part != "kernel" else ()
+        paths[number] = (*around, called)
+        found = times[module, part, " > ".join(around), called]
+        found[0] += 1
+        found[1] += dur
+        # A kernel's thread does nothing else meanwhile: what lies on top of it is its compile.
+        found[2] += dur if part == "kernel" else own
+        sums[module][part] += dur if part == "kernel" else own
+        compiles[module].add(compiled)
+    made = [_row(key, figures, sums[key[0]]) for key, figures in times.items()]
+    modules = [
+        Compiled(module, len(compiles[module]), *(parts[part] for part in ("passes", "backend", "kernel")))
+        for module, parts in sums.items()
+    ]
+    return (
+        sorted(made, key=lambda row: (-row["self_ps"], row["module"], row["within"] or "", row["name"])),
+        sorted(modules, key=lambda one: (-(one.passes_ps + one.backend_ps), one.module)),
+    )
+
+
+def _kernel(module: str) -> str:
+    """The instruction that a kernel's module is made for."""
+    return module.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+
+
+def _row(key: tuple[str, str, str, str], figures: Sequence[int], sums: Mapping[str, int]) -> dict[str, Any]:
+    module, part, within, name = key
+    whole = sums["kernel"] if part == "kernel" else sums["passes"] + sums["backend"]
+    cells = (module, part, within or None, name, *figures, figures[2] / whole if whole else 0.0)
+    return dict(zip(COLUMNS, cells, strict=True))

@@ -1,0 +1,136 @@
+"""Executions told apart by time and thread, for programs of one name whose executions have no numbers.
+
+TensorFlow compiles a function for each shape, gives all these programs one name, and its slices do not say
+which of them ran. What runs within the time of an execution belongs to it, and where two threads execute at
+once, to that on its own thread. The instructions of an execution may then fit one of the programs only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from stepscope.instruments.xla.known_programs import Program
+from stepscope.instruments.xla.timed import NEVER, statements
+
+BY = "module, time and thread"
+"""What such a join rests on."""
+
+
+class _Slice(NamedTuple):
+    """A row of the statement slices_of_modules."""
+
+    source: int
+    track: int
+    ts: int
+    dur: int
+    self: int
+    module: str | None
+    op: str | None
+    name: str
+    place: str | None
+    device: str | None
+
+
+def unclear(groups: Sequence[Sequence[Any]], programs: Sequence[Program]) -> set[str]:
+    """Modules of which there are several programs, and slices that do not say which."""
+    counts: dict[str, int] = defaultdict(int)
+    for program in programs:
+        counts[program.module] += 1
+    return {
+        group[3] for group in groups if group[1] == "host" and not group[5] and counts[group[3] or ""] > 1
+    }
+
+
+def apart(
+    groups: Sequence[Sequence[Any]], slices: Sequence[Sequence[Any]], programs: Sequence[Program]
+) -> list[Sequence[Any]]:
+    """The groups (rows of the statement instruction_slices), those of unclear modules by execution: with the
+    program that fits, or as they are where none or several do. slices: rows of slices_of_modules."""
+    modules = unclear(groups, programs)
+    kept: list[Sequence[Any]] = [
+        group for group in groups if not (group[1] == "host" and not group[5] and group[3] in modules)
+    ]
+    rows = [_Slice._make(row) for row in slices]
+    told: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for sure, members in _executions(rows):
+        by_module: dict[str, list[_Slice]] = defaultdict(list)
+        for one in members:
+            if one.module in modules and one.place == "host":
+                by_module[one.module].append(one)
+        for module, found in by_module.items():
+            program = _fits({one.op for one in found if one.op}, module, found[0].source, programs, sure)
+            for one in found:
+                number, by = (None, "") if program is None else (program.id, BY)
+                key = (
+                    one.source,
+                    "host",
+                    one.device,
+                    module,
+                    number,
+                    program is not None,
+                    one.op,
+                    one.name,
+                    by,
+                )
+                for at, add in enumerate((1, one.dur, one.self)):
+                    told[key][at] += add
+    return [*kept, *((*key[:-1], *figures, key[-1]) for key, figures in told.items())]
+
+
+def _executions(rows: Iterable[_Slice]) -> Iterable[tuple[bool, list[_Slice]]]:
+    """Executions with their slices, and whether these are surely all. Slices of no execution, or of one of
+    several, are one each."""
+    whole = list(rows)
+    spans: dict[int, list[_Slice]] = defaultdict(list)
+    for one in whole:
+        if one.op is None:
+            spans[one.source].append(one)
+    starts = {source: [one.ts for one in found] for source, found in spans.items()}
+    longest = {source: max(one.dur for one in found) for source, found in spans.items()}
+    members: dict[tuple[int, int], list[_Slice]] = defaultdict(list)
+    alone: list[tuple[bool, list[_Slice]]] = []
+    unsure: set[tuple[int, int]] = set()
+    for one in whole:
+        if one.op is None:
+            continue
+        around = []
+        found = spans.get(one.source, [])
+        at = bisect_right(starts.get(one.source, []), one.ts)
+        while at and found[at - 1].ts >= one.ts - longest[one.source]:
+            at -= 1
+            if found[at].ts + found[at].dur >= one.ts + one.dur:
+                around.append(at)
+        own = [at for at in around if found[at].track == one.track]
+        if len(own or around) == 1:
+            members[one.source, (own or around)[0]].append(one)
+        else:
+            alone.append((False, [one]))
+            unsure |= {(one.source, at) for at in around}
+    return [*((key not in unsure, found) for key, found in members.items()), *alone]
+
+
+def _fits(
+    names: set[str], module: str, source: int, programs: Sequence[Program], sure: bool
+) -> Program | None:
+    """The one program that has all these instructions and, where they are surely all, shows all its work;
+    None for several."""
+    known = [program for program in programs if program.module == module]
+    known = [program for program in known if program.source == source] or known
+    having = [program for program in known if names <= {one.name for one in program.instructions}]
+    if len(having) > 1 and sure:
+        having = [program for program in having if _work(program) <= names]
+    return having[0] if len(having) == 1 else None
+
+
+def _work(program: Program) -> set[str]:
+    """What is timed in each execution of a program: what its entry does."""
+    if program.entry not in statements(program):
+        return set()
+    return {
+        one.name
+        for one in program.instructions
+        if one.computation == program.entry and one.opcode not in NEVER and not one.called
+    }

@@ -1,0 +1,129 @@
+"""Timed instructions looked at in other ways: put together by op, scope or line, against the machine's peaks,
+with the instructions inside fusions, and with the lines of op logs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stepscope.formats._op_log import is_framework
+from stepscope.instruments.xla.costs import scope
+from stepscope.instruments.xla.known_programs import Instruction, Program
+from stepscope.instruments.xla.timed import COLUMNS, NEVER, finished
+
+BY = ("instruction", "op", "scope", "line", "opcode", "module")
+_PS = 10**12
+_SHARED = ("module", "program_id", "place", "device", "host", "source_id")
+"""What a fusion and the instructions in it have in common."""
+
+
+def bounded(rows: Iterable[dict[str, Any]], peaks: tuple[float, float]) -> None:
+    """Adds which limit of the machine binds. peaks: flops and bytes that it does in a second."""
+    for row in rows:
+        flops, moved = row["total_flops"], row["total_bytes"]
+        if flops is None or moved is None or not (flops or moved):
+            continue
+        compute, memory = flops / peaks[0], moved / peaks[1]
+        row["bound"] = "compute" if compute > memory else "memory"
+        row["bound_ps"] = round(max(compute, memory) * _PS)
+        row["bound_share"] = row["bound_ps"] / row["self_ps"] if row["self_ps"] else None
+
+
+def grouped(rows: Sequence[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
+    """Rows of one op, scope, line, opcode or module put together. Flops and bytes are of the instructions
+    whose cost is known; where it is of none, they stay unknown."""
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for one in rows:
+        groups[_key(one, by)].append(one)
+    found = []
+    for name, members in groups.items():
+        row: dict[str, Any] = dict.fromkeys(COLUMNS)
+        modules = {member["module"] for member in members}
+        row["instruction"] = name
+        if by == "module":
+            row["runs"] = max((member["runs"] for member in members if member["runs"]), default=None)
+        row["module"] = modules.pop() if len(modules) == 1 else None
+        row["opcode"] = name if by == "opcode" else None
+        row["timed"], row["instructions"] = True, len(members)
+        if by == "line":
+            row["file"], row["line"] = members[0]["file"], members[0]["line"]
+        hosts = {member["host"] for member in members}
+        row["host"] = hosts.pop() if len(hosts) == 1 else None
+        for key in ("slices", "executions", "total_ps", "self_ps"):
+            row[key] = sum(member[key] for member in members)
+        for key in ("total_flops", "total_bytes"):
+            known = [member[key] for member in members if member[key] is not None]
+            row[key] = sum(known) if known else None
+        found.append(row)
+    return finished(found)
+
+
+def _key(row: Mapping[str, Any], by: str) -> str:
+    if by == "scope":
+        return scope(row["op_name"] or "")
+    if by == "line":
+        return f"{row['file']}:{row['line']}" if row["file"] else "unknown"
+    name = row["op_name"] or row["opcode"] if by == "op" else row[by]
+    return str(name or "unknown")
+
+
+def opened(rows: Sequence[dict[str, Any]], programs: Sequence[Program]) -> list[dict[str, Any]]:
+    """The rows, and below each fusion the instructions in it, which have costs but no time of their own."""
+    known = {(program.module, program.id): program for program in reversed(programs)}
+    names: dict[int, dict[str, Instruction]] = {}
+    parts: dict[int, dict[int, list[Instruction]]] = {}
+    for program in known.values():
+        names[id(program)] = {one.name: one for one in reversed(program.instructions)}
+        inside: dict[int, list[Instruction]] = defaultdict(list)
+        for one in program.instructions:
+            inside[one.computation].append(one)
+        parts[id(program)] = inside
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        found.append(row)
+        program_of = known.get((row["module"], row["program_id"]))
+        if program_of is None:
+            continue
+        fusion = names[id(program_of)].get(row["instruction"])
+        if fusion is None or fusion.fused is None:
+            continue
+        program, inner = program_of, parts[id(program_of)][fusion.fused]
+        for made in sorted(inner, key=lambda it: (-(it.flops or 0), -(it.transcendentals or 0))):
+            if made.opcode in NEVER:
+                continue
+            below: dict[str, Any] = dict.fromkeys(COLUMNS)
+            below.update({key: row[key] for key in (*_SHARED, "executions")})
+            below.update(
+                {
+                    key: getattr(made, key)
+                    for key in ("flops", "transcendentals", "bytes", "op_name", "file", "line")
+                }
+            )
+            below.update(
+                instruction=made.name,
+                opcode=made.opcode,
+                computation=program.computations[made.computation],
+                inside=row["instruction"],
+                timed=False,
+                instructions=1,
+            )
+            found.append(below)
+    return found
+
+
+def place(rows: Iterable[dict[str, Any]], lines: Iterable[tuple[str, str, int]]) -> None:
+    """Gives rows the line of the program where their program tells one of the framework or none, as those of
+    TensorFlow do. lines: op, file and line, from op logs; ops without one have that of the scope around
+    them."""
+    known: dict[str, tuple[str, int] | None] = {}
+    for op, file, line in lines:
+        known[op] = (file, line) if known.get(op, (file, line)) == (file, line) else None
+    for row in rows:
+        if not known or not (row["file"] is None or is_framework(row["file"])):
+            continue
+        name = row["op_name"] or ""
+        while name and name not in known:
+            name = name.rpartition("/")[0]
+        if (found := known.get(name)) is not None:
+            row["file"], row["line"] = found

@@ -1,0 +1,62 @@
+-- Slices of instructions, and the executions that they lie in
+--
+-- question: When and on which thread ran each instruction of some modules, whose executions have no numbers?
+-- reads: slice, op_slice
+-- notes: CpuExecutable is the execution of a program of TensorFlow. Its instructions run on its thread and on
+--   others, but all within its time.
+-- parameters:
+--   modules | texts | modules to look at
+-- columns:
+--   source_id | int | source it was read from
+--   track_id | int | its thread
+--   ts_ps | ps | start
+--   dur_ps | ps | duration
+--   self_ps | ps | self time, as in op_slice
+--   hlo_module | text | module that it names; NULL for an execution
+--   instruction | text | instruction that it names
+--   name | text | name of the slice
+--   place | text | device, host or launch, as in op_slice
+--   device | text | device it ran on
+WITH named AS (
+  SELECT
+    s.id,
+    s.source_id,
+    s.track_id,
+    s.ts_ps,
+    s.dur_ps,
+    s.op_name AS instruction,
+    s.name,
+    NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.hlo_module'), '') AS hlo_module
+  FROM slice AS s
+  WHERE s.args_json LIKE '%"hlo_op"%'
+)
+
+SELECT
+  n.source_id,
+  n.track_id,
+  n.ts_ps,
+  n.dur_ps,
+  o.self_ps,
+  n.hlo_module,
+  n.instruction,
+  n.name,
+  o.place,
+  o.device
+FROM named AS n
+INNER JOIN op_slice AS o ON o.slice_id = n.id
+WHERE n.hlo_module IN $modules AND n.instruction IS NOT NULL
+UNION ALL
+SELECT
+  s.source_id,
+  s.track_id,
+  s.ts_ps,
+  s.dur_ps,
+  s.self_ps,
+  NULL AS hlo_module,
+  NULL AS instruction,
+  s.name,
+  NULL AS place,
+  NULL AS device
+FROM slice AS s
+WHERE s.name LIKE 'CpuExecutable::Execute%'
+ORDER BY source_id NULLS LAST, ts_ps NULLS LAST, dur_ps DESC NULLS LAST, track_id NULLS LAST, instruction NULLS LAST

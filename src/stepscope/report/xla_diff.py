@@ -1,0 +1,125 @@
+"""What changed between two programs, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stepscope import units
+
+Row = Mapping[str, Any]
+
+_TOTALS = {
+    "instructions": "instructions",
+    "fusions": "fusions",
+    "run_flops": "flops",
+    "run_bytes": "bytes",
+    "temp_bytes": "temp bytes",
+}
+_MOST_BASES = 8
+
+
+def number(value: float) -> str:
+    """1,234 or 1.23e+09, whichever can be read."""
+    return f"{value:,.0f}" if abs(value) < 10**7 else f"{value:.4g}"
+
+
+def totals(found: Mapping[str, Mapping[str, float | None]]) -> str:
+    """The one line of totals."""
+    said = []
+    for key, name in _TOTALS.items():
+        a, b, delta = (found[key][side] for side in ("a", "b", "delta"))
+        if b is None and a is None:
+            continue
+        if a is None or b is None or delta is None:
+            said.append(
+                f"{name} {'unknown' if a is None else number(a)} → {'unknown' if b is None else number(b)}"
+            )
+        elif delta:
+            sign = "+" if delta > 0 else "-"
+            said.append(f"{name} {number(a)} → {number(b)} ({sign}{number(abs(delta))})")
+        else:
+            said.append(f"{name} {number(a)}")
+    return ", ".join(said)
+
+
+_GONE = {
+    "-folded": "folded into {about}",
+    "-merged": "merged with an equal {about}",
+    "-replaced": "replaced by {about}",
+    "-with its users": "gone with what used {it}",
+    "-unused": "gone; nothing used {it}",
+    "-dropped": "gone; {about} no longer uses {it}",
+    "+folded": "inserted before {about}",
+    "+merged": "split off an equal {about}",
+    "+with its users": "new, with what uses {it}",
+    "+unused": "new; nothing uses {it}",
+    "+dropped": "new; {about} now uses {it}",
+}
+_CHANGED = {
+    "fused": "moved into a fusion",
+    "unfused": "moved out of a fusion",
+    "moved": "moved to another computation",
+}
+
+
+def _several(noun: str) -> str:
+    """copies, abses, transposes."""
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch")) else "s")
+
+
+def group(row: Row) -> str:
+    """12 transposes folded into dot."""
+    count, it = row["count"], "it" if row["count"] == 1 else "them"
+    of = units.count(count, row["opcode"], _several(row["opcode"]))
+    if row["what"] != "changed":
+        return f"{of} {_GONE[row['what']].format(about=row['about'], it=it)}"
+    words = row["changed"].split(", ")
+    moved = [_CHANGED[word] for word in words if word in _CHANGED]
+    other = [
+        {"operands": "other operands"}.get(word, f"another {word}") for word in words if word not in _CHANGED
+    ]
+    other = ["other attributes" if word == "another attributes" else word for word in other]
+    told = [*moved, *([f"with {', '.join(other)}"] if other else [])]
+    return f"{of} {' '.join(told)}"
+
+
+def left_out(count: int) -> str:
+    """Passes that are not shown."""
+    return f"{units.count(count, 'pass', 'passes')} changed nothing"
+
+
+def bases(found: Mapping[str, int]) -> str:
+    """How the pairs were found; steps that guess are called guesses."""
+    names = {"order": "guessed by order", "resized": "by place, of another size"}
+    said = [
+        f"{count:,} {names.get(name, name)}"
+        for name, count in sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_MOST_BASES]
+    ]
+    return f"pairs: {', '.join(said) or 'none'}"
+
+
+def title(a: Row, b: Row, between: int) -> str:
+    """Which two are compared, and by way of how many."""
+    said = f"{a['module']}: {_name(a)} → {_name(b)}"
+    if a["module"] != b["module"]:
+        said = f"{a['module']}: {_name(a)} → {b['module']}: {_name(b)}"
+    return f"{said} (by way of {units.count(between, 'pass', 'passes')})" if between else said
+
+
+def _name(row: Row) -> str:
+    if row["pass"]:
+        return f"{row['pass_number']:04} {row['pass']}" if row["pass_number"] is not None else row["pass"]
+    compiled = f" of compile {row['compile']}" if row["compile"] and row["compile"] > 1 else ""
+    return f"{row['stage'] or row['file']}{compiled}"
+
+
+def groups(rows: Sequence[Row], most: int | None) -> list[str]:
+    """A line for each group, and one for those that a limit left out."""
+    shown = rows if most is None else rows[:most]
+    lines = [group(row) for row in shown]
+    if len(shown) < len(rows):
+        lines.append(f"{units.count(len(rows) - len(shown), 'more group')} (--all shows them)")
+    return lines

@@ -1,0 +1,145 @@
+"""What changed between programs: the matching held against names, which it never reads, and what is told."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from stepscope import _core
+from stepscope.errors import NothingFound
+from stepscope.instruments.xla import diffs
+from tests.corpus import SAMPLES
+from tests.formats.test_hlo import truths
+from tests.instruments.match_scores import scores, together
+
+SAMPLE = SAMPLES / "xla_dump"
+WITH_PASSES = ("jax_resnet", "jax_transformer", "jax_shardmap", "tf_resnet_jit")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_instructions_are_found_again_after_a_pass(named: bool) -> None:
+    """In every dump of the corpus with passes; names are the truth, and no key."""
+    folders = [folder for folder, _ in truths() if folder.parent.name in WITH_PASSES]
+    assert len(folders) == len(WITH_PASSES)
+    found = [one for folder in folders for *_, one in scores(folder, named=named)]
+    assert len(found) > 160
+    every = together(found)
+    assert every.precision >= 0.998
+    assert every.recall >= 0.998
+    assert min(min(one.precision, one.recall) for one in found) >= 0.95
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_sample_is_matched(named: bool) -> None:
+    found = [one for *_, one in scores(SAMPLE, named=named)]
+    # Three of its four passes were left out of the sample, so that much happens between two dumps.
+    assert len(found) == 3
+    assert together(found).precision >= 0.97
+    assert together(found).recall >= 0.97
+
+
+def test_a_file_against_itself_is_empty() -> None:
+    for path in sorted(SAMPLE.glob("*.pb")):
+        said = _core.hlo_diff([str(path), str(path)])
+        assert not said["removed"]
+        assert not said["added"]
+        assert all(a == b and not changed for a, b, _, _, changed in said["pairs"])
+        assert len(said["pairs"]) == said["a"]["instructions"]
+
+
+def test_text_and_proto_of_a_stage_are_the_same() -> None:
+    stem = SAMPLE / "module_0000.jit_train_step.cpu_after_optimizations"
+    said = _core.hlo_diff([f"{stem}.hlo.pb", f"{stem}.txt"])
+    names = [[row[0] for row in said[side]["rows"]] for side in ("a", "b")]
+    assert {names[0][a] == names[1][b] for a, b, *_ in said["pairs"]} == {True}
+    assert not said["removed"]
+    assert not said["added"]
+
+
+def generated(layers: int, seed: int, *, prefix: str = "v", without: int = -1) -> str:
+    """Text of a program of 20 instructions a layer; without: the number of one that its users go past."""
+    random_ = random.Random(seed)
+    lines = ["HloModule generated", "", "ENTRY main {", f"  {prefix}0 = f32[64,64]{{1,0}} parameter(0)"]
+    kinds = ("add", "multiply", "subtract", "maximum", "tanh", "exponential", "negate")
+    past: dict[int, int] = {}
+    for number in range(1, layers * 20 + 1):
+        back = number - 1 - random_.randrange(min(number, 30))
+        kind, other = random_.choice(kinds), max(0, number - 1 - random_.randrange(400))
+        before = number - 1 if random_.random() < 0.7 else back
+        if number == without:
+            past[number] = before
+            continue
+        one, two = (f"{prefix}{past.get(at, at)}" for at in (before, other))
+        operands = f"{one}, {two}" if kinds.index(kind) < 4 else one
+        scope = f', metadata={{op_name="jit(f)/layer_{number // 20}/{kind}"}}'
+        root = "ROOT " if number == layers * 20 else ""
+        lines.append(f"  {root}{prefix}{number} = f32[64,64]{{1,0}} {kind}({operands}){scope}")
+    return "\n".join([*lines, "}", ""])
+
+
+def test_a_hundred_thousand_instructions_take_three_seconds(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.txt", tmp_path / "b.txt"
+    a.write_text(generated(5_000, 3))
+    b.write_text(generated(5_000, 3, prefix="renamed", without=50_000))
+    started = time.process_time()
+    said = _core.hlo_diff([str(a), str(b)])
+    taken = time.process_time() - started
+    assert said["a"]["instructions"] == 100_001
+    assert [said["a"]["rows"][at][0] for at, *_ in said["removed"]] == ["v50000"]
+    assert not said["added"]
+    assert all(said["a"]["rows"][x][0][1:] == said["b"]["rows"][y][0][7:] for x, y, *_ in said["pairs"])
+    assert taken < 3.0 * 2  # twice what is promised: the machine may be busy
+
+
+def test_stages_are_chained_by_way_of_the_passes() -> None:
+    stages = diffs.compiles([str(SAMPLE)], "jit_train_step")[0]
+    first, last = diffs.place(stages, "before"), diffs.place(stages, "after")
+    chained = diffs.compare(stages[first : last + 1])
+    assert len(chained.paths) == 6
+    totals = diffs.totals(chained)
+    assert totals["instructions"] == {"a": 116, "b": 143, "delta": 27}
+    assert totals["temp_bytes"] == {"a": None, "b": 8836, "delta": None}
+    said = chained.said
+    assert len(said["pairs"]) + len(said["removed"]) == 116
+    assert len(said["pairs"]) + len(said["added"]) == 143
+
+
+def test_stages_have_names_and_numbers() -> None:
+    stages = diffs.compiles([str(SAMPLE)])[0]
+    assert [diffs.place(stages, one) for one in ("before", "algsimp", "0005", "51", "fusion", "after")] == [
+        0,
+        1,
+        2,
+        4,
+        4,
+        5,
+    ]
+    with pytest.raises(NothingFound):
+        diffs.place(stages, "nothing")
+    with pytest.raises(NothingFound):
+        diffs.compiles([str(SAMPLE)], "nothing")
+
+
+def test_a_recompilation_changes_shapes_only() -> None:
+    first, second = diffs.compiles([str(SAMPLE)])
+    found = diffs.compare([first[-1], second[-1]])
+    assert not found.said["removed"]
+    assert not found.said["added"]
+    assert {row["what"] for row in diffs.groups(found)} == {"changed"}
+    assert any("shape" in row["changed"] for row in diffs.groups(found))
+
+
+def test_groups_ops_and_changes_count_the_same() -> None:
+    stages = diffs.compiles([str(SAMPLE)])[0]
+    for found in diffs.passes(stages):
+        rows = list(diffs.changes(found))
+        groups = diffs.groups(found)
+        replaced = sum(row["what"] == "+replaced" for row in rows)
+        assert sum(row["count"] for row in groups) == len(rows) - replaced
+        ops = diffs.op_names(found)
+        gone_and_new = sum(row["removed"] + row["added"] for row in ops)
+        assert gone_and_new == sum(row["what"] != "changed" for row in rows)
+        assert len(list(diffs.pairs(found))) == len(found.said["pairs"])

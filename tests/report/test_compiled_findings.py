@@ -1,0 +1,212 @@
+"""Findings on dump folders: programs whose truth is known, compiled here or written by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.cli import main
+from stepscope.instruments.xla import dumps, evidence, oddities
+from stepscope.library.compiled import KINDS, SLUGS
+from stepscope.presenters import json as as_json
+from stepscope.report import compiled
+from tests.corpus import SAMPLES
+
+SAMPLE = SAMPLES / "xla_dump"
+PROGRAMS = """
+import jax, jax.numpy as jnp, numpy as np
+jax.config.update("jax_enable_x64", True)
+table = np.linspace(0, 1, 1 << 19, dtype=np.float32)
+square = np.ones((1024, 1024), np.float32)
+def run(function, *values):
+    jax.block_until_ready(jax.jit(function)(*values))
+def wide(x):
+    return (x * np.float64(2)).sum()
+def narrow(x):
+    return (x * 2).sum()
+def turned(a, b):
+    return a.T + 1, b.T
+def kept(a, b):
+    return a + 1, b * 2
+def calling(x):
+    return jax.lax.fori_loop(0, 3, lambda i, c: jax.pure_callback(np.sin, c, c), x)
+def closing(x):
+    return x * table
+def given(x, y):
+    return x * y
+def looping(x):
+    return jax.lax.scan(lambda c, _: (jnp.tanh(c @ c), None), x, None, length=9)[0]
+run(wide, square[0]), run(narrow, square[0])
+run(turned, square, square), run(kept, square, square)
+run(calling, square[0])
+run(closing, table), run(given, table, table)
+run(looping, square[:400, :400])
+"""
+
+
+@pytest.fixture(scope="module")
+def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dump")
+    flags = f"--xla_dump_to={folder} --xla_dump_hlo_as_proto"
+    subprocess.run(
+        [sys.executable, "-c", PROGRAMS],
+        env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+        check=True,
+        timeout=300,
+    )
+    return folder
+
+
+def findings(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, Any]:
+    assert main([str(folder), "--format", "json"]) == 0
+    return {one["slug"]: one for one in json.loads(capsys.readouterr().out)["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("slug", "module"),
+    [
+        ("doubles-not-asked-for", "jit_wide"),
+        ("copies-between-layouts", "jit_turned"),
+        ("host-calls-in-program", "jit_calling"),
+        ("custom-calls-without-cost", "jit_calling"),
+        ("large-constants", "jit_closing"),
+        ("loop-dominates", "jit_looping"),
+    ],
+)
+def test_programs_of_jax(slug: str, module: str, dumped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is found in the program that has it, and not in its twin that has not."""
+    found = findings(capsys, dumped)[slug]
+    assert {row["module"] for row in found["evidence"]["rows"]} == {module}
+    assert module in found["impact"]
+
+
+def test_the_figures_of_programs_of_jax(dumped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = {slug: one["evidence"]["rows"] for slug, one in findings(capsys, dumped).items()}
+    assert [row["value"] for row in found["host-calls-in-program"]] == [3]
+    assert [row["value"] for row in found["large-constants"]] == [4 << 19]
+    assert [row["value"] for row in found["copies-between-layouts"]] == [8 << 20, 8 << 20]
+    (loop,) = found["loop-dominates"]
+    assert loop["what"] == "9 trips"
+    assert 0.9 < loop["share"] <= 1
+    assert {row["line"] for row in found["doubles-not-asked-for"]} >= {9}
+
+
+def _text(folder: Path, name: str, body: str, header: str = ", is_scheduled=true") -> Path:
+    path = folder / name
+    path.write_text(f"HloModule jit_f{header}\n\nadd {{\n{_ADD}}}\n\nENTRY m {{\n{body}}}\n")
+    return path
+
+
+_ADD = "  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n"
+_BEGIN = "  a = f32[99]{0} parameter(0)\n  s = (f32[99]{0}, f32[99]{0}) all-reduce-start(a), to_apply=add\n"
+_WORK = "  w = f32[99]{0} negate(a)\n"
+_END = "  d = f32[99]{0} all-reduce-done(s)\n"
+_ROOT = "  ROOT r = (f32[99]{0}, f32[99]{0}) tuple(d, a)\n"
+_GPU = "module_0000.jit_f.sm_8.0_gpu_after_optimizations.txt"
+_CPU = "module_0000.jit_f.cpu_after_optimizations.txt"
+_WHOLE = "  a = f32[99]{0} parameter(0)\n  d = f32[99]{0} all-reduce(a), to_apply=add\n" + _ROOT
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "header", "exposed"),
+    [
+        (_GPU, _BEGIN + _END + _ROOT, ", is_scheduled=true", ["s"]),
+        (_GPU, _BEGIN + _WORK + _END + _ROOT, ", is_scheduled=true", []),
+        (_GPU, _BEGIN + _END + _WORK + _ROOT, ", is_scheduled=true", ["s"]),
+        (_GPU, _BEGIN + _END + _ROOT, "", []),
+        (_GPU, _WHOLE, ", is_scheduled=true", ["d"]),
+        (_CPU, _WHOLE, ", is_scheduled=true", []),
+    ],
+    ids=["bare", "hidden", "work after it", "no schedule", "one instruction", "on the CPU"],
+)
+def test_collectives_that_nothing_hides(
+    name: str, body: str, header: str, exposed: list[str], tmp_path: Path
+) -> None:
+    _text(tmp_path, name, body, header)
+    found = evidence.find(dumps.read([str(tmp_path)]).rows)
+    cases = [one for one in found.cases if one.kind == "exposed_collectives"]
+    assert [(one.instruction, one.value) for one in cases] == [(it, 396) for it in exposed]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("{1,0}", "{0,1}", True),
+        ("{1,0}", "{1,0}", False),
+        ("{1,0:T(8,128)}", "{1,0:T(8,128)S(1)}", False),
+        ("{1,0}", "{1,0:S(5)}", False),
+        ("{1,0:T(8,128)}", "{1,0:T(4,128)}", True),
+    ],
+)
+def test_copies_into_another_layout(source: str, target: str, told: bool, tmp_path: Path) -> None:
+    """A copy into the same layout, or into another memory, is none between layouts."""
+    body = f"  a = f32[512,512]{source} parameter(0)\n  ROOT c = f32[512,512]{target} copy(a)\n"
+    _text(tmp_path, "module_0000.jit_f.tpu_after_optimizations.txt", body)
+    cases = evidence.find(dumps.read([str(tmp_path)]).rows).cases
+    assert [(one.kind, one.value, one.share) for one in cases] == [("layout_copies", 2 << 20, 1.0)] * told
+
+
+def test_functions_without_a_name_are_not_one_function(tmp_path: Path) -> None:
+    for number, shapes in enumerate((["f32[2]"], ["f32[2]", "f32[3]"])):
+        lines = "".join(f"  p{at} = {shape}{{0}} parameter({at})\n" for at, shape in enumerate(shapes))
+        lines += "".join(f"  n{at} = f32[2]{{0}} negate(p0)\n" for at in range(8))
+        for name in ("jit__lambda", "jit_f"):
+            path = tmp_path / f"module_000{number}.{name}.cpu_after_optimizations.txt"
+            path.write_text(f"HloModule {name}\n\nENTRY m {{\n{lines}  ROOT r = f32[2]{{0}} negate(p0)\n}}\n")
+    found = oddities.find(dumps.read([str(tmp_path)]).rows)
+    assert [(one.kind, one.details[0]) for one in found] == [("retyped", "f")]
+
+
+def test_a_limit_on_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    sample = str(SAMPLE)
+    assert main([sample, "--fail-on", "compiled-for-other-shapes"]) == 1
+    assert "over the limit of --fail-on: compiled-for-other-shapes (medium)" in capsys.readouterr().err
+    assert main([sample, "--fail-on", "high"]) == 0
+    assert main([sample, "--fail-on", "host-calls-in-program"]) == 0
+
+
+def test_programs_that_are_not_searched_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _text(tmp_path, _CPU, _WHOLE)
+    monkeypatch.setattr(evidence, "_LARGEST", 2)
+    assert evidence.find(dumps.read([str(tmp_path)]).rows) == ([], 1)
+    assert main([str(tmp_path)]) == 0
+    assert "The instructions of 1 program were not searched" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_programs_end_in_a_report(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    for path in SAMPLE.glob("*after_optimizations.*"):
+        data = bytearray(path.read_bytes())
+        for _ in range(chance.choice((1, 3, 20))):
+            at = chance.randrange(len(data))
+            how = chance.randrange(4)
+            if how == 0:
+                data[at] = chance.randrange(256)
+            elif how == 1:
+                del data[at : at + 1 + chance.randrange(40)]
+            elif how == 2:
+                start = chance.randrange(len(data))
+                data[at:at] = data[start : start + chance.randrange(300)]
+            else:
+                data[at:at] = b"9" * chance.randrange(25)
+        (tmp_path / path.name).write_bytes(data)
+    report = compiled.build(dumps.read([str(tmp_path)]), "d")
+    assert "findings" in as_json.render(report)
+    assert all(one.evidence.rows and one.impact and one.action for one in report.findings)
+
+
+def test_every_kind_has_words_of_its_own() -> None:
+    assert len(set(SLUGS)) == len(KINDS)
+    from stepscope import library
+
+    assert not set(SLUGS) & {library.entry(name).slug for name in library.names("finding")}
