@@ -50,44 +50,64 @@ def test_every_file_of_the_library_gives_equal_rows(
     assert rows[1] == rows[0]
 
 
-def _values(one: library.Entry, trace: Trace) -> list[dict[str, statements.Value]]:
-    """Values to ask a statement with: those of each source, and the least that leaves nothing out."""
+@pytest.fixture(scope="module")
+def known(duckdb: Trace) -> list[dict[str, statements.Value]]:
+    """Values for every parameter of a statement, of each source."""
+    modules: dict[int, set[str]] = {}
+    for source_id, _, _, module, *_ in duckdb.query(statements.statement("instruction_slices")).rows():
+        if module is not None:
+            modules.setdefault(source_id, set()).add(module)
+    return [
+        _of_source(duckdb, row[0], row[1], row[2], sorted(modules.get(row[0], ())))
+        for row in duckdb.query(statements.statement("sources")).rows()
+    ]
+
+
+def _of_source(
+    trace: Trace, source_id: int, run_id: str, host_id: str, modules: list[str]
+) -> dict[str, statements.Value]:
+    """Those of a source, and the least that leaves nothing out."""
+    tracks = trace.query("SELECT id FROM track WHERE source_id = $1 ORDER BY id LIMIT 20", [source_id])
+    lanes = [track for (track,) in tracks.rows()]
+    nested = trace.query(
+        "SELECT min(coalesce(parent_id, id)) AS id FROM slice WHERE source_id = $1", [source_id]
+    )
+    first_slice = nested.rows()[0][0] or 0
+    made = trace.query(
+        "SELECT file, line FROM op_line WHERE run_id = $1 ORDER BY id LIMIT 1", [run_id]
+    ).rows()
+    file, line = made[0] if made else ("train.py", 1)
+    graphs = trace.query("SELECT MIN(graph) AS graph FROM node WHERE source_id = $1", [source_id]).rows()
+    return {
+        "source_id": source_id, "run_id": run_id, "host_id": host_id, "sources": [source_id],
+        "tracks": lanes, "walked": [], "allocator": "cpu", "most": 3,
+        "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
+        "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
+        "place": "host", "programs": 1, "waits": 1, "captures": 1, "file_readers": READS,
+        "file_writers": STORES, "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
+        "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1, "by_name": 0,
+        "modules": modules,
+    }  # fmt: skip
+
+
+def _values(
+    one: library.Entry, known: list[dict[str, statements.Value]]
+) -> list[dict[str, statements.Value]]:
+    """Those that a statement asks for, each set of them once."""
     kept: list[dict[str, statements.Value]] = []
-    for source in trace.query(statements.statement("sources")).rows():
-        source_id, run_id, host_id = source[:3]
-        tracks = trace.query("SELECT id FROM track WHERE source_id = $1 ORDER BY id LIMIT 20", [source_id])
-        lanes = [track for (track,) in tracks.rows()]
-        nested = trace.query(
-            "SELECT min(coalesce(parent_id, id)) AS id FROM slice WHERE source_id = $1", [source_id]
-        )
-        first_slice = nested.rows()[0][0] or 0
-        made = trace.query(
-            "SELECT file, line FROM op_line WHERE run_id = $1 ORDER BY id LIMIT 1", [run_id]
-        ).rows()
-        file, line = made[0] if made else ("train.py", 1)
-        graphs = trace.query("SELECT MIN(graph) AS graph FROM node WHERE source_id = $1", [source_id]).rows()
-        timed = trace.query(statements.statement("instruction_slices")).rows()
-        modules = sorted({str(row[3]) for row in timed if row[0] == source_id and row[3] is not None})
-        known: dict[str, statements.Value] = {
-            "source_id": source_id, "run_id": run_id, "host_id": host_id, "sources": [source_id],
-            "tracks": lanes, "walked": [], "allocator": "cpu", "most": 3,
-            "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
-            "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
-            "place": "host", "programs": 1, "waits": 1, "captures": 1, "file_readers": READS,
-            "file_writers": STORES, "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
-            "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1, "by_name": 0,
-            "modules": modules,
-        }  # fmt: skip
-        values = {field.name: known[field.name] for field in one.parameters}
+    for of_source in known:
+        values = {field.name: of_source[field.name] for field in one.parameters}
         if values not in kept:
             kept.append(values)
     return kept
 
 
 @pytest.mark.parametrize("one", statements.reads(), ids=lambda one: one.name)
-def test_every_statement_gives_equal_rows(one: library.Entry, duckdb: Trace, second: Trace) -> None:
+def test_every_statement_gives_equal_rows(
+    one: library.Entry, known: list[dict[str, statements.Value]], duckdb: Trace, second: Trace
+) -> None:
     """On the two sources for which it has the most rows."""
-    asked = [statements.statement(one.name, **values) for values in _values(one, duckdb)]
+    asked = [statements.statement(one.name, **values) for values in _values(one, known)]
     answers = sorted(((duckdb.query(sql).rows(), sql) for sql in asked), key=lambda one: -len(one[0]))[:2]
     for rows, sql in answers:
         others = second.query(sql).rows()

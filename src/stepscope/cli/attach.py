@@ -40,7 +40,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "The tools cannot take so long", seen=f"--timeout {options.timeout:g}", todo="give 1 to 3600"
         )
     if options.pid < 1:
-        raise UsageError("A process has a positive number", seen=f"{options.pid}", todo="give the number of a process")
+        raise UsageError(
+            "A process has a positive number", seen=f"{options.pid}", todo="give the number of a process"
+        )
     from stepscope.cli.query import write_rows
     from stepscope.instruments import stacks
     from stepscope.report import attached

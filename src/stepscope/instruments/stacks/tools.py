@@ -135,7 +135,7 @@ def _run(command: list[str], seconds: float) -> tuple[str, str | None]:
             text=True,
             errors="replace",
             check=False,
-            preexec_fn=kernel.end_with_parent,  # noqa: PLW1509  (threads that hold locks: it takes none)
+            preexec_fn=kernel.end_with_parent,
         )
     except subprocess.TimeoutExpired:
         return "", f"it gave no answer in {seconds:g} s"
