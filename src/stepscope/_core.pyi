@@ -1,7 +1,7 @@
 """The native core: bytes in, Arrow columns out. See crates/core."""
 
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, final
 
 DECODER_VERSION: int
@@ -346,11 +346,56 @@ class Spans:
     layers: list[str]
     """Names of the layers."""
 
-    def __init__(self, stream: object) -> None:
-        """stream: anything with `__arrow_c_stream__`, rows in any order, with the columns layer (VARCHAR),
-        begin_ps and end_ps (BIGINT), none of them NULL; else CoreError."""
+    def __init__(self, streams: Iterable[object]) -> None:
+        """streams: anything with `__arrow_c_stream__`, one after the other, rows in any order, with the
+        columns layer (VARCHAR), begin_ps and end_ps (BIGINT), none of them NULL; else CoreError."""
     def within(self, layer: str, from_ps: int, to_ps: int) -> list[tuple[int, int]]:
         """The spans of a layer, cut to a stretch of time, in order; none touches another."""
+
+def thread_segments(
+    stream: object,
+    kinds: Mapping[int, tuple[tuple[int | None, bool], tuple[int | None, bool], bool, bool]],
+    traced: Sequence[tuple[int, int, int]],
+    compiled: tuple[int | None, bool],
+    long_ps: int,
+) -> list[tuple[int, int, int]]:
+    """What a thread does: (from_ps, to_ps, label) in order, disjoint; no neighbours have one label.
+
+    stream: anything with `__arrow_c_stream__`, slices in order of begin, outer ones first, with the columns
+    begin_ps, end_ps and rollup_id (BIGINT), none of them NULL; else CoreError. traced: those in which a
+    function was traced. kinds: for each rollup_id what a slice of less than long_ps stands for, what a longer
+    one does, whether a program is compiled in it, and whether it calls a function that is compiled at need.
+    What something stands for is a label, or None, and whether it holds for all within. compiled: what a call
+    stands for that traced or compiled what it calls. ValueError for a slice whose kind is not there."""
+
+class Pieces:
+    """Stretches of time in which nothing changes: from_ps, to_ps, label, and a bit for each label that goes
+    on as well and costs nothing."""
+
+    def __init__(self, rows: Sequence[tuple[int, int, int, int]]) -> None: ...
+    def rows(self) -> list[tuple[int, int, int, int]]: ...
+
+def sweep_steps(
+    steps: Sequence[tuple[int, int]],
+    spans: Sequence[Sequence[tuple[int, int]]],
+    by_slices: Sequence[tuple[int, int, int]],
+    by_stacks: Sequence[tuple[int, int, int]],
+    decide: Callable[[list[bool], int | None, int | None], tuple[int, int]],
+) -> Pieces:
+    """The pieces of all that the steps cover, in order of time; none reaches over a begin or an end of one.
+
+    spans: at most 32 layers. by_slices, by_stacks: (from_ps, to_ps, label), each kind disjoint. decide: asked
+    once for each state, with which layers have a span there and the labels of both kinds; gives the label of
+    such an instant, and the bits of what goes on besides. What it raises is raised here."""
+
+class StepSums:
+    """Sums of steps, which may overlap: each gets all that lies in it."""
+
+    def __init__(self, steps: Sequence[tuple[int, int]], labels: int) -> None: ...
+    def add(self, pieces: Pieces) -> None:
+        """Adds pieces, which come in order of time; none reaches over a begin or an end of a step."""
+    def finish(self) -> list[list[int]]:
+        """For each step picoseconds by label, then the same of what is hidden. ValueError the second time."""
 
 def layered_layout(
     widths: Sequence[float], edges: Sequence[tuple[int, int]]

@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "store": {"columns", "error", "facts", "input", "options"},
     "rollup": {"columns", "error", "store"},
     "spans": set(),
+    "steps": {"spans"},
     "formats": {"columns", "error", "facts", "input", "json", "options", "proto", "store"},
 }
 

@@ -85,7 +85,7 @@ def _of_source(
         "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
         "place": "host", "programs": 1, "waits": 1, "captures": 1, "file_readers": READS,
         "file_writers": STORES, "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
-        "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1, "by_name": 0,
+        "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1,
         "modules": modules,
     }  # fmt: skip
 

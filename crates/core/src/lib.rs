@@ -26,9 +26,10 @@ pub mod options;
 pub mod proto;
 pub mod rollup;
 pub mod spans;
+pub mod steps;
 pub mod store;
 
 pub use formats::{decode, open};
 
 /// Raised whenever the same bytes would give other rows.
-pub const DECODER_VERSION: u32 = 6;
+pub const DECODER_VERSION: u32 = 7;

@@ -132,6 +132,7 @@ fn twin(slices: &[Slice]) -> Vec<Row> {
             ),
             ("args_json", text(slice.args.as_deref())),
             ("op_self_ps", Value::Null),
+            ("rollup_id", Value::Null),
         ];
         rows.push(
             row.into_iter()

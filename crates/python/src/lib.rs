@@ -10,6 +10,7 @@ mod lod;
 mod parquet;
 mod pprof;
 mod spans;
+mod steps;
 mod store;
 mod streams;
 mod tfprof;
@@ -183,6 +184,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Store>()?;
     module.add_class::<lod::Lod>()?;
     module.add_class::<spans::Spans>()?;
+    module.add_class::<steps::Pieces>()?;
+    module.add_class::<steps::StepSums>()?;
+    module.add_function(wrap_pyfunction!(steps::sweep_steps, module)?)?;
+    module.add_function(wrap_pyfunction!(steps::thread_segments, module)?)?;
     module.add_class::<checkpoint::Checkpoint>()?;
     module.add_class::<tfprof::Tfprof>()?;
     module.add_class::<tfprof::TfprofOptions>()?;

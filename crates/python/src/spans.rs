@@ -16,13 +16,15 @@ pub struct Spans(BTreeMap<String, Vec<Span>>);
 #[pymethods]
 impl Spans {
     #[new]
-    fn new(py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(py: Python<'_>, streams: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut unions: Vec<(String, Union)> = Vec::new();
-        // The producer may need the interpreter for each batch; only what is ours runs without it.
-        for batch in batches(stream)? {
-            let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            free(py, || add(&mut unions, &batch))?;
-            py.check_signals()?;
+        for stream in streams.try_iter()? {
+            // The producer may need the interpreter for each batch; only what is ours runs without it.
+            for batch in batches(&stream?)? {
+                let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+                free(py, || add(&mut unions, &batch))?;
+                py.check_signals()?;
+            }
         }
         Ok(Spans(py.detach(|| {
             unions

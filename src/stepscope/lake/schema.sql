@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 17
+-- SCHEMA_VERSION 18
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -20,6 +20,7 @@
 --  15  stack_sample has seen_ps
 --  16  frame has has_loop
 --  17  iterator has step_without_ps and its bounds; op_line has the call of the function
+--  18  slice has rollup_id
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -125,6 +126,7 @@ CREATE TABLE slice (
   depth INTEGER NOT NULL,           -- 0 for a slice without a parent
   parent_id BIGINT,                 -- innermost slice of the track that contains this one
   self_ps BIGINT NOT NULL,          -- duration without what lies on top of it; sums to the track's busy time
+  rollup_id BIGINT,                 -- row of rollup_op that it is added up in
   op_self_ps BIGINT,                -- of an op: self_ps with that of slices within it that are neither ops nor waits; NULL when the same
   step BIGINT,                      -- number of the step during which it started
   op_name VARCHAR,                  -- op or graph node it executes

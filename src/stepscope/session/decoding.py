@@ -37,7 +37,7 @@ def needs_of(tables: frozenset[str], columns: frozenset[str], star: bool) -> fro
     if columns & _OPS:
         found.add("ops")
     # Steps are recovered from the table of marks; what an op's time is, from all that its track tells.
-    if columns & {"step", "op_self_ps"}:
+    if columns & {"step", "op_self_ps", "rollup_id"}:
         found |= NEEDS
     return frozenset(found)
 

@@ -1,6 +1,7 @@
 //! Slices added up: one pass over a finished store, so that summaries read hundreds of rows and not millions.
 //!
 //! * `rollup_op`: slices of a track that are called alike, what they are, how many and how long.
+//! * `slice.rollup_id`: the row of `rollup_op` that a slice is added up in.
 //! * `slice.op_self_ps`: self time of ops with that of slices within them that are neither ops nor waits.
 //! * `rollup_device`: how long a track, or any track of a device, was at work within a stretch of time that is
 //!   judged.
@@ -33,10 +34,10 @@ pub fn roll_up(store: &mut Store, producer: &str) -> Result<()> {
     let tracks = places::read(store, producer)?;
     let steps = store.rows("step_stored")?;
     let mut pass = Pass::new(&slices, &tracks, pieces(&steps), spans(&steps))?;
-    let mut column = store.slice_column("op_self_ps")?;
-    pass.run(&slices, &mut column)?;
+    let mut columns = store.slice_columns("labels", own::fields())?;
+    pass.run(&slices, &mut columns)?;
     let done = pass.finish();
-    store.lay_slice_column(column)?;
+    store.lay_slice_columns(columns)?;
     write(store, &done)
 }
 

@@ -259,15 +259,15 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// Reads all slices, and fills the column with the self time of ops that lies within them.
-    pub fn run(&mut self, slices: &Table, column: &mut PartWriter) -> Result<()> {
+    /// Reads all slices, and fills the columns that [`own::fields`](super::own::fields) names.
+    pub fn run(&mut self, slices: &Table, columns: &mut PartWriter) -> Result<()> {
         // Each batch is read and freed: mapped, the table would count as memory of the process. While one is
         // added up, another thread reads the next.
         let (give, take) = sync_channel::<Result<Vec<ArrayRef>>>(1);
-        let columns = self.columns;
+        let read_columns = self.columns;
         thread::scope(|scope| {
             scope.spawn(move || {
-                for arrays in read(slices, columns) {
+                for arrays in read(slices, read_columns) {
                     if give.send(arrays).is_err() {
                         return; // what came before was damaged
                     }
@@ -276,11 +276,11 @@ impl<'a> Pass<'a> {
             take.into_iter().try_for_each(|arrays| {
                 let arrays = arrays?;
                 self.batch(&arrays);
-                self.own.batch(arrays[0].len(), column)
+                self.own.batch(arrays[0].len(), columns)
             })
         })?;
         self.close();
-        self.own.finish(column)
+        self.own.finish(columns)
     }
 
     fn batch(&mut self, arrays: &[ArrayRef]) {

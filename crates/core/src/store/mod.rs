@@ -265,18 +265,17 @@ impl Store {
         forget(&old)
     }
 
-    /// Writes one more column of slices, of whole numbers: batches must be those of the table. In memory or in a
-    /// file of its own, packed.
-    pub fn slice_column(&self, name: &str) -> Result<PartWriter> {
+    /// Writes more columns of slices: batches must be those of the table. In memory or in a file of their own,
+    /// packed. `name`: a part of the file's name.
+    pub fn slice_columns(&self, name: &str, fields: Vec<Field>) -> Result<PartWriter> {
         let file = self.file(&format!("slice.{name}"));
-        let fields = vec![Field::new(name, Shape::I64)];
         PartWriter::new(self.folder.as_deref(), &file, fields)
     }
 
-    /// Takes in a column of [`slice_column`](Store::slice_column), in the place of an older one of its name.
-    pub fn lay_slice_column(&mut self, column: PartWriter) -> Result<()> {
+    /// Takes in columns of [`slice_columns`](Store::slice_columns), in the place of older ones of their names.
+    pub fn lay_slice_columns(&mut self, columns: PartWriter) -> Result<()> {
         let slices = Arc::clone(self.table("slice")?);
-        let added = Arc::new(column.finish()?);
+        let added = Arc::new(columns.finish()?);
         let same = |part: &Arc<Part>| part.fields == added.fields;
         let (old, mut parts): (Vec<_>, Vec<_>) = slices.parts.iter().cloned().partition(same);
         parts.push(added);

@@ -44,6 +44,7 @@ fn fields(args: Shape) -> Vec<Field> {
         ("correlation_id", Shape::I64),
         ("args_json", args),
         ("op_self_ps", Shape::I64),
+        ("rollup_id", Shape::I32),
     ]
     .map(|(name, shape)| Field::new(name, shape))
     .to_vec()
@@ -444,7 +445,8 @@ impl Encoder {
             some(&columns.op_type, NONE, op_type),
             some(&columns.correlation, MISSING, correlation),
             texts(&self.offsets, &data, args),
-            // Known when it is known which slices are ops.
+            // Known when all slices are: which are ops, and which are called alike.
+            Column::Nulls,
             Column::Nulls,
         ];
         self.part.write(rows, &written)?;

@@ -6,11 +6,9 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from stepscope.instruments.step_parts.labels import LABELS, Label
+from stepscope.instruments.step_parts.labels import NUMBER, Label
 from stepscope.instruments.step_parts.stacks import Look
 from stepscope.instruments.step_parts.sweep import Interval, Piece
-
-_PLACE = {label: number for number, label in enumerate(LABELS)}
 
 Key = tuple[int, int, Label]
 """Number of a step, a stack, a label."""
@@ -28,12 +26,8 @@ class ByStack:
         self._open: list[tuple[int, int]] = []  # minus the begin, number of the step
         self._sums: Counter[Key] = Counter()
 
-    def seen(self, pieces: Iterable[Piece], looks: Sequence[Look]) -> Iterator[Piece]:
-        """The same pieces, counted as they pass. No piece reaches over a begin or an end of a step; samples
-        do not overlap."""
-        if not looks:
-            yield from pieces
-            return
+    def add(self, pieces: Iterable[Piece], looks: Sequence[Look]) -> None:
+        """Adds pieces, none of which reaches over a begin or an end of a step. Samples do not overlap."""
         at = 0
         for piece in pieces:
             while at < len(looks) and looks[at].to_ps <= piece.from_ps:
@@ -45,7 +39,6 @@ class ByStack:
                     break
                 shared = min(look.to_ps, piece.to_ps) - max(look.from_ps, piece.from_ps)
                 self._sums[step, look.stack_id, piece.label] += shared
-            yield piece
 
     def _step(self, moment: int) -> int | None:
         """The step around a moment."""
@@ -58,4 +51,4 @@ class ByStack:
 
     def sums(self) -> Iterator[tuple[Key, int]]:
         """Picoseconds, by step, stack and label in the order of LABELS."""
-        yield from sorted(self._sums.items(), key=lambda item: (*item[0][:2], _PLACE[item[0][2]]))
+        yield from sorted(self._sums.items(), key=lambda item: (*item[0][:2], NUMBER[item[0][2]]))

@@ -8,8 +8,15 @@ from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.labels import Meaning
 from stepscope.instruments.step_parts.sweep import Segment
 
-Row = tuple[int, int, str, str | None, bool, bool]
-"""Begin, end, name, category, whether it names an op, whether a tf.function was traced in it."""
+Row = tuple[int, str, str | None, bool]
+"""Number of a row of rollup_op, name, category, whether it names an op."""
+Call = tuple[int, int, int]
+"""Begin, end, row of rollup_op."""
+Told = tuple[int | None, bool]
+"""A label's number, and whether it holds for all within."""
+Kinds = dict[int, tuple[Told, Told, bool, bool]]
+"""By rollup_id: what a short slice stands for and what a long one does, whether a program is compiled in it,
+and whether it calls a jitted function."""
 
 SHORT_PS = 500_000_000
 """Copying between two calls that takes no longer is part of launching them: more would be what a call takes
@@ -35,50 +42,32 @@ def _is_main(name: str) -> bool:
     return plain.startswith(("python", "main")) or "(python)" in plain or plain.endswith("mainthread")
 
 
-def segments(rows: Iterable[Row]) -> list[Segment]:
-    """What a thread does, from its slices in order of begin, outer ones first. Stretches are disjoint;
-    where no slice says anything there is none. Slices that cross, as those of a thread should not, are
-    beside each other, and the later one decides: so reading a thread bit by bit changes nothing."""
-    found: list[Segment] = []
-    stack: list[tuple[int, Meaning]] = []  # end, what it stands for with all around it
-    at = 0
-    rows = list(rows)
-    compiled = _compiled(rows)
-
-    def until(moment: int) -> None:
-        nonlocal at
-        if moment > at:
-            if stack and (label := stack[-1][1].label) is not None:
-                found.append(Segment(at, moment, label))
-            at = moment
-
-    for number, (begin, end, name, category, is_op, traced) in enumerate(rows):
-        while stack and stack[-1][0] <= begin:
-            until(stack[-1][0])
-            stack.pop()
-        until(begin)
-        meaning = labels.of_slice(name, category, is_op, traced or number in compiled, end - begin)
-        around = next((outer for until_ps, outer in reversed(stack) if until_ps >= end), labels.NOTHING)
-        stack.append((end, labels.within(around, meaning)))
-    while stack:
-        until(stack[-1][0])
-        stack.pop()
-    return found
+def kinds(rows: Iterable[Row]) -> Kinds:
+    """What the slices of a thread stand for, by how they are called."""
+    return {
+        rollup_id: (
+            _told(labels.of_slice(name, category, is_op, False)),
+            _told(labels.of_slice(name, category, is_op, False, labels.LONG_PS)),
+            labels.builds(name),
+            name.startswith("PjitFunction("),
+        )
+        for rollup_id, name, category, is_op in rows
+    }
 
 
-def _compiled(rows: Sequence[Row]) -> set[int]:
-    """Numbers of the calls of jitted functions in which something was compiled. JAX traces the function
-    before that, in slices that do not say so."""
-    open_: list[tuple[int, int]] = []  # end and number of such calls
-    found: set[int] = set()
-    for number, (begin, end, name, _, _, _) in enumerate(rows):
-        while open_ and open_[-1][0] <= begin:
-            open_.pop()
-        if open_ and labels.builds(name):
-            found.update(one for _, one in open_)
-        if name.startswith("PjitFunction("):
-            open_.append((end, number))
-    return found
+def _told(meaning: Meaning) -> Told:
+    return None if meaning.label is None else labels.NUMBER[meaning.label], meaning.whole
+
+
+def segments(slices: object, kinds: Kinds, traced: Sequence[Call] = ()) -> list[Segment]:
+    """What a thread does. slices: a stream of the rows of the statement driving_slices; traced: those of
+    traced_calls. Stretches are disjoint; where no slice says anything there is none. JAX traces a function
+    before it compiles it, in slices that do not say so: a call of a jitted function in which something is
+    compiled compiles from its begin."""
+    from stepscope import _core
+
+    found = _core.thread_segments(slices, kinds, traced, _told(labels.COMPILED), labels.LONG_PS)
+    return [Segment(from_ps, to_ps, labels.LABELS[label]) for from_ps, to_ps, label in found]
 
 
 def joined(found: Iterable[Segment]) -> list[Segment]:

@@ -4,7 +4,7 @@ Python of the input pipeline runs on another thread. What it loses there is time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from stepscope.instruments.step_parts.sweep import Interval, Piece
@@ -23,19 +23,17 @@ class Ran(NamedTuple):
     cpu_ps: int
 
 
-def handed_over(
-    pieces: Callable[[], Iterator[Piece]], loading: Sequence[Interval], ran: Sequence[Ran]
-) -> Iterator[Piece]:
+def handed_over(pieces: Sequence[Piece], loading: Sequence[Interval], ran: Sequence[Ran]) -> Iterator[Piece]:
     """The pieces, in which launching during the loader's Python counts to input as far as the driving thread
     lacked a processor.
 
-    pieces: makes them, the same each time. loading, ran: disjoint and in order.
+    loading, ran: disjoint and in order.
     """
-    share = _share(pieces(), loading, ran) if loading and ran else 0.0
+    share = _share(pieces, loading, ran) if loading and ran else 0.0
     if not share:
-        yield from pieces()
+        yield from pieces
         return
-    for piece, meanwhile in _cut(pieces(), loading):
+    for piece, meanwhile in _cut(pieces, loading):
         if not meanwhile or piece.label != "dispatch":
             yield piece
             continue

@@ -29,6 +29,8 @@ LABELS: tuple[Label, ...] = (
     "unknown",
 )
 """All of them, in the order in which they are listed."""
+NUMBER: dict[Label, int] = {label: number for number, label in enumerate(LABELS)}
+"""What the core knows a label by."""
 
 EXECUTION: tuple[Label, ...] = ("compute", "communication", "copy", "compile", "python", "wait")
 """What executes, the label that wins first: a collective under compute costs nothing, compute under a
@@ -41,13 +43,6 @@ STORES = (
     "FlushSummaryWriter", "PrintV2", "Print",
 )  # fmt: skip
 """Types of ops that wait for files: a kernel that writes a checkpoint computes nothing."""
-READS = (
-    "ReaderRead", "ReaderReadV2", "ReaderReadUpTo", "ReaderReadUpToV2", "ReadFile", "DecodeJpeg", "DecodePng",
-    "DecodeImage", "DecodeGif", "DecodeBmp", "DecodeRaw", "DecodeCSV", "DecodeAndCropJpeg", "ParseExample",
-    "ParseExampleV2", "ParseSingleExample", "ParseTensor", "QueueEnqueue", "QueueEnqueueV2",
-    "QueueEnqueueMany", "QueueEnqueueManyV2",
-)  # fmt: skip
-"""Types of ops that make the input, wherever they run: the queues of TensorFlow 1 know no pipeline."""
 
 
 class Meaning(NamedTuple):
@@ -58,6 +53,8 @@ class Meaning(NamedTuple):
 
 
 NOTHING = Meaning(None)
+COMPILED = Meaning("compile", True)
+"""A call that traced or compiled what it calls."""
 
 
 def _rule(label: Label, pattern: str, whole: bool = False) -> tuple[Callable[[str], object], Meaning]:
@@ -119,7 +116,7 @@ def of_slice(name: str, category: str | None, is_op: bool, traced: bool, dur_ps:
     """What a slice on the driving thread stands for. is_op: it names an op; traced: it is a call that traced
     or compiled what it calls; dur_ps: its duration, which decides what a conversion is."""
     if traced:
-        return Meaning("compile", True)
+        return COMPILED
     return _of_name(name, category, is_op) or Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
 
 

@@ -7,20 +7,20 @@ each other, and a recording of any length takes the memory of one bit.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from stepscope import config
+from stepscope.engines import Statement
 from stepscope.instruments.step_parts import driver, held_up, placing, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.held_up import Ran
-from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, READS, STORES, Label
+from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, Label
 from stepscope.instruments.step_parts.stacks import Look
-from stepscope.instruments.step_parts.sweep import Evidence, Interval, Segment, sweep
-from stepscope.instruments.step_parts.totals import Totals
+from stepscope.instruments.step_parts.sweep import Evidence, Interval, Segment, kept, pieces_of, sweep
 from stepscope.lake.numbers import first_id
-from stepscope.library.statements import Query, Stream, statement
+from stepscope.library.statements import Query, Stream, Value, statement
 
 AT_ONCE = 2_500_000
 """Slices that are looked at together, if their times can be told apart, on a machine with little memory. Each
@@ -68,8 +68,8 @@ def rows(query: Query, stream: Stream) -> Found:
     found = Found([], [])
     for source in _sources(query):
         own = _rows_of(query, stream, source)
-        for kept, more in zip(found, own, strict=True):
-            kept += more
+        for so_far, more in zip(found, own, strict=True):
+            so_far += more
     return found
 
 
@@ -83,12 +83,20 @@ def _sources(query: Query) -> list[Source]:
 
 def _rows_of(query: Query, stream: Stream, source: Source) -> Found:
     spans = [(step.ts_ps, step.end_ps) for step in source.steps]
-    totals, by_stack = Totals(spans), ByStack(spans)
+    from stepscope import _core
+
+    totals, by_stack = _core.StepSums(spans, len(LABELS)), ByStack(spans)
     for window, evidence, looks, loader in _evidence(query, stream, source):
         within = [clipped for span in spans if (clipped := _clipped(span, window))]
-        pieces = held_up.handed_over(partial(sweep, within, evidence), loader.python, loader.ran)
-        totals.add(by_stack.seen(pieces, looks))
-    sums = zip(source.steps, totals.of_steps(), strict=True)
+        pieces = sweep(within, evidence)
+        if looks or (loader.python and loader.ran):
+            seen = pieces_of(pieces)
+            if loader.python and loader.ran:
+                seen = list(held_up.handed_over(seen, loader.python, loader.ran))
+                pieces = kept(seen)
+            by_stack.add(seen, looks)
+        totals.add(pieces)
+    sums = zip(source.steps, totals.finish(), strict=True)
     parts = [
         {"step_id": step.id, "label": label, "dur_ps": dur_ps, "hidden_ps": hidden_ps}
         for step, own in sums
@@ -121,12 +129,14 @@ def _evidence(
 
     whole = min(step.ts_ps for step in source.steps), max(step.end_ps for step in source.steps)
     kinds = query(statement("evidence_kinds", source_id=source.source_id)).rows()[0]
-    on_devices, on_hosts, programs, waits, captures, slices, by_name = (number or 0 for number in kinds)
+    on_devices, on_hosts, programs, waits, captures, functions, slices = (number or 0 for number in kinds)
     accelerator = bool(on_devices)
     track = driver.choose(query(statement("driving_threads", source_id=source.source_id)).rows())
     seen = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
     windows = list(_windows(query, source.source_id, whole, slices))
-    doing = [] if track is None or not seen else _doing_throughout(query, track, windows)
+    calls = {} if track is None else driver.kinds(query(statement("driving_names", track_id=track)).rows())
+    thread = partial(_doing, query, stream, track or 0, calls, bool(functions))
+    doing = [] if track is None or not seen else _doing_throughout(thread, windows)
     looks = placing.placed(seen, doing)
     samples = stacks.segments(looks)
     ran = [
@@ -137,20 +147,9 @@ def _evidence(
     loading = stacks.loading(query, source.source_id, source.run_id, source.host_id, whole) if ran else []
     spans = None
     if on_devices or on_hosts or programs or waits:
-        asked = statement(
-            "step_evidence",
-            source_id=source.source_id,
-            place="device" if accelerator else "host",
-            programs=0 if accelerator else programs,
-            waits=waits,
-            captures=0 if accelerator else captures,
-            by_name=by_name,
-            file_readers=READS,
-            file_writers=STORES,
-            begin_ps=whole[0],
-            end_ps=whole[1],
+        spans = _core.Spans(
+            map(stream, _spans_of(source.source_id, whole, accelerator, bool(programs), bool(captures)))
         )
-        spans = _core.Spans(stream(asked))
     for window in windows:
         found = {} if spans is None else {layer: spans.within(layer, *window) for layer in spans.layers}
         executing: dict[Label, list[Interval]] = {
@@ -158,7 +157,7 @@ def _evidence(
         }
         # With what is near on both sides, so that a gap between two calls is seen whole.
         near = window[0] - driver.SHORT_PS, window[1] + driver.SHORT_PS
-        does = [] if track is None else _doing(query, track, near)
+        does = [] if track is None else thread(near)
         yield (
             window,
             Evidence(
@@ -185,20 +184,40 @@ def _near(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
     return timed[first:last]
 
 
-def _doing_throughout(query: Query, track: int, windows: Sequence[Interval]) -> list[Segment]:
+def _doing_throughout(
+    thread: Callable[[Interval], list[Segment]], windows: Sequence[Interval]
+) -> list[Segment]:
     """What a thread does in all windows, which follow each other."""
     found: list[Segment] = []
     for begin, end in windows:
-        for one in _doing(query, track, (begin, end)):
+        for one in thread((begin, end)):
             if one.to_ps > begin and one.from_ps < end:
                 found.append(one._replace(from_ps=max(one.from_ps, begin), to_ps=min(one.to_ps, end)))
     return driver.joined(found)
 
 
-def _doing(query: Query, track: int, window: Interval) -> list[Segment]:
-    """What a thread does within a window."""
-    asked = statement("driving_slices", track_id=track, begin_ps=window[0], end_ps=window[1])
-    return driver.joined(driver.segments(query(asked).rows()))
+def _doing(
+    query: Query, stream: Stream, track: int, kinds: driver.Kinds, functions: bool, window: Interval
+) -> list[Segment]:
+    """What a thread does within a window. functions: some of its calls may have traced what they call."""
+    begin, end = window
+    within: dict[str, Value] = {"track_id": track, "begin_ps": begin, "end_ps": end}
+    traced = query(statement("traced_calls", **within)).rows() if functions and kinds else []
+    return driver.segments(stream(statement("driving_slices", **within)), kinds, traced)
+
+
+def _spans_of(
+    source_id: int, whole: Interval, accelerator: bool, programs: bool, captures: bool
+) -> Iterator[Statement]:
+    """Statements that find when something executes or waits."""
+    within: dict[str, Value] = {"source_id": source_id, "begin_ps": whole[0], "end_ps": whole[1]}
+    if accelerator:
+        yield statement("step_evidence", place="device", **within)
+        return
+    name = "captured_evidence" if captures else "step_evidence"
+    yield statement(name, place="host", **within)
+    if programs:
+        yield statement("program_evidence", **within)
 
 
 def at_once() -> int:

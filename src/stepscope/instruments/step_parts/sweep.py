@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from stepscope.instruments.step_parts.labels import EXECUTION, Label
+from stepscope.instruments.step_parts.labels import EXECUTION, LABELS, NUMBER, Label
+
+if TYPE_CHECKING:
+    from stepscope._core import Pieces
 
 Interval = tuple[int, int]
 
@@ -47,52 +50,65 @@ class Piece(NamedTuple):
     """What went on as well and costs nothing, because the time counts to `label`."""
 
 
-def sweep(spans: Sequence[Interval], evidence: Evidence) -> Iterator[Piece]:
+def sweep(spans: Sequence[Interval], evidence: Evidence) -> Pieces:
     """The pieces of all that the spans cover, in order of time. No piece reaches over a begin or an end of
     a span."""
-    layers: list[Iterable[tuple[int, int, Label | None]]] = [
-        *(_plain(evidence.executing.get(label, ())) for label in EXECUTION),
-        _plain(evidence.input_work),
-        _plain(evidence.input_waits),
-        _plain(evidence.peer_waits),
-        evidence.slices,
-        evidence.stacks,
-        _plain(spans),
+    from stepscope import _core
+
+    def decide(open_: Sequence[bool], by_slice: int | None, by_stack: int | None) -> tuple[int, int]:
+        slices = None if by_slice is None else LABELS[by_slice]
+        stacks = None if by_stack is None else LABELS[by_stack]
+        label, hidden = _decided(open_, slices, stacks, evidence.accelerator)
+        return NUMBER[label], sum(1 << NUMBER[other] for other in hidden)
+
+    layers = [
+        *(evidence.executing.get(label, ()) for label in EXECUTION),
+        evidence.input_work,
+        evidence.input_waits,
+        evidence.peer_waits,
     ]
-    # When, whether it begins, layer, label. Ends sort before begins: intervals of one kind may touch.
-    edges: list[tuple[int, int, int, Label | None]] = []
-    for number, intervals in enumerate(layers):
-        for from_ps, to_ps, label in intervals:
-            if to_ps > from_ps:
-                edges += [(from_ps, 1, number, label), (to_ps, 0, number, None)]
-    edges.sort()
-    open_ = [0] * len(layers)
-    told: list[Label | None] = [None] * len(layers)
-    # Few states come again and again.
-    decided: dict[tuple[object, ...], tuple[Label, tuple[Label, ...]]] = {}
-    at = 0
-    for moment, begins, layer, label in edges:
-        if moment > at and open_[_SPANS]:
-            state = (*open_, told[_SLICES], told[_STACKS])
-            found = decided.get(state)
-            if found is None:
-                found = _decided(open_, told[_SLICES], told[_STACKS], evidence.accelerator)
-                decided[state] = found
-            yield Piece(at, moment, *found)
-        at = moment
-        open_[layer] += 1 if begins else -1
-        told[layer] = label
+    return _core.sweep_steps(spans, layers, _numbered(evidence.slices), _numbered(evidence.stacks), decide)
 
 
-def _plain(intervals: Iterable[Interval]) -> Iterator[tuple[int, int, Label | None]]:
-    return ((from_ps, to_ps, None) for from_ps, to_ps in intervals)
+def _numbered(segments: Sequence[Segment]) -> list[tuple[int, int, int]]:
+    return [(from_ps, to_ps, NUMBER[label]) for from_ps, to_ps, label in segments]
 
 
-_WORK, _INPUT, _PEERS, _SLICES, _STACKS, _SPANS = range(len(EXECUTION), len(EXECUTION) + 6)
+def pieces_of(found: Pieces) -> list[Piece]:
+    """The pieces that the core holds."""
+    return [
+        Piece(from_ps, to_ps, LABELS[label], _HIDDEN[hidden])
+        for from_ps, to_ps, label, hidden in found.rows()
+    ]
+
+
+def kept(pieces: Iterable[Piece]) -> Pieces:
+    """Pieces in the core."""
+    from stepscope import _core
+
+    return _core.Pieces(
+        [
+            (from_ps, to_ps, NUMBER[label], sum(1 << NUMBER[other] for other in hidden))
+            for from_ps, to_ps, label, hidden in pieces
+        ]
+    )
+
+
+class _Hidden(dict[int, tuple[Label, ...]]):
+    """Labels by their bits, in the order of EXECUTION and input."""
+
+    def __missing__(self, bits: int) -> tuple[Label, ...]:
+        labels: tuple[Label, ...] = (*EXECUTION, "input")
+        found = self[bits] = tuple(label for label in labels if bits & 1 << NUMBER[label])
+        return found
+
+
+_HIDDEN = _Hidden()
+_WORK, _INPUT, _PEERS = range(len(EXECUTION), len(EXECUTION) + 3)
 
 
 def _decided(
-    open_: Sequence[int], by_slice: Label | None, by_stack: Label | None, accelerator: bool
+    open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None, accelerator: bool
 ) -> tuple[Label, tuple[Label, ...]]:
     """The label of an instant, and what goes on besides."""
     goes_on = [label for number, label in enumerate(EXECUTION) if open_[number]]
@@ -102,7 +118,7 @@ def _decided(
     return label, tuple(other for other in goes_on if other != label)
 
 
-def _label(open_: Sequence[int], by_slice: Label | None, by_stack: Label | None, accelerator: bool) -> Label:
+def _label(open_: Sequence[bool], by_slice: Label | None, by_stack: Label | None, accelerator: bool) -> Label:
     for number, label in enumerate(EXECUTION):
         if open_[number]:
             return label

@@ -16,37 +16,18 @@
 --   ts_ps | ps | Start | start, from the capture's origin
 --   end_ps | ps | End | end, from the capture's origin
 --   dur_ps | ps | Duration | duration with children
-WITH labels AS (
-  SELECT
-    r.track_id,
-    r.name,
-    r.category,
-    r.op_name,
-    r.op_type AS label_type,
-    r.class,
-    COALESCE(r.op_name, r.name) AS op,
-    COALESCE(r.op_type, r.op_name, r.name) AS type_or_name
-  FROM rollup_op AS r
-  WHERE r.is_op
-)
-
 SELECT
   s.id AS slice_id,
   s.run_id,
   s.host_id,
   s.source_id,
   s.track_id,
-  l.op,
-  l.type_or_name,
-  l.class,
+  COALESCE(r.op_name, r.name) AS op,
+  COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
+  r.class,
   s.ts_ps,
   s.ts_ps + s.dur_ps AS end_ps,
   s.dur_ps
 FROM slice AS s
-INNER JOIN labels AS l
-  ON l.track_id = s.track_id
-  AND l.name = s.name
-  AND COALESCE(l.op_name, '') = COALESCE(s.op_name, '')
-  AND (l.category = s.category OR (l.category IS NULL AND s.category IS NULL))
-  AND (l.op_name = s.op_name OR (l.op_name IS NULL AND s.op_name IS NULL))
-  AND (l.label_type = s.op_type OR (l.label_type IS NULL AND s.op_type IS NULL))
+INNER JOIN rollup_op AS r ON r.id = s.rollup_id
+WHERE r.is_op

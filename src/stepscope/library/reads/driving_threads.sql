@@ -27,7 +27,8 @@ WITH called AS (
 marked AS (
   SELECT s.track_id, COUNT(DISTINCT o.id) AS number
   FROM slice AS s
-  INNER JOIN step AS o ON o.source_id = s.source_id AND o.ts_ps = s.ts_ps AND o.name = s.name
+  INNER JOIN rollup_op AS r ON r.id = s.rollup_id
+  INNER JOIN step AS o ON o.source_id = s.source_id AND o.ts_ps = s.ts_ps AND o.name = r.name
   WHERE s.source_id = $source_id
   GROUP BY s.track_id
 )

@@ -11,25 +11,8 @@
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
 --   waits | int | 1 when threads waited for input, data of other devices or other hosts
 --   captures | int | 1 when functions ran that an input pipeline captured
+--   functions | int | 1 when its producer may say which calls of a tf.function traced it first
 --   all_slices | int | how many slices it has
---   by_name | int | 1 when slices of a track that are called alike are alike: then only their names are read
-WITH names AS (
-  SELECT
-    n.track_id,
-    n.name,
-    CASE
-      WHEN
-        MIN(CASE WHEN n.is_op THEN 1 ELSE 0 END) = MAX(CASE WHEN n.is_op THEN 1 ELSE 0 END)
-        AND MIN(COALESCE(n.class, '')) = MAX(COALESCE(n.class, ''))
-        AND MIN(COALESCE(n.op_type, n.op_name, n.name)) = MAX(COALESCE(n.op_type, n.op_name, n.name))
-        THEN 1
-      ELSE 0
-    END AS alike
-  FROM rollup_op AS n
-  WHERE n.source_id = $source_id
-  GROUP BY n.track_id, n.name
-)
-
 SELECT
   MAX(CASE WHEN r.is_op AND r.class <> 'wait' AND p.place = 'device' THEN 1 ELSE 0 END) AS on_devices,
   MAX(CASE WHEN r.is_op AND r.class <> 'wait' AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
@@ -37,9 +20,8 @@ SELECT
     AS programs,
   MAX(CASE WHEN r.wait IN ('input', 'receive', 'peers') THEN 1 ELSE 0 END) AS waits,
   MAX(CASE WHEN r.name LIKE 'InstantiatedCapturedFunction::%' THEN 1 ELSE 0 END) AS captures,
-  CAST(SUM(r.slices) AS BIGINT) AS all_slices,
-  MIN(a.alike) AS by_name
+  MAX(CASE WHEN p.producer IN ('tf_timeline', 'jax', 'kineto', 'horovod', 'viztracer') THEN 0 ELSE 1 END) AS functions,
+  CAST(SUM(r.slices) AS BIGINT) AS all_slices
 FROM rollup_op AS r
 LEFT JOIN track_place AS p ON p.track_id = r.track_id
-INNER JOIN names AS a ON a.track_id = r.track_id AND a.name = r.name
 WHERE r.source_id = $source_id

@@ -1,0 +1,191 @@
+//! Steps taken apart: what a thread does, the sweep, and its sums.
+
+use crate::batch::wide;
+use crate::streams::batches;
+use crate::{free, lock};
+use arrow_array::RecordBatch;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use stepscope_core::error::Result;
+use stepscope_core::spans::Span;
+use stepscope_core::steps::Label;
+use stepscope_core::steps::sums::Sums;
+use stepscope_core::steps::sweep::{self, Layers, Piece, Segment};
+use stepscope_core::steps::thread::{self, Kind, Meaning, Rules, Slice};
+
+/// A label, and whether it holds for all within.
+type Told = (Option<Label>, bool);
+/// What it stands for when it is short and when it is long, whether it builds, whether it is jitted.
+type Called = (Told, Told, bool, bool);
+/// From, to, label.
+type Row = (i64, i64, Label);
+/// Begin, end, rollup_id.
+type Found = (i64, i64, i64);
+
+fn meaning((label, whole): Told) -> Meaning {
+    Meaning { label, whole }
+}
+
+fn segments(rows: Vec<Row>) -> Vec<Segment> {
+    rows.into_iter()
+        .map(|(from, to, label)| Segment { from, to, label })
+        .collect()
+}
+
+#[pyfunction]
+pub fn thread_segments(
+    py: Python<'_>,
+    stream: &Bound<'_, PyAny>,
+    kinds: HashMap<i64, Called>,
+    traced: Vec<Found>,
+    compiled: Told,
+    long_ps: i64,
+) -> PyResult<Vec<Row>> {
+    let mut found: Vec<Found> = Vec::new();
+    for batch in batches(stream)? {
+        let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        free(py, || read(&mut found, &batch))?;
+        py.check_signals()?;
+    }
+    let mut numbers: HashMap<i64, usize> = HashMap::new();
+    let kinds: Vec<Kind> = kinds
+        .into_iter()
+        .enumerate()
+        .map(|(number, (id, (short, long, builds, jitted)))| {
+            numbers.insert(id, number);
+            Kind {
+                short: meaning(short),
+                long: meaning(long),
+                builds,
+                jitted,
+            }
+        })
+        .collect();
+    let traced: HashSet<Found> = traced.into_iter().collect();
+    let slices: Option<Vec<Slice>> = found
+        .into_iter()
+        .map(|found @ (begin, end, id)| {
+            numbers.get(&id).map(|kind| Slice {
+                begin,
+                end,
+                kind: *kind,
+                traced: traced.contains(&found),
+            })
+        })
+        .collect();
+    let slices = slices.ok_or_else(|| PyValueError::new_err("a slice of an unknown kind"))?;
+    let rules = Rules {
+        compiled: meaning(compiled),
+        long_ps,
+    };
+    Ok(py.detach(|| {
+        let told = thread::segments(&slices, &kinds, rules);
+        told.iter()
+            .map(|one| (one.from, one.to, one.label))
+            .collect()
+    }))
+}
+
+fn read(found: &mut Vec<Found>, batch: &RecordBatch) -> Result<()> {
+    let (begin, end) = (wide(batch, "begin_ps")?, wide(batch, "end_ps")?);
+    let ids = wide(batch, "rollup_id")?;
+    let row = |row| (begin.value(row), end.value(row), ids.value(row));
+    found.extend((0..batch.num_rows()).map(row));
+    Ok(())
+}
+
+#[pyclass(module = "stepscope._core", frozen)]
+pub struct Pieces(Vec<Piece>);
+
+#[pymethods]
+impl Pieces {
+    #[new]
+    fn new(rows: Vec<(i64, i64, Label, u32)>) -> Self {
+        let piece = |(from, to, label, hidden)| Piece {
+            from,
+            to,
+            label,
+            hidden,
+        };
+        Pieces(rows.into_iter().map(piece).collect())
+    }
+
+    fn rows(&self) -> Vec<(i64, i64, Label, u32)> {
+        let row = |one: &Piece| (one.from, one.to, one.label, one.hidden);
+        self.0.iter().map(row).collect()
+    }
+}
+
+#[pyfunction]
+pub fn sweep_steps(
+    py: Python<'_>,
+    steps: Vec<Span>,
+    spans: Vec<Vec<Span>>,
+    by_slices: Vec<Row>,
+    by_stacks: Vec<Row>,
+    decide: &Bound<'_, PyAny>,
+) -> PyResult<Pieces> {
+    if spans.len() > 32 {
+        return Err(PyValueError::new_err("more than 32 layers"));
+    }
+    let (by_slices, by_stacks) = (segments(by_slices), segments(by_stacks));
+    let layers = Layers {
+        steps: &steps,
+        spans: &spans,
+        segments: [&by_slices, &by_stacks],
+    };
+    let decide = decide.clone().unbind();
+    let found = py.detach(|| {
+        sweep::sweep(&layers, |state| {
+            Python::attach(|py| {
+                let open: Vec<bool> = (0..spans.len())
+                    .map(|layer| state.open & (1 << layer) != 0)
+                    .collect();
+                let [by_slice, by_stack] = state.says;
+                decide.call1(py, (open, by_slice, by_stack))?.extract(py)
+            })
+        })
+    });
+    found.map(Pieces)
+}
+
+#[pyclass(module = "stepscope._core", frozen)]
+pub struct StepSums {
+    labels: usize,
+    sums: Mutex<Option<Sums>>,
+}
+
+#[pymethods]
+impl StepSums {
+    #[new]
+    fn new(steps: Vec<Span>, labels: usize) -> Self {
+        StepSums {
+            labels,
+            sums: Mutex::new(Some(Sums::new(steps, labels))),
+        }
+    }
+
+    fn add(&self, py: Python<'_>, pieces: &Pieces) -> PyResult<()> {
+        let all = 1_u64 << self.labels.min(32);
+        let unknown =
+            |one: &Piece| usize::from(one.label) >= self.labels || u64::from(one.hidden) >= all;
+        if pieces.0.iter().any(unknown) {
+            return Err(PyValueError::new_err("a label of a higher number"));
+        }
+        py.detach(|| match lock(&self.sums).as_mut() {
+            Some(sums) => {
+                sums.add(&pieces.0);
+                Ok(())
+            }
+            None => Err(PyValueError::new_err("the sums were taken")),
+        })
+    }
+
+    fn finish(&self) -> PyResult<Vec<Vec<i64>>> {
+        let sums = lock(&self.sums).take();
+        let sums = sums.ok_or_else(|| PyValueError::new_err("the sums were taken"))?;
+        Ok(sums.finish())
+    }
+}

@@ -1,0 +1,67 @@
+-- Layers of evidence that labels stand for
+--
+-- question: Which evidence of what a step does are slices, by how they are called?
+-- reads: rollup_op, track, track_place
+-- notes: An op is work of the input pipeline when it runs on its threads or reads files; writing a checkpoint or a
+--   summary is waiting. Python of the input is in two layers, and so is in two rows.
+-- columns:
+--   rollup_id | int | Label | row of rollup_op
+--   source_id | int | Source | source it was read from
+--   place | text | Place | device, host or launch, as in track_place
+--   because | text | Because | op, python or wait: what makes it evidence
+--   layer | text | Layer | class of op, input work, input python, wait, input waits or peer waits
+WITH labels AS (
+  SELECT
+    r.id,
+    r.source_id,
+    p.place,
+    COALESCE(r.op_type, r.op_name, r.name) AS type_or_name,
+    CASE
+      WHEN p.place = 'host' AND (
+        t.name LIKE 'tf_data%'
+        OR COALESCE(r.op_type, r.op_name, r.name) IN (
+          'ReaderRead', 'ReaderReadV2', 'ReaderReadUpTo', 'ReaderReadUpToV2', 'ReadFile', 'DecodeJpeg',
+          'DecodePng', 'DecodeImage', 'DecodeGif', 'DecodeBmp', 'DecodeRaw', 'DecodeCSV',
+          'DecodeAndCropJpeg', 'ParseExample', 'ParseExampleV2', 'ParseSingleExample', 'ParseTensor',
+          'QueueEnqueue', 'QueueEnqueueV2', 'QueueEnqueueMany', 'QueueEnqueueManyV2'
+        )
+      ) THEN 'input work'
+      WHEN COALESCE(r.op_type, r.op_name, r.name) IN (
+        'SaveV2', 'SaveSlices', 'Save', 'RestoreV2', 'Restore', 'MergeV2Checkpoints', 'ShardedFilename',
+        'WriteFile', 'WriteSummary', 'WriteScalarSummary', 'WriteHistogramSummary', 'WriteImageSummary',
+        'WriteAudioSummary', 'WriteGraphSummary', 'WriteRawProtoSummary', 'WriteTensorSummary',
+        'FlushSummaryWriter', 'PrintV2', 'Print'
+      ) THEN 'wait'
+      WHEN r.class = 'collective' THEN 'communication'
+      WHEN r.class IN ('compute', 'copy', 'compile', 'python') THEN r.class
+    END AS layer
+  FROM rollup_op AS r
+  INNER JOIN track AS t ON t.id = r.track_id
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE r.is_op AND r.class <> 'wait'
+)
+
+SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.layer
+FROM labels AS l
+UNION ALL
+SELECT
+  l.id AS rollup_id,
+  l.source_id,
+  l.place,
+  'python' AS because,
+  CASE WHEN l.layer = 'input work' THEN 'input python' END AS layer
+FROM labels AS l
+WHERE l.type_or_name IN ('PyFunc', 'EagerPyFunc', 'PyFuncStateless')
+UNION ALL
+SELECT
+  r.id AS rollup_id,
+  r.source_id,
+  p.place,
+  'wait' AS because,
+  CASE
+    WHEN r.wait = 'input' THEN 'input waits'
+    WHEN r.wait = 'peers' OR r.name LIKE 'RecvTensor%' OR r.name LIKE 'recv-done%' THEN 'peer waits'
+  END AS layer
+FROM rollup_op AS r
+INNER JOIN track_place AS p ON p.track_id = r.track_id
+WHERE r.wait IN ('input', 'receive', 'peers') AND p.place NOT IN ('device', 'none')
