@@ -96,6 +96,10 @@ class Tables:
 
     def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Puts these rows in the place of those that are in the connection's tables."""
+        labels: dict[tuple[Any, ...], int] = {}
+        for row in self.rows["slice"]:
+            called = tuple(row[name] for name in _CALLED)
+            row["rollup_id"] = labels.setdefault(called, len(labels))
         for table in schema().tables:
             if table.name in TWINS:
                 continue
@@ -107,6 +111,8 @@ class Tables:
                 connection.execute(f"INSERT INTO {table.name} VALUES {marks}", values)
 
 
+_CALLED = ("source_id", "track_id", "name", "category", "op_name", "op_type")
+"""What slices of one row of rollup_op have in common."""
 _NEUTRAL: Mapping[str, Any] = {"BIGINT": 0, "INTEGER": 0, "VARCHAR": "", "BOOLEAN": False, "DOUBLE": 0.0}
 
 

@@ -23,7 +23,8 @@ GROUP BY p.run_id, p.host_id, p.source_id, p.device_track_id, l.{key}, l.piece_i
 TWINS = {
     "rollup_op": """
 SELECT
-  ROW_NUMBER() OVER () - 1 AS id, s.run_id, s.host_id, s.source_id, s.track_id, s.name, s.category, s.op_name,
+  CASE WHEN MIN(s.rollup_id) = MAX(s.rollup_id) THEN MIN(s.rollup_id) END AS id,
+  s.run_id, s.host_id, s.source_id, s.track_id, s.name, s.category, s.op_name,
   s.op_type, COALESCE(o.class, 'not told') AS class, w.wait, o.slice_id IS NOT NULL AS is_op,
   COUNT(*) AS slices,
   CAST(SUM(s.dur_ps) AS BIGINT) AS total_ps,

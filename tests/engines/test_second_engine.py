@@ -10,7 +10,6 @@ import pytest
 import stepscope
 from stepscope import library, report
 from stepscope.errors import QueryError, UsageError
-from stepscope.instruments.step_parts.labels import READS, STORES
 from stepscope.library import statements
 from stepscope.session.trace import Trace
 from tests import corpus
@@ -83,8 +82,8 @@ def _of_source(
         "tracks": lanes, "walked": [], "allocator": "cpu", "most": 3,
         "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
         "until_ps": 2**62, "end_ps": 2**62, "track_id": lanes[0] if lanes else 0, "op": "fusion",
-        "place": "host", "programs": 1, "waits": 1, "captures": 1, "file_readers": READS,
-        "file_writers": STORES, "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
+        "place": "host", "programs": 1, "waits": 1, "captures": 1,
+        "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
         "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1,
         "modules": modules,
     }  # fmt: skip

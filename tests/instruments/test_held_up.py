@@ -145,7 +145,7 @@ _edges = st.sets(st.integers(0, 40), max_size=10).map(
 def test_no_time_is_lost_and_only_launching_beside_the_loader_changes(said, loading, spans, cpu):
     made = [Piece(5 * n, 5 * n + 5, label, ("input",)) for n, label in enumerate(said)]
     ran = [Ran(begin, end, round(cpu * (end - begin))) for begin, end in spans]
-    found = list(handed_over(lambda: iter(made), loading, ran))
+    found = list(handed_over(made, loading, ran))
     at = 0
     for piece in found:
         assert piece.from_ps == at < piece.to_ps

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 
+import pyarrow
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stepscope import _core, library
 from stepscope.instruments.step_parts import driver, labels, reading, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
 from stepscope.instruments.step_parts.stacks import Look, Sample
-from stepscope.instruments.step_parts.sweep import Evidence, Segment, sweep
-from stepscope.instruments.step_parts.totals import Totals
+from stepscope.instruments.step_parts.sweep import Evidence, Segment, kept, pieces_of, sweep
 from stepscope.lake.schema import schema
-from stepscope.library.statements import statement
 from tests.asked import Asked
 from tests.draw import UNIT_PS, Tables, args, draw
 from tests.library.worlds import worlds
@@ -288,12 +289,15 @@ cpu/pool   thread :   [a:dot][wait....]   [b:copy][wait...]
 
 def test_converting_is_copying_when_it_takes_long():
     """A constant of a few numbers belongs to the launch of its op."""
-    rows = [
-        (0, 9 * labels.LONG_PS, "TFE_Py_Execute", None, False, False),
-        (0, labels.LONG_PS - 1, "tf.constant", None, False, False),
-        (labels.LONG_PS, 3 * labels.LONG_PS, "tf.constant", None, False, False),
-    ]
-    assert driver.joined(driver.segments(rows)) == [
+    kinds = driver.kinds([(1, "TFE_Py_Execute", None, False), (2, "tf.constant", None, False)])
+    slices = pyarrow.table(
+        {
+            "begin_ps": [0, 0, labels.LONG_PS],
+            "end_ps": [9 * labels.LONG_PS, labels.LONG_PS - 1, 3 * labels.LONG_PS],
+            "rollup_id": [1, 2, 2],
+        }
+    )
+    assert driver.segments(slices, kinds) == [
         Segment(0, labels.LONG_PS, "dispatch"),
         Segment(labels.LONG_PS, 3 * labels.LONG_PS, "copy"),
         Segment(3 * labels.LONG_PS, 9 * labels.LONG_PS, "dispatch"),
@@ -389,9 +393,9 @@ def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
 @given(known=evidence(), spans=st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)), max_size=4))
 def test_the_sweep_agrees_with_its_twin(known, spans):
     steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
-    totals = Totals(steps)
+    totals = _core.StepSums(steps, len(LABELS))
     totals.add(sweep(steps, known))
-    for (begin, end), sums in zip(steps, totals.of_steps(), strict=True):
+    for (begin, end), sums in zip(steps, totals.finish(), strict=True):
         wanted = [0] * (2 * len(LABELS))
         for cell in range(begin, end):
             label, also = at_cell(known, cell)
@@ -417,7 +421,9 @@ def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
     samples = [Sample(min(a, b), max(a, b), a, stack, ((None, 1.0),)) for a, b, stack in seen]
     looks = [Look(one.from_ps, one.to_ps, one.stack_id, None) for one in stacks.disjoint(samples)]
     found = ByStack(steps)
-    assert list(found.seen(sweep(steps, known), looks)) == list(sweep(steps, known))
+    pieces = pieces_of(sweep(steps, known))
+    assert pieces_of(kept(pieces)) == pieces
+    found.add(pieces, looks)
     wanted: dict[tuple, int] = defaultdict(int)
     for cell in range(SPAN):
         around = [n for n, (begin, end) in enumerate(steps) if begin <= cell < end]
@@ -503,19 +509,24 @@ def test_no_samples_no_stacks():
     assert stacks.of_host(asked(draw("cpu/a thread : [b]")), 0, "r", "h", (0, 9)) == []
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(tables=worlds())
-def test_names_alone_tell_the_layer_where_they_are_said_to(tables):
-    ask = asked(tables)
-    for source in {row["source_id"] for row in tables.rows["slice"]}:
-        *_, by_name = ask(statement("evidence_kinds", source_id=source)).rows()[0]
-        values = {"source_id": source, "place": "host", "programs": 1, "waits": 1, "captures": 1}
-        span = {"file_readers": labels.READS, "file_writers": labels.STORES, "begin_ps": 0, "end_ps": 2**62}
-        found = [
-            sorted(ask(statement("step_evidence", by_name=names, **values, **span)).rows())
-            for names in (0, by_name)
-        ]
-        assert found[0] == found[1]
+def test_writing_ops_are_those_that_python_knows():
+    """The list is in SQL, too."""
+    listed = next(view for view in library.views() if view.name == "_evidence_label").sql
+    found = re.search(r"IN \(([^()]*)\) THEN 'wait'", listed)
+    assert found
+    assert set(re.findall(r"'(\w+)'", found[1])) == set(labels.STORES)
+
+
+def test_what_the_core_does_not_take():
+    slices = pyarrow.table({"begin_ps": [0], "end_ps": [1], "rollup_id": [7]})
+    with pytest.raises(ValueError, match="unknown kind"):
+        driver.segments(slices, {})
+    sums = _core.StepSums([(0, 5)], len(LABELS))
+    with pytest.raises(ValueError, match="higher number"):
+        sums.add(_core.Pieces([(0, 5, len(LABELS), 0)]))
+    assert sums.finish() == [[0] * 2 * len(LABELS)]
+    with pytest.raises(ValueError, match="were taken"):
+        sums.finish()
 
 
 def test_slices_that_are_called_alike_and_are_not():
@@ -524,6 +535,4 @@ def test_slices_that_are_called_alike_and_are_not():
 step       train  : [0...........................]
 cpu/pool   thread :     [a:MatMul]  [b]
 """, b="a:MatMul")  # fmt: skip
-    *_, by_name = asked(tables)(statement("evidence_kinds", source_id=0)).rows()[0]
-    assert by_name == 0
     assert parts(tables) == {0: {"compute": 10, "unknown": 20}}

@@ -24,8 +24,8 @@ SAMPLES = (
     ]
 )
 COLUMNS = {
-    "rollup_op": "track_id, name, category, op_name, op_type, CASE WHEN is_op THEN class END, wait, is_op, "
-    "slices, total_ps, self_ps, op_self_ps, min_ps, max_ps",
+    "rollup_op": "id, track_id, name, category, op_name, op_type, CASE WHEN is_op THEN class END, wait, "
+    "is_op, slices, total_ps, self_ps, op_self_ps, min_ps, max_ps",
     "rollup_device": "device_track_id, track_id, piece_id, busy_ps, work_ps, slices, gaps, most_gap_ps, "
     "short_gaps, short_gaps_ps, first_ps, last_ps",
     "rollup_step": "step_id, wait, waits, waited_ps",

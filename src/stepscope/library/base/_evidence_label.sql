@@ -34,14 +34,14 @@ WITH labels AS (
       ) THEN 'wait'
       WHEN r.class = 'collective' THEN 'communication'
       WHEN r.class IN ('compute', 'copy', 'compile', 'python') THEN r.class
-    END AS layer
+    END AS own_layer
   FROM rollup_op AS r
   INNER JOIN track AS t ON t.id = r.track_id
   INNER JOIN track_place AS p ON p.track_id = r.track_id
   WHERE r.is_op AND r.class <> 'wait'
 )
 
-SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.layer
+SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.own_layer AS layer
 FROM labels AS l
 UNION ALL
 SELECT
@@ -49,7 +49,7 @@ SELECT
   l.source_id,
   l.place,
   'python' AS because,
-  CASE WHEN l.layer = 'input work' THEN 'input python' END AS layer
+  CASE WHEN l.own_layer = 'input work' THEN 'input python' END AS layer
 FROM labels AS l
 WHERE l.type_or_name IN ('PyFunc', 'EagerPyFunc', 'PyFuncStateless')
 UNION ALL

@@ -50,7 +50,7 @@ placed AS (
       WHEN l.because = 'wait' OR r.id IS NULL THEN l.layer
       WHEN l.because = 'python' THEN 'input python'
       ELSE 'input work'
-    END AS layer,
+    END AS counts_to,
     s.ts_ps,
     s.dur_ps
   FROM slice AS s
@@ -59,6 +59,6 @@ placed AS (
   WHERE s.dur_ps > 0 AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps
 )
 
-SELECT p.layer, p.ts_ps AS begin_ps, p.ts_ps + p.dur_ps AS end_ps
+SELECT p.counts_to AS layer, p.ts_ps AS begin_ps, p.ts_ps + p.dur_ps AS end_ps
 FROM placed AS p
-WHERE p.layer IS NOT NULL
+WHERE p.counts_to IS NOT NULL
