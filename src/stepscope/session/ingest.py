@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from stepscope.background import Background
 from stepscope.lake import writer
 from stepscope.lake.leftovers import STAGE
 from stepscope.lake.rows import SourceRow
@@ -69,6 +70,16 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
     derive_runs(Path(os.fspath(lake)), {row.run_id for row in rows})
 
 
+def _bring_deriving() -> None:
+    """Imports what finish() needs and starts an engine while sources are decoded: 0.3 s less to wait for."""
+    from stepscope.engines import ahead
+    from stepscope.instruments.pipeline import diagnoses  # noqa: F401
+    from stepscope.instruments.step_parts import reading  # noqa: F401
+    from stepscope.session import deriving, lake_tables, open_trace  # noqa: F401
+
+    ahead.begin()
+
+
 def _reachable(source: Source) -> Source:
     """The source without what the plan unpacked, where that is gone or on another machine."""
     if source.spooled is None or Path(source.spooled.path).exists():
@@ -104,6 +115,11 @@ def ingest_all(
             )
 
         sources = [item.source for item in todo.items]
-        rows = {**todo.known, **dict(zip(sources, schedule.decode_all(sources, one, meter), strict=True))}
+        deriving = Background("stepscope-deriving", _bring_deriving) if sources else None
+        try:
+            rows = {**todo.known, **dict(zip(sources, schedule.decode_all(sources, one, meter), strict=True))}
+        finally:
+            if deriving is not None:
+                deriving.over.wait()
         finish(lake, rows.values())
         return [rows[source] for source in todo.found.sources]
