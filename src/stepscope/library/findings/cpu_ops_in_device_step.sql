@@ -63,38 +63,38 @@ host_types AS (
   GROUP BY o.run_id, o.host_id, o.source_id, o.op_type
 ),
 
-tracks AS (
-  SELECT k.track_id
+labels AS (
+  SELECT k.id
   FROM rollup_op AS k
   WHERE k.op_type LIKE 'MEMCPY%'
-  GROUP BY k.track_id
+),
+
+copies AS (
+  SELECT c.id, c.dur_ps
+  FROM slice AS c
+  INNER JOIN labels AS l ON l.id = c.rollup_id
 ),
 
 copied AS (
-  SELECT
-    f.source_id,
-    f.flow_id,
-    c.id AS copy_id,
-    c.dur_ps
+  SELECT f.source_id, f.flow_id, c.id AS copy_id, c.dur_ps
   FROM flow AS f
-  INNER JOIN slice AS c ON c.id = f.slice_id
-  INNER JOIN tracks AS t ON t.track_id = c.track_id
-  WHERE f.phase = 'step' AND c.op_type LIKE 'MEMCPY%'
+  INNER JOIN copies AS c ON c.id = f.slice_id
+  WHERE f.phase = 'step'
 ),
 
--- A copy that several ops of a type wait for is one copy.
 forced AS (
   SELECT
     c.source_id,
-    h.op_type,
+    k.op_type,
     c.copy_id,
     MAX(c.dur_ps) AS copy_ps
   FROM copied AS c
   INNER JOIN flow AS e ON e.source_id = c.source_id AND e.flow_id = c.flow_id
   INNER JOIN slice AS h ON h.id = e.slice_id
-  INNER JOIN track_place AS p ON p.track_id = h.track_id
+  INNER JOIN rollup_op AS k ON k.id = h.rollup_id
+  INNER JOIN track_place AS p ON p.track_id = k.track_id
   WHERE e.phase <> 'step' AND p.place = 'host' AND p.device_kind = 'cpu'
-  GROUP BY c.source_id, h.op_type, c.copy_id
+  GROUP BY c.source_id, k.op_type, c.copy_id
 ),
 
 forced_types AS (

@@ -21,11 +21,13 @@
 --   source_id | int | Source | source it was read from
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
-WITH tracks AS (
-  SELECT k.track_id
-  FROM rollup_op AS k
-  WHERE k.op_type = 'MatchingFiles' OR k.name LIKE '%MatchingFiles' OR k.name LIKE '%MatchingFilesDataset'
-  GROUP BY k.track_id
+WITH labels AS (
+  SELECT r.id
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE
+    p.place <> 'none'
+    AND (r.op_type = 'MatchingFiles' OR r.name LIKE '%MatchingFiles' OR r.name LIKE '%MatchingFilesDataset')
 ),
 
 cut AS (
@@ -36,15 +38,9 @@ cut AS (
     CASE WHEN s.ts_ps < w.open_ps THEN w.open_ps ELSE s.ts_ps END AS from_ps,
     CASE WHEN s.ts_ps + s.dur_ps > w.close_ps THEN w.close_ps ELSE s.ts_ps + s.dur_ps END AS to_ps
   FROM slice AS s
-  INNER JOIN tracks AS t ON t.track_id = s.track_id
-  INNER JOIN track_place AS p ON p.track_id = s.track_id
+  INNER JOIN labels AS l ON l.id = s.rollup_id
   INNER JOIN observed AS w ON w.source_id = s.source_id
-  WHERE
-    p.place <> 'none'
-    AND (s.op_type = 'MatchingFiles' OR s.name LIKE '%MatchingFiles' OR s.name LIKE '%MatchingFilesDataset')
-    AND s.dur_ps > 0
-    AND s.ts_ps < w.close_ps
-    AND s.ts_ps + s.dur_ps > w.open_ps
+  WHERE s.dur_ps > 0 AND s.ts_ps < w.close_ps AND s.ts_ps + s.dur_ps > w.open_ps
 ),
 
 ordered AS (
