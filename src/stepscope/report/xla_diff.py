@@ -17,11 +17,15 @@ _TOTALS = {
     "temp_bytes": "temp bytes",
 }
 _MOST_BASES = 8
+_LARGE = ((10**12, "T"), (10**9, "G"), (10**6, "M"))
 
 
 def number(value: float) -> str:
-    """1,234 or 1.23e+09, whichever can be read."""
-    return f"{value:,.0f}" if abs(value) < 10**7 else f"{value:.4g}"
+    """1,234 or 1.235 G: what is long is rounded to four digits."""
+    for size, letter in _LARGE:
+        if abs(value) >= max(size, 10**7):
+            return f"{value / size:,.4g} {letter}"
+    return f"{value:,.0f}"
 
 
 def totals(found: Mapping[str, Mapping[str, float | None]]) -> str:
