@@ -83,9 +83,9 @@ class Tables:
         connection = duckdb.connect()
         for table in schema().tables:
             described = ", ".join(f"{c.name} {c.type}" for c in table.columns)
-            if table.name not in TWINS:
-                connection.execute(f"CREATE TABLE {table.name} ({described})")
-        waiting = {view.name: view.sql for view in library.views()} | TWINS
+            connection.execute(f"CREATE TABLE {table.name} ({described})")
+        waiting = {view.name: view.sql for view in library.views()}
+        waiting |= {f"{name}_asked": twin for name, twin in TWINS.items()}
         while waiting:  # those first that build on nothing that is not there yet
             for name, sql in list(waiting.items()):
                 with contextlib.suppress(duckdb.CatalogException):
@@ -109,6 +109,10 @@ class Tables:
                 marks = ", ".join(["(" + ", ".join("?" * len(table.columns)) + ")"] * len(rows))
                 values = [value for row in rows for value in row.values()]
                 connection.execute(f"INSERT INTO {table.name} VALUES {marks}", values)
+        # Once: as views, they would be asked again by each view that reads them.
+        for name in TWINS:
+            connection.execute(f"DELETE FROM {name}")
+            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {name}_asked")
 
 
 _CALLED = ("source_id", "track_id", "name", "category", "op_name", "op_type")
