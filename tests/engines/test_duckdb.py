@@ -231,7 +231,14 @@ def test_interrupt_from_another_thread(engine: DuckDB) -> None:
     assert engine.query("SELECT 1").rows() == [(1,)]
 
 
-@pytest.mark.parametrize("asked", ["query(sql).rows()", "answers([sql, 'SELECT 1', sql + ' LIMIT 1'])"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "query(sql).rows()",
+        "answers([sql, 'SELECT 1', sql + ' LIMIT 1'])",
+        "define({'slow': sql}) or engine.keep(['slow'])",  # DuckDB holds the main thread here
+    ],
+)
 def test_ctrl_c_stops_a_query(asked: str) -> None:
     program = textwrap.dedent(f"""
         from stepscope.engines.duckdb import DuckDB

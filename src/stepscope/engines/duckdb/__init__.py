@@ -19,6 +19,7 @@ from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import parse
 from stepscope.engines.duckdb.refusal import refusal
 from stepscope.engines.duckdb.rows import Answer, Rows
+from stepscope.engines.duckdb.signals import interruptible
 from stepscope.engines.duckdb.tables import Tables, quote
 from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
 
@@ -90,6 +91,7 @@ class DuckDB:
         """Makes a table known; its parts are asked for when a query first reads it."""
         self._tables.relations[relation.name] = relation
 
+    @interruptible
     def seal(self, paths: Sequence[str] = ()) -> None:
         """Shuts files, network, extensions and settings for good; only `paths` may still be read."""
         if paths:
@@ -103,12 +105,14 @@ class DuckDB:
         self._made -= views.keys()
         self._reads.clear()
 
+    @interruptible
     def query(self, asked: Statement | str, params: Params = ()) -> Rows:
         """Runs one SELECT (or DESCRIBE, SHOW, EXPLAIN of one). QueryError when it is refused."""
         asked = statement(asked)
         self._prepare(asked)
         return self._run(asked.sql, params)
 
+    @interruptible
     def stream(self, asked: Statement | str) -> Arrow:
         """The rows of one SELECT as Arrow; it runs when the stream is exported. QueryError when it is
         refused."""
@@ -116,6 +120,7 @@ class DuckDB:
         self._prepare(asked)
         return Answer(self, self._con, asked.sql)
 
+    @interruptible
     def answers(
         self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
     ) -> list[list[tuple[Any, ...]]]:
@@ -165,6 +170,7 @@ class DuckDB:
         tables = relations if reads is None else reads.tables & relations.keys()
         return any(relations[name].asks for name in tables)
 
+    @interruptible
     def copy(self, asked: Statement | str, path: str, form: Form) -> int:
         """Writes the rows of one SELECT with COPY; returns their number. Only before seal().
 
@@ -192,6 +198,7 @@ class DuckDB:
             if not self._stuck:
                 self._con.execute(f"SET threads = {config.threads()}")
 
+    @interruptible
     def keep(self, views: Sequence[str]) -> None:
         """Computes views once, because several queries will read them."""
         self._free()
