@@ -16,7 +16,7 @@ from stepscope.instruments.step_parts.along import beside
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.layers import layer_of
-from stepscope.instruments.step_parts.places import chosen, in_loop
+from stepscope.instruments.step_parts.places import chosen, in_loop, within
 from stepscope.report import Finding, Table, judged, sentences
 
 MS = 10**9
@@ -132,6 +132,18 @@ def test_python_is_told_by_the_line_of_the_loop():
     fit = (top, Place("train.py", 70, "main"))
     assert in_loop(Counter({(*fit, MAIN): 50}), Counter({(*fit, MAIN): 50, fit: 40})) is None
     assert in_loop(Counter(), Counter()) is None
+
+
+def test_a_line_of_the_loop_names_what_it_calls() -> None:
+    call, audit = Place("p.py", 28, "<module>"), Place("p.py", 22, "audit")
+    spent = Counter({(call, audit, Place("p.py", line, "fingerprint")): line for line in (17, 18)})
+    assert within(call, spent) == Place("p.py", 18, "fingerprint")
+    # Two functions share the time: the one that calls both has it.
+    shared = Counter({(call, audit, Place("p.py", 9, name)): 10 for name in ("first", "second")})
+    assert within(call, shared) == audit
+    # The line itself computes, or calls a little.
+    assert within(call, Counter({(call,): 60, (call, audit): 40})) is None
+    assert within(call, Counter({(audit,): 60})) is None
 
 
 def test_where_the_loop_of_steps_is_known_its_line_is_named_however_little_else_was_seen() -> None:

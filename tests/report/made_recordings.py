@@ -175,6 +175,13 @@ def stacks(*frames: Frame) -> Tables:
     return tables
 
 
+def a_line_of_the_loop_that_calls() -> Tables:
+    """All time goes to one function, and the recorder saw the loop of steps that calls it."""
+    tables = stacks(MAIN, TOKEN_F1)
+    tables.rows["frame"][0]["has_loop"] = True
+    return tables
+
+
 def storing_in_the_loop() -> Tables:
     module = "tensorflow.python.checkpoint.checkpoint"
     return stacks(MAIN, ("Checkpoint.save", _SAVE, 9, module, "library"))
@@ -324,6 +331,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
     yield "compile, only step", compiling(1)
     for make in (
         stacks,
+        a_line_of_the_loop_that_calls,
         launches_on_one_line,
         an_op_with_its_line,
         an_input_pipeline,

@@ -185,7 +185,8 @@ def _more(one: Judgement) -> str:
     if one.cause == "dispatch":
         calls = f": {units.count(one.calls, 'call')} a step" if one.calls else ""
         return calls + (f"{',' if calls else ':'} in {_at(one.place)}" if one.place else "")
-    return f", in {_at(one.place)}" if one.place is not None else ""
+    called = f", most of it in {_at(one.spent_in)}" if one.spent_in is not None else ""
+    return f", in {_at(one.place)}{called}" if one.place is not None else ""
 
 
 def _compiles(one: Judgement) -> str:
@@ -266,6 +267,7 @@ def _answer(one: Judgement, notes: Sequence[Note]) -> dict[str, Any]:
         "ps_per_step": one.ps_per_step,
         "place": _place(one.place),
         "called_from": _place(one.called_from),
+        "spent_in": _place(one.spent_in),
         "op": one.op,
         "op_type": one.op_type,
         "stage": one.stage,

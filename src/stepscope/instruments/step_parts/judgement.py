@@ -122,6 +122,8 @@ class Judgement(Weighed):
     high_ps: int
     place: Place | None = None
     called_from: Place | None = None
+    spent_in: Place | None = None
+    """The function that takes most of the time of `place`, where that only calls it."""
     in_python: bool = False
     """Whether place is Python that a loader runs, and no line that only writes a stage."""
     op: str | None = None

@@ -151,6 +151,7 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         high_ps=high,
         place=place,
         called_from=sampled.called_from,
+        spent_in=sampled.spent_in,
         in_python=in_python,
         op=op if of_ops else None,
         op_type=op_type if of_ops else None,

@@ -83,6 +83,8 @@ class Found(NamedTuple):
     """Those of them that speak for the place."""
     next_best: float = 0.0
     """Those that speak for the place that has most of the others."""
+    spent_in: Place | None = None
+    """Where a line of the loop calls a function that takes most of its time: the innermost such function."""
 
 
 def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Sequence[int]) -> Found:
@@ -104,7 +106,7 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     weights, counted = by_label[told], number[told]
     loops = frozenset[Function]().union(*(one.loops for one in stacks.values()))
     if label == "python" and (found := in_loop(weights, everything, loops)) is not None:
-        return _counted(*found, counted, by_line=True)
+        return _counted(*found, counted, by_line=True)._replace(spent_in=within(found[0], weights))
     most_of = MOST_OF_WAITS if label == "wait" else MOST_OF
     return _counted(*chosen(weights, label == "dispatch", most_of), counted)
 
@@ -185,6 +187,20 @@ def in_loop(
     return max(asked, key=lambda one: (asked[one], one.file, one.line or 0)), above
 
 
+def within(line: Place, weights: Counter[Path]) -> Place | None:
+    """The innermost of the functions called in a line that has most of its time; None when the line itself
+    has it."""
+    inside: Counter[Path] = Counter()
+    for calls, weight in weights.items():
+        if line in calls:
+            inside[calls[calls.index(line) :]] += weight
+    called: Counter[Path] = Counter()
+    for calls, weight in inside.items():
+        called[calls[1:]] += weight
+    place, _ = chosen(called, by_function=True, first_too=True)
+    return place
+
+
 def _in_known_loop(weights: Counter[Path], loops: Collection[Function]) -> tuple[Place, Place | None] | None:
     asked: Counter[tuple[Place, Place | None]] = Counter()
     for calls, weight in weights.items():
@@ -231,12 +247,12 @@ def _extended(path: Path, place: Place) -> Path:
 
 
 def chosen(
-    weights: Counter[Path], by_function: bool = False, most_of: float = MOST_OF
+    weights: Counter[Path], by_function: bool = False, most_of: float = MOST_OF, first_too: bool = False
 ) -> tuple[Place | None, Place | None]:
     """The innermost call that has most of the time on one line, and the one that called it.
 
     by_function: on one function, whatever its lines: where many small calls are the cause, no line of them
-    is.
+    is. first_too: the outermost call needs most of the time as well.
     """
     whole = sum(weights.values())
     path: list[Place] = []
@@ -255,7 +271,8 @@ def chosen(
         key = max(nexts, key=lambda one: (nexts[one], one[0], one[1] or "", one[2] or 0))
         # The line of a module that calls the function with the loop of steps tells nothing.
         least = MOST_OF_FUNCTION if by_function else most_of
-        if path and path[-1].function != "<module>" and nexts[key] < least * whole:
+        follows = (path and path[-1].function != "<module>") or (first_too and not path)
+        if follows and nexts[key] < least * whole:
             break
         line = max(lines[key], key=lambda one: (lines[key][one], one or 0))
         path.append(Place(key[0], line, key[1]))
