@@ -236,7 +236,7 @@ def test_interrupt_from_another_thread(engine: DuckDB) -> None:
     [
         "query(sql).rows()",
         "answers([sql, 'SELECT 1', sql + ' LIMIT 1'])",
-        "define({'slow': sql}) or engine.keep(['slow'])",  # DuckDB holds the main thread here
+        "define({'slow': sql}) or engine.keep(['slow'])",
     ],
 )
 def test_ctrl_c_stops_a_query(asked: str) -> None:

@@ -84,6 +84,8 @@ class Recorder:
         """Whether the run that ended was traced for RunMetadata."""
         self._next_at = 0
         self._sampled_ns = 0
+        self._held_until_ns = 0
+        """When a profiler last had been started or stopped: that time is not the program's step's."""
         self._refused: str | None = None
         self._source: Any = None
 
@@ -200,12 +202,12 @@ class Recorder:
         begin_ns = call.begin_ns
         if begin_ns is None:
             begin_ns = known.last_end_ns if known and known.last_end_ns else call.call_ns
+        begin_ns = min(max(begin_ns, self._held_until_ns), call.end_ns)
+        call_ns = max(call.call_ns, begin_ns)
         # The first call of all is never settled: whatever is to be set up is set up in it.
         settled = self.compiled == self._compiled_before.get(key, -1)
         self._compiled_before[key] = self.compiled
-        caller = self.pace.saw(
-            call.how, key, call.name, begin_ns, call.call_ns, call.end_ns, settled, call.site
-        )
+        caller = self.pace.saw(call.how, key, call.name, begin_ns, call_ns, call.end_ns, settled, call.site)
         if self.state == WAITING and self.folder is None:
             notes.seen(self.plan, self.frameworks, self.pace)
         if self.state == WAITING:
@@ -213,7 +215,7 @@ class Recorder:
         if key != self.pace.anchor:
             return
         number = caller.count - 1 if call.number is None else call.number
-        span = (begin_ns, call.call_ns, call.end_ns)
+        span = (begin_ns, call_ns, call.end_ns)
         if self.state == WAITING:
             if self._session:
                 self._write_step(number, caller, span, False)
@@ -294,7 +296,7 @@ class Recorder:
             self._stacks.resume()
         self._shares = Shares(self.own_threads) if self.wants("machine") else None
         self._session["begin_unix_ns"] = now_ns()
-        caller.last_end_ns = self._session["begin_unix_ns"]
+        caller.last_end_ns = self._held_until_ns = self._session["begin_unix_ns"]
         self.state = RECORDING
         folder.facts["sessions"].append(self._session)
         folder.save()
@@ -366,6 +368,7 @@ class Recorder:
                 )
         folder.facts["cost"] = dict(self.cost)
         folder.save()
+        self._held_until_ns = now_ns()
         if caller.how == "session_run" and self.wants("run_metadata") and not cut:
             caller.last_end_ns = None
             self.state = METADATA

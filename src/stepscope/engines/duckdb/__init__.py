@@ -6,8 +6,10 @@ A little over 400 lines: attaching, asking and interrupting share one connection
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +32,8 @@ T = TypeVar("T")
 
 _PATIENCE_SECONDS = 2.0
 """How long an interrupted query may take to stop; some of DuckDB's functions never check."""
+
+_INTERRUPT_EACH_SECONDS = 0.02
 
 _MOST_BESIDE = 4
 """Statements that run at the same time. Each may use all cores."""
@@ -206,7 +210,7 @@ class DuckDB:
             self._bring(self._views[name])
             try:
                 for sql in self._keeping(name):
-                    self._con.execute(sql)
+                    self.patiently(functools.partial(self._con.execute, sql))
             except duckdb.Error as error:
                 raise self.refused(error, name) from error
 
@@ -405,13 +409,16 @@ class DuckDB:
             finally:
                 over.set()
 
-        threading.Thread(target=call, daemon=True).start()
         try:
+            threading.Thread(target=call, daemon=True).start()
             over.wait()
         except KeyboardInterrupt:
             self._open = None
-            self._con.interrupt()
-            self._stuck = not over.wait(_PATIENCE_SECONDS)
+            until = time.monotonic() + _PATIENCE_SECONDS
+            # More than once: the thread may just be about to begin.
+            while not (stopped := over.wait(_INTERRUPT_EACH_SECONDS)) and time.monotonic() < until:
+                self._con.interrupt()
+            self._stuck = not stopped
             raise
         if failed:
             raise failed[0]

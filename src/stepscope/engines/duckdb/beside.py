@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from types import TracebackType
@@ -19,6 +20,7 @@ Refused = Callable[[duckdb.Error, str], Exception]
 """Translates an error of DuckDB's that a statement raised."""
 
 _FIRST = -1
+_INTERRUPT_EACH_SECONDS = 0.02
 
 
 class Connection:
@@ -82,18 +84,23 @@ class Beside:
         self._statements: list[str] = []
         self._stop = False
         # Not Thread.join(): interrupted, it takes a running thread for a finished one (Python 3.11).
-        self._over = [threading.Event() for _ in connections]
-        self._threads = [
-            threading.Thread(target=self._work, args=(one, over), daemon=True)
-            for one, over in zip(connections, self._over, strict=True)
-        ]
-        for thread in self._threads:
+        self._over: list[threading.Event] = []
+        self._threads: list[threading.Thread] = []
+
+    def _start(self) -> None:
+        """Starts the threads, within the `with` block, which ends them however it is left."""
+        for one in self._connections[len(self._threads) :]:
+            over = threading.Event()
+            thread = threading.Thread(target=self._work, args=(one, over), daemon=True)
+            self._over.append(over)
+            self._threads.append(thread)
             thread.start()
 
     def begin(self, statements: Sequence[str], views: frozenset[str]) -> None:
         """Runs statements that create views, one after the other; statements put later wait for them."""
         self.coming = views
         self._ready.clear()
+        self._start()
         self._todo.put((_FIRST, tuple(statements)))
 
     def begun(self, refused: Refused) -> None:
@@ -104,6 +111,7 @@ class Beside:
 
     def put(self, sql: str) -> None:
         """Queues a statement. All it reads exists, or is created by the statements of begin()."""
+        self._start()
         self._todo.put((len(self._statements), (sql,)))
         self._statements.append(sql)
 
@@ -131,9 +139,12 @@ class Beside:
         self._stop = True
         self._ready.set()
         self._end()
-        for one in self._connections:
-            one.interrupt()
-        self.stuck = not self._wait(self._patience_s)
+        until = time.monotonic() + self._patience_s
+        # More than once: a thread may just be about to begin its statement.
+        while not (over := self._wait(_INTERRUPT_EACH_SECONDS)) and time.monotonic() < until:
+            for one in self._connections:
+                one.interrupt()
+        self.stuck = not over
 
     def _end(self) -> None:
         for _ in self._connections:

@@ -16,8 +16,8 @@ _INTERRUPTED = "Query interrupted"
 def interruptible(method: Callable[P, T]) -> Callable[P, T]:
     """Raises KeyboardInterrupt where DuckDB reports Ctrl-C as a RuntimeError.
 
-    Statements of users run in a thread of their own, which Ctrl-C leaves alone. Short ones, such as those
-    that create views, run in the main thread, where DuckDB looks for signals itself.
+    Statements that may take long run in a thread of their own, which Ctrl-C leaves alone. Short ones, such as
+    those that create views, run in the main thread, where DuckDB looks for signals now and then.
     """
 
     @functools.wraps(method)
