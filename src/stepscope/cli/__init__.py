@@ -30,6 +30,7 @@ VERBS = (
         "pipeline",
         "memory",
         "diff",
+        "check",
         "query",
         "ingest",
         "export",

@@ -4,51 +4,103 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
+if TYPE_CHECKING:
+    from stepscope.instruments.compare.measured import Measured
+    from stepscope.instruments.compare.sides import Side
+    from stepscope.library.statements import Query
+
 ABOUT = "two recordings side by side: steps, parts, ops, stages, memory"
+EPILOG = (
+    "A side is a run: of several under a path the one whose steps take most time, unless --a or --b names"
+    " another. One path has two sides when it has two runs or two hosts, or when --a and --b name them."
+)
 
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = Parser("diff", ABOUT, "stepscope diff A B [options]")
+    parser = Parser("diff", ABOUT, "stepscope diff A B [options]", EPILOG)
     add_paths(parser)
+    parser.add_argument("--a", metavar="RUN[/HOST]", help="run, or host of a run, that is side A")
+    parser.add_argument("--b", metavar="RUN[/HOST]", help="run, or host of a run, that is side B")
     add_reading(parser)
     add_showing(parser)
     return parser
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Prints what differs. UsageError unless there are two sides: two paths, or two hosts of one."""
+    """Prints what differs. UsageError unless there are two sides."""
     need_csv(options, options.format == "csv")
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
-    from stepscope.instruments import comparing
+    from stepscope.instruments.compare import measured
     from stepscope.report import comparing as report
 
-    paths = options.paths
-    measured, hosts = [], []
-    for given in [[path] for path in paths] if len(paths) == 2 else [paths]:
-        options.paths = given
+    given = [[path] for path in options.paths] if len(options.paths) == 2 else [options.paths]
+    found: list[Measured] = []
+    hosts: list[str] = []
+    for paths, wanted in zip(
+        given, [[options.a], [options.b]] if len(given) == 2 else [[options.a, options.b]], strict=True
+    ):
+        options.paths = paths
         with opened(options, console) as (trace, bar):
-            found = comparing.sides(trace.query)
+            sides = _sides(trace.query, wanted, " ".join(paths) or str(options.lake), console)
             bar.stop()
-            wanted = found[:1] if len(paths) == 2 else found
-            measured += [comparing.measure(side) for side in wanted]
-            hosts += [side.host_id for side in wanted]
-            if len(found) > len(wanted):
-                console.say(f"{given[0]} has {len(found)} hosts; {found[0].name} is compared")
-    if len(measured) != 2:
+            found += [measured.measure(side) for side in sides]
+            hosts += [side.host_ids[0] for side in sides]
+    if len(found) != 2:
         raise UsageError(
             "A comparison has two sides",
-            seen=f"{len(measured)} of them",
+            seen=f"{len(found)} of them",
             todo="stepscope diff A B, with a recording each",
         )
-    if measured[0].name == measured[1].name:
-        names = hosts if hosts[0] != hosts[1] else paths
-        measured = [replace(one, name=name) for one, name in zip(measured, names, strict=True)]
-    show(report.build(*measured), options, console)
+    if bool(found[0].steps) != bool(found[1].steps):
+        found = _without_steps(given, found, options, console)
+    if found[0].name == found[1].name:
+        names = hosts if hosts[0] != hosts[1] else [" ".join(paths) for paths in given]
+        found = [replace(one, name=name) for one, name in zip(found, names, strict=False)]
+    show(report.build(*found), options, console)
     return 0
+
+
+def _sides(query: Query, wanted: list[str | None], path: str, console: Console) -> list[Side]:
+    """The sides that a trace gives: as many as are `wanted`, by name where there is one."""
+    from stepscope.instruments.compare import sides
+
+    if all(wanted):
+        return [sides.named(query, name) for name in wanted if name is not None]
+    there = sides.runs(query)
+    if len(wanted) == 1:
+        if len(there) > 1:
+            console.say(f"{path} has {len(there)} runs; {there[0].name} is compared (see --a and --b)")
+        if there and there[0].others:
+            console.say(f"hosts without steps are left out: {', '.join(there[0].others)}")
+        return there[:1]
+    if any(wanted):
+        raise UsageError("A comparison has two sides", seen="one of --a and --b", todo="name both")
+    if len(there) == 1:
+        return sides.hosts(there[0])
+    return there
+
+
+def _without_steps(
+    given: list[list[str]], found: list[Measured], options: argparse.Namespace, console: Console
+) -> list[Measured]:
+    """Both sides as whole recordings, because only one of them has steps."""
+    from stepscope.cli.reading import opened
+    from stepscope.instruments.compare import measured
+
+    again: list[Measured] = []
+    for number, paths in enumerate(given):
+        options.paths = paths
+        wanted = [[options.a], [options.b]][number] if len(given) == 2 else [options.a, options.b]
+        with opened(options, console) as (trace, bar):
+            sides = _sides(trace.query, wanted, " ".join(paths), console)
+            bar.stop()
+            again += [measured.measure(side, with_steps=False) for side in sides]
+    return again

@@ -2,37 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.compare import measured, ops
+from stepscope.report.bases import BASES, called
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
-    from stepscope.instruments.comparing import Measured
+    from stepscope.instruments.compare.measured import Measured
+    from stepscope.instruments.compare.ops import Pair
     from stepscope.units import Unit
 
 UNKNOWN_NOISE = (
     "This describes one recording of each. How much recordings of the same program differ is not known, so a"
-    " small difference may mean nothing."
+    " small difference may mean nothing; `stepscope check` judges 4 recordings of each."
 )
 _MOST_NAMED = 3
 _LEAST = 0.05
 """A part is named in the headline when it changes by more than this of the difference of the steps."""
+_MOST_ROWS = 50
+"""Ops that are listed; the others are one row, so that the rows add up."""
 
 
 def build(a: Measured, b: Measured) -> Report:
-    """The report: a headline, then steps, parts, op types, stages and memory."""
-    whole = "a step" if a.steps and b.steps else "the recording"
+    """The report: a headline, then steps, parts, ops under their names and scopes, and what else there is."""
+    stepped = bool(a.steps and b.steps)
+    whole = "a step" if stepped else "the recording"
+    pairs = ops.pairs(a.ops, b.ops)
+    numbers = (a.steps, b.steps) if stepped else (1, 1)
+    kinds = [_by_kind(one, number) for one, number in zip((a, b), numbers, strict=True)]
     tables = (
-        ("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts),
-        ("ops", "Op types", f"Which types take more or less of {whole}?", "Op type", "ps", a.ops, b.ops),
-        ("counts", "Executions", f"Which types run more in {whole}?", "Op type", "float", a.counts, b.counts),
+        ("ops", "Op types", f"Which types take more or less of {whole}?", "Op type", "ps", 0),
+        ("counts", "Executions", f"Which types run more in {whole}?", "Op type", "float", 1),
+    )  # fmt: skip
+    others = (
         ("stages", "Stages", "Which stages need more or less for a step?", "Stage", "ps", a.stages, b.stages),
         ("memory", "Memory", "Where is the peak higher or lower?", "Allocator", "bytes", a.memory, b.memory),
-    )  # fmt: skip
-    sections = [_steps(a, b), *(_section(*table) for table in tables)]
-    kept = tuple(section for section in sections if section.table is not None and section.table.rows)
+        *(
+            (name, title, question, what, "int", left, right)
+            for name, title, question, what, left, right in (
+                (
+                    *("float_ops", "Floating point operations", "Which types do more of them?", "Op type"),
+                    *(a.float_ops, b.float_ops),
+                ),
+                (
+                    *("compilations", "Compilations", "Which functions compile more often?", "Function"),
+                    *(a.compilations, b.compilations),
+                ),
+            )
+        ),
+    )
+    parts = ("parts", "Step parts", "What changed in a step?", "Part", "ps", a.parts, b.parts)
+    sections = [
+        _steps(a, b),
+        _section(*parts),  # type: ignore[arg-type]
+        _layers(pairs, numbers, whole),
+        _ops(pairs, numbers, whole),
+        _alone(pairs, numbers),
+        *(_section(*table[:5], kinds[0][table[5]], kinds[1][table[5]]) for table in tables),  # type: ignore[arg-type]
+        *(_section(*table) for table in others),  # type: ignore[arg-type]
+        _graph(a, b),
+    ]
+    kept = tuple(section for section in sections if section.answer or (section.table and section.table.rows))
     return Report(f"{a.name} (A) and {b.name} (B)", tuple(_headline(a, b)), kept)
 
 
@@ -69,14 +103,221 @@ def _steps(a: Measured, b: Measured) -> Section:
     columns = (
         Column("side", "text", "Side", "A or B"),
         Column("name", "text", "Recording", "run or host"),
+        Column("hosts", "int", "Hosts", "hosts whose steps are averaged"),
         Column("steps", "int", "Steps", "steps that averages include"),
         Column("mean_ps", "ps", "Mean", "mean duration of a step"),
         Column("median_ps", "ps", "Median", "median duration of a step"),
     )
     rows = tuple(
-        (side, one.name, one.steps, one.mean_ps, one.median_ps) for side, one in (("A", a), ("B", b))
+        (side, one.name, one.hosts, one.steps, one.mean_ps, one.median_ps)
+        for side, one in (("A", a), ("B", b))
     )
     return Section("compared_steps", "Steps", "How long do steps take?", table=Table(columns, rows, 2))
+
+
+def _by_kind(side: Measured, number: int) -> tuple[dict[str, int], dict[str, float]]:
+    """Time and executions of a side by op type, a step or in all."""
+    time: dict[str, int] = defaultdict(int)
+    runs: dict[str, float] = defaultdict(float)
+    for op in side.ops:
+        kind = op.item.kind or op.item.name
+        time[kind] += op.own_ps
+        runs[kind] += op.runs
+    return (
+        {kind: ps // number for kind, ps in time.items() if ps},
+        {kind: count / number for kind, count in runs.items()},
+    )
+
+
+def _halves(pairs: Sequence[Pair], numbers: tuple[int, int]) -> list[tuple[int, int]]:
+    """Time of each pair in A and in B, a step or in all: whole picoseconds that add up."""
+    return list(
+        zip(
+            ops.shared_out([one.a_ps for one in pairs], numbers[0]),
+            ops.shared_out([one.b_ps for one in pairs], numbers[1]),
+            strict=True,
+        )
+    )
+
+
+def _ops(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section:
+    columns = (
+        Column("name", "text", "Op", "name in A, or in B of what only B has"),
+        Column("a", "ps", "A", "own time in A"),
+        Column("b", "ps", "B", "own time in B"),
+        Column("change", "ps", "Change", "B less A"),
+        Column("a_runs", "float", "Runs in A", "executions in A"),
+        Column("b_runs", "float", "Runs in B", "executions in B"),
+        Column("matched", "text", "Matched by", "why it is the same on both sides"),
+        Column("b_name", "text", "In B", "names in B, where they are others"),
+        Column("place", "text", "Place", "device or host"),
+    )
+    ordered = sorted(pairs, key=lambda one: (one.place, one.a, one.b))
+    rows: list[tuple[Any, ...]] = []
+    for one, (in_a, in_b) in zip(ordered, _halves(ordered, numbers), strict=True):
+        names = called(one.b) if one.a and one.b and one.a != one.b else None
+        runs = (_per(one.a_runs, numbers[0]), _per(one.b_runs, numbers[1]))
+        rows.append(
+            (
+                *(called(one.a or one.b), in_a if one.a else None, in_b if one.b else None, in_b - in_a),
+                *(runs[0] if one.a else None, runs[1] if one.b else None),
+                *(BASES[one.basis], names, one.place),
+            )
+        )
+    rows.sort(key=lambda row: (-abs(row[3]), row[0]))
+    answer = []
+    if pairs:
+        answer.append(_sums(rows, whole))
+        answer += _matched(pairs)
+    shown = rows[:_MOST_ROWS]
+    if rest := rows[_MOST_ROWS:]:
+        name = f"({units.count(len(rest), 'op')} with smaller changes)"
+        sums = [sum(row[i] or 0 for row in rest) for i in (1, 2, 3, 4, 5)]
+        shown.append((name, *sums, "", None, ""))
+    return Section(
+        *("compared_names", "Ops", f"Which ops take more or less of {whole}?", tuple(answer)),
+        Table(columns, tuple(shown), len(shown)),
+    )
+
+
+def _per(runs: int, number: int) -> float:
+    return runs // number if runs % number == 0 else runs / number
+
+
+def _sums(rows: Sequence[tuple[Any, ...]], whole: str) -> str:
+    a, b = (sum(row[i] or 0 for row in rows) for i in (1, 2))
+    return (
+        f"Ops take {units.show(a, 'ps')} of {whole} in A and {units.show(b, 'ps')} in B, all threads and"
+        f" devices added up: {_signed(b - a)}."
+    )
+
+
+def _matched(pairs: Sequence[Pair]) -> list[str]:
+    """How much was found on both sides, and by what."""
+    told = []
+    for place, named in (("device", "devices"), ("host", "processors")):
+        a, b = ops.matched_share(pairs, place)
+        if a is None and b is None:
+            continue
+        shares = " and ".join(
+            f"{units.show(share, 'ratio')} of {side}'s"
+            for side, share in (("A", a), ("B", b))
+            if share is not None
+        )
+        told.append(f"Ops on {named} that are on both sides take {shares} time there.")
+    counts = ops.by_basis(pairs)
+    by = [
+        f"{counts[basis][0]} by {text}"
+        for basis, text in BASES.items()
+        if basis in counts and basis not in ("added", "removed")
+    ]
+    left = [
+        f"{counts[basis][0]} {text}"
+        for basis, text in (("removed", "only in A"), ("added", "only in B"))
+        if basis in counts
+    ]
+    if by or left:
+        told.append(f"Matched: {', '.join([*by, *left])}.")
+    return told
+
+
+def _layers(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section:
+    """Totals by layer; they compare even where nothing inside has a counterpart."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    ordered = sorted(pairs, key=lambda one: (one.layer, one.place, one.a, one.b))
+    for one, half in zip(ordered, _halves(ordered, numbers), strict=True):
+        for side in (0, 1):
+            sums[one.layer or "(in no scope)"][side] += half[side]
+    known = len(sums) > 1
+    columns = (
+        Column("name", "text", "Scope", "layer or scope, forward and backward"),
+        Column("a", "ps", "A", "own time of its ops in A"),
+        Column("b", "ps", "B", "own time of its ops in B"),
+        Column("change", "ps", "Change", "B less A"),
+    )
+    rows: list[tuple[Any, ...]] = [(name, a, b, b - a) for name, (a, b) in sums.items()] if known else []
+    rows.sort(key=lambda row: (-abs(row[3]), row[0]))
+    shown = rows[:_MOST_ROWS]
+    if rest := rows[_MOST_ROWS:]:
+        name = f"({units.count(len(rest), 'scope')} with smaller changes)"
+        shown.append((name, *(sum(row[i] for row in rest) for i in (1, 2, 3))))
+    return Section(
+        "compared_scopes",
+        "Scopes",
+        f"Which layers and scopes take more or less of {whole}?",
+        table=Table(columns, tuple(shown), len(shown)),
+    )
+
+
+def _alone(pairs: Sequence[Pair], numbers: tuple[int, int]) -> Section:
+    """What was added and removed, under the deepest scope that both sides have."""
+    groups: dict[str, list[Pair]] = defaultdict(list)
+    for one in pairs:
+        if not one.a or not one.b:
+            groups[one.scope or "(in no common scope)"].append(one)
+    columns = (
+        Column("scope", "text", "Scope", "deepest scope that both sides have"),
+        Column("removed", "int", "Removed", "ops that only A has"),
+        Column("a", "ps", "Their time", "in A"),
+        Column("added", "int", "Added", "ops that only B has"),
+        Column("b", "ps", "Their time in B", "in B"),
+        Column("names", "text", "Names", "the longest of them"),
+    )
+    rows = []
+    for scope, mine in groups.items():
+        gone, new = [one for one in mine if one.a], [one for one in mine if one.b]
+        longest = sorted(mine, key=lambda one: (-max(one.a_ps, one.b_ps), one.a, one.b))[:_MOST_NAMED]
+        rows.append(
+            (
+                *(scope, len(gone), sum(one.a_ps for one in gone) // numbers[0]),
+                *(len(new), sum(one.b_ps for one in new) // numbers[1]),
+                ", ".join(f"{'-' if one.a else '+'} {called(one.a or one.b)}" for one in longest),
+            )
+        )
+    rows.sort(key=lambda row: (-max(row[2], row[4]), row[0]))
+    return Section(
+        "compared_alone",
+        "Added and removed",
+        "Which ops are only on one side, and where?",
+        table=Table(columns, tuple(rows), len(rows)),
+    )
+
+
+def _graph(a: Measured, b: Measured) -> Section:
+    """Graphs by node types, with the nodes that have no counterpart."""
+    found = measured.compare_nodes(a, b)
+    if found is None:
+        return Section("compared_graph", "Graph")
+    cut = [side for side, one in (("A", a), ("B", b)) if one.nodes_cut]
+    answer = [
+        f"{units.count(len(a.nodes), 'node')} in A, {len(b.nodes):,} in B:"
+        f" {len(found.added):,} added, {len(found.removed):,} removed."
+    ]
+    for word, nodes in (("Added", found.added), ("Removed", found.removed)):
+        if nodes:
+            rest = f" and {len(nodes) - _MOST_NAMED:,} more" if len(nodes) > _MOST_NAMED else ""
+            answer.append(f"{word}: {_listed(nodes)}{rest}.")
+    if cut:
+        most = f"{measured.MOST_NODES:,}"
+        answer.append(f"Only the first {most} nodes of {' and '.join(cut)} are read.")
+    columns = (
+        Column("name", "text", "Op type", "type of node"),
+        Column("a", "int", "A", "nodes in A"),
+        Column("b", "int", "B", "nodes in B"),
+        Column("change", "int", "Change", "B less A"),
+    )
+    rows = [
+        (name, left, right, right - left) for name, (left, right) in found.counts.items() if left != right
+    ]
+    rows.sort(key=lambda row: (-abs(row[3]), row[0]))
+    return Section(
+        *("compared_graph", "Graph", "Which nodes does one graph have more of?", tuple(answer)),
+        Table(columns, tuple(rows), len(rows)),
+    )
+
+
+def _listed(nodes: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} ({op_type})" for name, op_type in list(nodes)[:_MOST_NAMED])
 
 
 def _section(

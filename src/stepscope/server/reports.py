@@ -51,25 +51,25 @@ def memory(trace: Trace) -> bytes:
 
 def compared(a: int, b: int, trace: Trace) -> bytes:
     """Two hosts of the trace side by side, by their places among all. NothingFound when there are fewer."""
-    from stepscope.instruments import comparing
+    from stepscope.instruments.compare import measured, sides
     from stepscope.report import comparing as report
 
-    found = comparing.sides(trace.query)
+    found = sides.each(trace.query)
     if max(a, b) >= len(found):
         raise NothingFound(
             "There is no such recording to compare.",
             seen=f"{a} and {b} of {len(found)}",
             todo="serve two recordings: stepscope serve A B",
         )
-    built = report.build(comparing.measure(found[a]), comparing.measure(found[b]))
+    built = report.build(measured.measure(found[a]), measured.measure(found[b]))
     return json.render(built).encode("ascii")
 
 
 def sides(trace: Trace) -> dict[str, Any]:
     """What can be compared."""
-    from stepscope.instruments import comparing
+    from stepscope.instruments.compare import sides
 
-    return {"sides": [one.name for one in comparing.sides(trace.query)]}
+    return {"sides": [one.name for one in sides.each(trace.query)]}
 
 
 REPORTS: dict[str, Callable[[Trace], bytes]] = {"summary": summary, "memory": memory}

@@ -1,0 +1,279 @@
+"""stepscope check --baseline PATH… --candidate PATH…: whether a change made a program slower."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, need_csv
+from stepscope.cli.console import Console
+from stepscope.errors import OutputError, UnreadableSource, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.instruments.compare.budgets import Budget
+    from stepscope.instruments.compare.recordings import Failed, Recording
+    from stepscope.report import Report
+
+ABOUT = "whether a change made a program slower, for CI"
+USAGE = """stepscope check --baseline PATH… --candidate PATH… [options]
+       stepscope check --record N [options] -- CMD_A… -- CMD_B…
+       stepscope check --history PATH… [options]"""
+EPILOG = (
+    "A recording is a run: give one PATH for each, or a folder or lake that has several. Time is judged from"
+    " 4 recordings of each side on. Exit codes: 0 no regression, 1 a regression, 2 no verdict."
+)
+OUTPUTS = (".xml", ".md", ".json", ".html")
+_FAILED_TOLD = 5
+
+
+class _Parser(Parser):
+    """Takes two commands after --, which argparse cannot."""
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> argparse.Namespace:  # type: ignore[override]
+        """The options, with `commands`: what comes after each --."""
+        words = list(args or ())
+        commands: list[list[str]] = []
+        if "--" in words:
+            rest = words[words.index("--") + 1 :]
+            words = words[: words.index("--")]
+            while "--" in rest:
+                commands.append(rest[: rest.index("--")])
+                rest = rest[rest.index("--") + 1 :]
+            commands.append(rest)
+        options: argparse.Namespace = super().parse_args(words)
+        options.commands = commands
+        return options
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = _Parser("check", ABOUT, USAGE, EPILOG)
+    path = {"nargs": "+", "metavar": "PATH", "default": [], "action": "extend", "type": a_path}
+    parser.add_argument("--baseline", help="recordings of the program before the change", **path)  # type: ignore[arg-type]
+    parser.add_argument("--candidate", help="recordings of the program after it", **path)  # type: ignore[arg-type]
+    parser.add_argument("--history", help="recordings over time: when did a figure change?", **path)  # type: ignore[arg-type]
+    parser.add_argument(
+        "--record",
+        type=_count,
+        metavar="N",
+        help="record both programs N times, in turns; they follow after --",
+    )
+    parser.add_argument(
+        "--last", type=_count, metavar="N", help="only the last N recordings of the baseline, by time"
+    )
+    parser.add_argument(
+        "--budget", metavar="FILE", type=a_path, help="limits, as .toml or .json (stepscope docs budget)"
+    )
+    parser.add_argument(
+        "--counts", action="store_true", help="compare only what has no noise; one recording each is enough"
+    )
+    parser.add_argument(
+        "--into",
+        metavar="DIR",
+        type=a_path,
+        help="with --record, folder to write (stepscope-check-DATE-TIME)",
+    )
+    parser.add_argument("--warmup", type=_whole, metavar="N", help="with --record, settled steps to skip (3)")
+    parser.add_argument("--steps", type=_count, metavar="N", help="with --record, steps to record (100)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=a_path,
+        action="append",
+        default=[],
+        help=f"also write {', '.join(OUTPUTS[:-1])} or {OUTPUTS[-1]}; .xml is JUnit; may be repeated",
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    add_reading(parser)
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the comparison: 0 without a regression, 1 with one, 2 when nobody can tell."""
+    need_csv(options, options.format == "csv")
+    _check_words(options)
+    for name in options.output:
+        _check_output(Path(name), options.force)
+    from stepscope.instruments.compare import gate, history
+    from stepscope.report import gating
+
+    budget = _budget(options.budget)
+    if options.record:
+        from stepscope.cli.turns import record
+
+        options.baseline, options.candidate = record(options, console)
+    past = None
+    if options.history:
+        past = history.find(_read(options.history, options, console), budget)
+        if not options.candidate:
+            report = gating.of_history(past)
+            _show(report, options, console)
+            return {"unknown": 2, "changes": 0, "no_changes": 0}[report.document["verdict"]]
+    baseline = _read(options.baseline, options, console) if options.baseline else []
+    candidate = _read(options.candidate, options, console)
+    if options.last:
+        baseline = baseline[-options.last :]
+    report = gating.build(gate.judge(baseline, candidate, budget, options.counts), past)
+    _show(report, options, console)
+    return {"no_regression": 0, "regression": 1, "unknown": 2}[report.document["verdict"]]
+
+
+def _check_words(options: argparse.Namespace) -> None:
+    """UsageError for options that do not go together."""
+    if options.lake is not None:
+        _refuse("--lake beside sides", "a lake is given as the PATH of --baseline, --candidate or --history")
+    if options.record:
+        if options.baseline or options.candidate:
+            _refuse("--record with recordings", "record anew, or compare what is recorded")
+        if len(options.commands) != 2 or not all(options.commands):
+            _refuse(
+                f"{len([one for one in options.commands if one])} commands",
+                "stepscope check --record 8 -- python old.py -- python new.py",
+            )
+        return
+    if options.commands:
+        _refuse("commands without --record", "say how often to record them: --record 8")
+    if options.into or options.warmup is not None or options.steps:
+        _refuse("--into, --warmup or --steps without --record", "these are for recording")
+    if options.history and not options.candidate and not options.baseline:
+        return
+    if not options.candidate:
+        _refuse("no --candidate", "stepscope check --baseline PATH… --candidate PATH…")
+    if not options.baseline and options.budget is None:
+        _refuse("no --baseline", "give one, or a --budget with limits of its own")
+
+
+def _refuse(seen: str, todo: str) -> NoReturn:
+    raise UsageError("These options make no comparison", seen=seen, todo=todo)
+
+
+def _check_output(name: Path, force: bool) -> None:
+    if name.suffix.lower() not in OUTPUTS:
+        raise UsageError(
+            "Nothing says what kind of report to write",
+            seen=f"a file name that ends in {name.suffix or 'nothing'}",
+            todo=f"give -o a name that ends in {', '.join(OUTPUTS)}",
+        )
+    if name.exists() and not force:
+        raise OutputError(
+            f"{name} is there already",
+            seen="a file of that name",
+            todo="add --force to replace it",
+            path=str(name),
+        )
+
+
+def _budget(name: str | None) -> Budget:
+    """The budget of a file; the usual one without. UsageError for what cannot be read as one."""
+    from stepscope.instruments.compare import budgets
+
+    if name is None:
+        return budgets.Budget()
+    path = Path(name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        seen = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            "The budget cannot be read",
+            seen=seen,
+            todo="give a .toml or .json file",
+            slug="budget",
+            path=name,
+        ) from error
+    try:
+        return budgets.parse(_parsed(path, text))
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if path.suffix.lower() == ".json" else "TOML"
+        raise UsageError(
+            f"The budget is not {kind}",
+            seen=str(error)[:200],
+            todo="mend it; stepscope docs budget has an example",
+            slug="budget",
+            path=name,
+        ) from error
+
+
+def _parsed(path: Path, text: str) -> object:
+    if path.suffix.lower() == ".json":
+        import json
+
+        return json.loads(text)
+    import sys
+
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(text)
+
+
+def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -> list[Recording]:
+    """The recordings of a side by time. UnreadableSource when a file of them cannot be read: what fails to be
+    recorded must not pass."""
+    from stepscope.cli.reading import opened
+    from stepscope.errors import NothingFound, StepscopeError
+    from stepscope.instruments.compare import recordings
+
+    found: list[Recording] = []
+    failed: list[Failed] = []
+    for path in paths:
+        options.paths = [path]
+        try:
+            with opened(options, console) as (trace, bar):
+                mine, bad = recordings.read(trace.query, path)
+                bar.stop()
+        except NothingFound as error:
+            bad, mine = [recordings.Failed(path, error.seen)], []
+        except UnreadableSource as error:
+            bad, mine = [recordings.Failed(path, error.seen)], []
+        found += mine
+        failed += bad
+    if failed:
+        for path, why in failed[:_FAILED_TOLD]:
+            console.say(f"not read: {path}: {why}")
+        raise UnreadableSource(
+            "Some recordings cannot be read, so nothing is compared",
+            seen=f"{len(failed)} of {len(paths)} paths, first {failed[0].path}: {failed[0].why}"
+            if not found
+            else f"{len(failed)} that cannot be read beside {len(found)} that can; first {failed[0].path}",
+            todo="record those again, or leave them out",
+            path=failed[0].path,
+        )
+    if not found:
+        raise StepscopeError(
+            "There is no run to compare", seen=", ".join(paths), todo="give recordings of a program's steps"
+        )
+    return sorted(found, key=lambda one: (one.origin_unix_ns is None, one.origin_unix_ns or 0))
+
+
+def _show(report: Report, options: argparse.Namespace, console: Console) -> None:
+    from stepscope.cli.showing import show
+    from stepscope.exporters.staging import staged
+    from stepscope.presenters import by_extension, junit
+
+    for name in options.output:
+        ending = Path(name).suffix.lower()
+        render = junit.render if ending == ".xml" else by_extension()[ending].render
+        with staged(Path(name), force=options.force) as part:
+            part.write_text(render(report), encoding="utf-8", errors="backslashreplace", newline="\n")
+        console.say(f"wrote {name}")
+    show(report, options, console)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return number
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return number

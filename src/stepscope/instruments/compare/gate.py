@@ -1,0 +1,380 @@
+"""Whether a candidate is slower than its baseline, by more than recordings of one program differ.
+
+The unit is the recording. Of each recording an op has one robust figure; Student's t compares their
+logarithms, because noise multiplies; Benjamini and Hochberg keep the share of false findings among all that
+are found. A change counts when the interval of its shift lies beyond the smallest effect that is wanted, and
+when it is large beside what recordings of one side differ by. What cannot be judged is said with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+from typing import Literal
+
+from stepscope.instruments.compare import budgets, statistics
+from stepscope.instruments.compare.budgets import Budget, Kept
+from stepscope.instruments.compare.matching import Item, match
+from stepscope.instruments.compare.recordings import LOW, Key, Recording, Series, low_figure
+
+LEAST_RECORDINGS = 4
+"""Of each side. With three, a change has to be much larger than noise to show."""
+_NOISE = 3.0
+"""A shift has to be this many times its own standard error."""
+MOST_VARIATION = 0.20
+"""Whole steps that vary more than this from recording to recording of the baseline are not judged."""
+SAME_PROGRAM = 0.5
+"""With less of the ops' time matched, on either side, two programs are not versions of one."""
+
+Status = Literal["slower", "faster", "same", "unjudged"]
+Why = Literal["", "few_recordings", "few_steps", "noise", "ignored", "one_side"]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A figure of time, compared."""
+
+    what: Literal["op", "part", "step"]
+    names: tuple[str, ...]
+    """In the baseline; of what only the candidate has, there."""
+    other_names: tuple[str, ...]
+    """In the candidate."""
+    place: str
+    basis: str
+    """Why these are the same; `scope` for what replaced something in a scope."""
+    share: float
+    """Of the time of all ops, or of the step: the larger of both sides."""
+    a_ps: float | None
+    """Median over the recordings of the baseline."""
+    b_ps: float | None
+    status: Status
+    why: Why = ""
+    """Why it is not judged."""
+    shift: float | None = None
+    """0.07 is 7 % more; Hodges and Lehmann's, over recordings."""
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    adjusted: float | None = None
+    spread: float | None = None
+    """Standard deviation of the logarithms within one side: 0.02 is about 2 %."""
+    visible: float | None = None
+    """The smallest increase that could have been seen."""
+
+
+Reason = Literal[
+    "few_recordings", "no_steps", "few_steps", "different_programs", "noise", "unclear", "missing", "nothing"
+]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a gate says."""
+
+    baseline: tuple[Recording, ...]
+    candidate: tuple[Recording, ...]
+    budget: Budget
+    limits: tuple[Kept, ...]
+    timed: tuple[Timed, ...]
+    """Ops and parts by their share, then steps."""
+    variation: float | None
+    """Coefficient of variation of the baseline's steps (10th percentiles); None with fewer than two."""
+    matched: tuple[float | None, float | None]
+    """Part of the ops' time of each side whose names the other side has."""
+    judged_share: float | None
+    """Part of the ops' time in ops of which a change of budget.can_see would have been seen."""
+    added: tuple[tuple[str, float], ...]
+    """Ops that only the candidate has, with their share."""
+    removed: tuple[tuple[str, float], ...]
+    reasons: tuple[Reason, ...]
+    """Why no verdict of "no regression" is possible; empty when one is."""
+    missing: tuple[str, ...] = ()
+    """Figures with a limit that the candidate's recordings do not know."""
+
+    @property
+    def slower(self) -> list[Timed]:
+        """What became slower."""
+        return [one for one in self.timed if one.status == "slower"]
+
+    @property
+    def exceeded(self) -> list[Kept]:
+        """Limits that were exceeded."""
+        return [one for one in self.limits if one.status == "exceeded"]
+
+    @property
+    def verdict(self) -> Literal["regression", "no_regression", "unknown"]:
+        """The answer."""
+        if self.slower or self.exceeded:
+            return "regression"
+        return "unknown" if self.reasons else "no_regression"
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """What is compared: the figure of each recording that has one."""
+
+    what: Literal["op", "part", "step"]
+    names: tuple[str, ...]
+    other_names: tuple[str, ...]
+    place: str
+    basis: str
+    share: float
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+
+
+def judge(
+    baseline: Sequence[Recording], candidate: Sequence[Recording], budget: Budget, counts_only: bool = False
+) -> Judged:
+    """Compares two sides. counts_only: nothing with noise."""
+    limits = budgets.check(baseline, candidate, budget)
+    missing = budgets.missing(candidate, budget)
+    reasons: list[Reason] = []
+    if any(one.status == "unclear" for one in limits):
+        reasons.append("unclear")
+    if missing:
+        reasons.append("missing")
+    figures: list[_Figure] = []
+    matched: tuple[float | None, float | None] = (None, None)
+    added: list[tuple[str, float]] = []
+    removed: list[tuple[str, float]] = []
+    if baseline:
+        figures, matched, added, removed = _of_ops(baseline, candidate, budget)
+        if any(share is not None and share < SAME_PROGRAM for share in matched):
+            reasons.append("different_programs")
+    timed: list[Timed] = []
+    judged_share = variation = None
+    if not counts_only and baseline:
+        figures += [*_of_parts(baseline, candidate, budget), *_of_steps(baseline, candidate)]
+        variation = _variation(baseline)
+        timed = _timed(figures, budget, variation)
+        judged_share = _judged_share(timed, budget)
+        reasons += _doubts(baseline, candidate, timed, judged_share, budget)
+    if not limits and not timed and not reasons:
+        reasons.append("nothing")
+    return Judged(
+        *(tuple(baseline), tuple(candidate), budget, tuple(limits), tuple(timed), variation, matched),
+        *(judged_share, tuple(added), tuple(removed), tuple(reasons), tuple(missing)),
+    )
+
+
+def _doubts(
+    baseline: Sequence[Recording],
+    candidate: Sequence[Recording],
+    timed: Sequence[Timed],
+    judged_share: float | None,
+    budget: Budget,
+) -> list[Reason]:
+    """Why the time cannot be judged."""
+    if any(all(not one.steps for one in side) for side in (baseline, candidate)):
+        return ["no_steps"]
+    if min(len(baseline), len(candidate)) < LEAST_RECORDINGS:
+        return ["few_recordings"]
+    enough = [sum(one.step_figure(LOW) is not None for one in side) for side in (baseline, candidate)]
+    if min(enough) < LEAST_RECORDINGS:
+        return ["few_steps"]
+    if judged_share is not None and judged_share < budget.judged_share:
+        return ["noise"]
+    if judged_share is None and not any(one.status != "unjudged" for one in timed):
+        return ["noise"]
+    return []
+
+
+def _of_ops(
+    baseline: Sequence[Recording], candidate: Sequence[Recording], budget: Budget
+) -> tuple[
+    list[_Figure], tuple[float | None, float | None], list[tuple[str, float]], list[tuple[str, float]]
+]:
+    """Figures of the ops that matter, the part of time matched, and what only one side has."""
+    sides = (_items(baseline), _items(candidate))
+    keys = (list(sides[0]), list(sides[1]))
+    matched = match(*(list(side.values()) for side in sides))
+    groups: list[tuple[list[Key], list[Key], str]] = [
+        ([keys[0][i] for i in one.a], [keys[1][i] for i in one.b], one.basis) for one in matched.matches
+    ]
+    means = (_means(baseline), _means(candidate))
+    shares = []
+    for side, gone in ((0, matched.removed), (1, matched.added)):
+        whole = sum(means[side].values())
+        alone = sum(means[side].get(keys[side][i], 0) for i in gone)
+        shares.append(1 - alone / whole if whole else None)
+    only = []
+    for side, gone in ((1, matched.added), (0, matched.removed)):
+        whole = sum(means[side].values()) or 1
+        names = [(keys[side][i][1], means[side].get(keys[side][i], 0) / whole) for i in gone]
+        only.append(sorted(names, key=lambda one: (-one[1], one[0])))
+    # What was added where something was removed replaces it: a fusion takes the time of its parts.
+    homes: dict[tuple[str, tuple[str, ...]], tuple[list[Key], list[Key]]] = defaultdict(lambda: ([], []))
+    for side, gone in ((0, matched.removed), (1, matched.added)):
+        for i, scope in gone.items():
+            homes[keys[side][i][0], scope][side].append(keys[side][i])
+    groups += [(gone, new, "scope") for gone, new in homes.values() if gone and new]
+    figures = []
+    lows: list[tuple[tuple[float, ...], tuple[float, ...]]] = []
+    for in_a, in_b, _ in groups:
+        lows.append((_lows(baseline, in_a), _lows(candidate, in_b)))
+    whole_low = [sum(median(low[side]) for low in lows if low[side]) or 1 for side in (0, 1)]
+    whole_mean = [sum(mean.values()) or 1 for mean in means]
+    for (in_a, in_b, basis), low in zip(groups, lows, strict=True):
+        # Noise only adds: the share of the low figures is what an op takes, of the means what it costs here.
+        share = max(
+            *(median(low[side]) / whole_low[side] if low[side] else 0 for side in (0, 1)),
+            *(
+                sum(means[side].get(key, 0) for key in group) / whole_mean[side]
+                for side, group in ((0, in_a), (1, in_b))
+            ),
+        )
+        if share >= budget.least_share:
+            called = (tuple(key[1] for key in in_a), tuple(key[1] for key in in_b))
+            figures.append(_Figure("op", *called, in_a[0][0], basis, share, *low))
+    return figures, (shares[0], shares[1]), only[0], only[1]
+
+
+def _items(side: Sequence[Recording]) -> dict[Key, Item]:
+    """The ops of all recordings of a side: they are of one program, so names alone tell them apart."""
+    found: dict[Key, Item] = {}
+    for one in side:
+        for key, series in one.ops.items():
+            found.setdefault(key, series.item)
+    return found
+
+
+def _means(side: Sequence[Recording]) -> dict[Key, float]:
+    """Time of each op in a mean step of a mean recording."""
+    sums: dict[Key, float] = defaultdict(float)
+    for one in side:
+        for key, series in one.ops.items():
+            sums[key] += sum(series.by_step.values()) / max(1, one.steps)
+    return {key: total / len(side) for key, total in sums.items()}
+
+
+def _lows(side: Sequence[Recording], keys: Sequence[Key]) -> tuple[float, ...]:
+    found = []
+    for one in side:
+        series: list[Series] = [one.ops[key] for key in keys if key in one.ops]
+        if series and (figure := low_figure(series, one.steps)) is not None:
+            found.append(figure)
+    return tuple(found)
+
+
+def _of_parts(baseline: Sequence[Recording], candidate: Sequence[Recording], budget: Budget) -> list[_Figure]:
+    """Figures of what a step does beside its ops."""
+    labels = sorted({label for one in (*baseline, *candidate) for label in one.parts})
+    found = []
+    for label in labels:
+        shares, low = [], []
+        for side in (baseline, candidate):
+            time = sum(sum(one.parts.get(label, ())) for one in side)
+            shares.append(time / (sum(sum(one.step_ps) for one in side) or 1))
+            figures = [
+                statistics.quantile(one.parts[label], LOW)
+                for one in side
+                if label in one.parts and one.step_figure(LOW) is not None
+            ]
+            low.append(tuple(figure for figure in figures if figure > 0))
+        if max(shares) >= budget.least_share:
+            found.append(_Figure("part", (label,), (label,), "", "name", max(shares), low[0], low[1]))
+    return found
+
+
+def _of_steps(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> list[_Figure]:
+    found = []
+    for name, share in (("10th percentile", LOW), ("median", 0.5)):
+        figures = [
+            tuple(figure for one in side if (figure := one.step_figure(share)) is not None)
+            for side in (baseline, candidate)
+        ]
+        found.append(_Figure("step", (name,), (name,), "", "name", 1.0, figures[0], figures[1]))
+    return found
+
+
+def _variation(side: Sequence[Recording]) -> float | None:
+    figures = [figure for one in side if (figure := one.step_figure(LOW)) is not None]
+    return stdev(figures) / fmean(figures) if len(figures) > 1 else None
+
+
+def _timed(figures: Sequence[_Figure], budget: Budget, variation: float | None) -> list[Timed]:
+    """All figures, judged together: so many tests find something now and then."""
+    whys: list[Why] = []
+    for one in figures:
+        rule = budget.rule((*one.names, *one.other_names))
+        noisy = one.what == "step" and variation is not None and variation > MOST_VARIATION
+        few = min(len(one.a), len(one.b)) < LEAST_RECORDINGS
+        why: Why = "ignored" if rule.ignore else "few_recordings" if few else "noise" if noisy else ""
+        whys.append(why)
+    tests = [
+        None if why else statistics.student(_logs(one.a), _logs(one.b))
+        for one, why in zip(figures, whys, strict=True)
+    ]
+    made = [test.p for test in tests if test is not None]
+    adjusted = iter(statistics.adjusted(made))
+    found = []
+    for one, why, test in zip(figures, whys, tests, strict=True):
+        middles = (median(one.a) if one.a else None, median(one.b) if one.b else None)
+        head = (one.what, one.names, one.other_names, one.place, one.basis, one.share, *middles)
+        if test is None:
+            found.append(Timed(*head, status="unjudged", why=why))
+            continue
+        shift = statistics.shift(_logs(one.a), _logs(one.b))
+        least = math.log1p(budget.rule((*one.names, *one.other_names)).minimum_effect or 0)
+        q = next(adjusted)
+        error = test.spread * math.sqrt(1 / len(one.a) + 1 / len(one.b))
+        # Ends are None for so few values that no interval has that level; there are at least four.
+        near = (shift.low if shift.middle > 0 else shift.high) or 0.0
+        beyond = near >= least if shift.middle > 0 else near <= -least
+        changed = q <= budget.alpha and beyond and abs(shift.middle) >= _NOISE * error
+        visible = _visible(test.spread, len(one.a), len(one.b), len(made), least, budget)
+        same: Status = "same" if math.expm1(visible) <= 1 else "unjudged"
+        found.append(
+            Timed(
+                *head,
+                status=("slower" if shift.middle > 0 else "faster") if changed else same,
+                why="" if changed or same == "same" else "noise",
+                shift=math.expm1(shift.middle),
+                low=_grown(shift.low),
+                high=_grown(shift.high),
+                p=test.p,
+                adjusted=q,
+                spread=test.spread,
+                visible=math.expm1(min(visible, 700)),
+            )
+        )
+    order = {"op": 0, "part": 1, "step": 2}
+    return sorted(found, key=lambda one: (order[one.what], -one.share, one.names))
+
+
+def _logs(values: Sequence[float]) -> list[float]:
+    return [math.log(value) for value in values]
+
+
+def _grown(log: float | None) -> float | None:
+    return None if log is None else math.expm1(log)
+
+
+def _visible(spread: float, n: int, m: int, tests: int, least: float, budget: Budget) -> float:
+    """The smallest shift that would have passed all that is asked, in four of five cases."""
+    strict = statistics.visible(spread, n, m, budget.alpha / max(1, tests))
+    return max(
+        strict, least + statistics.visible(spread, n, m, 0.05), _NOISE * spread * math.sqrt(1 / n + 1 / m)
+    )
+
+
+def _judged_share(timed: Sequence[Timed], budget: Budget) -> float | None:
+    """The part of the ops' time, by their low figures, of ops of which enough would have been seen."""
+    weights: Mapping[int, float] = {
+        i: max(one.a_ps or 0, one.b_ps or 0)
+        for i, one in enumerate(timed)
+        if one.what == "op" and one.why != "ignored"
+    }
+    whole = sum(weights.values())
+    if not whole:
+        return None
+    seen = sum(
+        weight
+        for i, weight in weights.items()
+        if timed[i].status in ("slower", "faster") or (timed[i].visible or math.inf) <= budget.can_see
+    )
+    return seen / whole

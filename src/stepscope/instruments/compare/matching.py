@@ -1,0 +1,212 @@
+"""Which things of two recordings are the same: in passes, from what is certain to what is likely.
+
+Names come first, then names without what compilers and frameworks append to them, then what stands between
+the same neighbours in the same scope, then the line of the program. Every match says which pass found it.
+What is left over was added or removed, and has the deepest scope that both sides have.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from stepscope.instruments.compare import names
+
+Basis = Literal[
+    "name",
+    "name_in_other_scope",
+    "no_suffix",
+    "no_numbers",
+    "no_arguments",
+    "no_architecture",
+    "neighbours",
+    "line",
+]
+"""What a match rests on."""
+
+Scope = tuple[str, ...]
+_DEEPEST = 24
+"""Scopes that are looked at, from the innermost outwards."""
+
+
+class Item(NamedTuple):
+    """A thing with a name. Empty text: not known."""
+
+    name: str
+    kind: str
+    """Type of the op; of a kernel the op that launched it."""
+    place: str = "host"
+    """Only things of one place match."""
+    scope: Scope = ()
+    shape: str = ""
+    line: str = ""
+    """File and line of the program that made it."""
+    order: int = 0
+    """When it comes in a step, compared with the others."""
+
+
+class Match(NamedTuple):
+    """Things of both sides that are the same. Several where numbers or types of their names differ, and
+    nothing tells which belongs to which."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    basis: Basis
+
+
+class Matched(NamedTuple):
+    """All items of both sides, each exactly once."""
+
+    matches: list[Match]
+    removed: dict[int, Scope]
+    """Items of A alone, with the deepest scope that both sides have."""
+    added: dict[int, Scope]
+
+
+Key = Callable[[Item], Hashable]
+"""What items have to share; None for an item that this pass leaves out."""
+
+
+def match(a: Sequence[Item], b: Sequence[Item]) -> Matched:
+    """Matches the items of two sides."""
+    found: list[Match] = []
+    left = (_ordered(a), _ordered(b))
+
+    def apply(key_a: Callable[[int], Hashable], key_b: Callable[[int], Hashable], basis: Basis) -> None:
+        nonlocal left
+        new = _paired(left, (key_a, key_b), basis)
+        found.extend(new)
+        gone_a = {i for one in new for i in one.a}
+        gone_b = {i for one in new for i in one.b}
+        left = ([i for i in left[0] if i not in gone_a], [i for i in left[1] if i not in gone_b])
+
+    def by(key: Key, basis: Basis) -> None:
+        apply(lambda i: key(a[i]), lambda i: key(b[i]), basis)
+
+    by(lambda one: (one.place, one.name, one.kind, one.scope), "name")
+    by(lambda one: (one.place, one.name), "name_in_other_scope")
+    for stripped, basis in _STRIPPED:
+        by(lambda one, to=stripped: (one.place, one.kind, to(one.name)), basis)  # type: ignore[misc]
+        by(lambda one, to=stripped: (one.place, to(one.name)), basis)  # type: ignore[misc]
+    between_a, between_b, anchored = _segments(a, b, found)
+    deepest = max((len(one.scope) for one in (*a, *b)), default=0)
+    for up in range(min(deepest, _DEEPEST) + 1):
+        for with_shape, with_place in ((True, True), (False, True), (False, False)):
+
+            def key(one: Item, segment: int, up: int, with_shape: bool, with_place: bool) -> Hashable:
+                if not one.kind or len(one.scope) < up or (with_shape and not one.shape):
+                    return None
+                scope = tuple(map(names.without_suffixes, one.scope[: len(one.scope) - up]))
+                if not scope and not (with_place and one.place in anchored):
+                    return None  # all of a recording is no scope: there the neighbours have to tell
+                return (
+                    *(one.place, scope, one.kind),
+                    one.shape if with_shape else None,
+                    segment if with_place else None,
+                )
+
+            def key_a(i: int, args: tuple[int, bool, bool] = (up, with_shape, with_place)) -> Hashable:
+                return key(a[i], between_a.get(i, 0), *args)
+
+            def key_b(i: int, args: tuple[int, bool, bool] = (up, with_shape, with_place)) -> Hashable:
+                return key(b[i], between_b.get(i, 0), *args)
+
+            apply(key_a, key_b, "neighbours")
+    by(lambda one: (one.place, one.line) if one.line else None, "line")
+    return Matched(found, _homes(left[0], a, b), _homes(left[1], b, a))
+
+
+_STRIPPED: tuple[tuple[Callable[[str], str], Basis], ...] = (
+    (names.without_suffixes, "no_suffix"),
+    (names.without_numbers, "no_numbers"),
+    (names.without_arguments, "no_arguments"),
+    (names.without_architecture, "no_architecture"),
+)
+
+
+def _ordered(items: Sequence[Item]) -> list[int]:
+    return sorted(range(len(items)), key=lambda i: (items[i].place, items[i].order, items[i].name, i))
+
+
+def _paired(
+    left: tuple[list[int], list[int]],
+    keys: tuple[Callable[[int], Hashable], Callable[[int], Hashable]],
+    basis: Basis,
+) -> list[Match]:
+    """What shares a key. As many on both sides are paired in their order, others are one group."""
+    groups: tuple[dict[Hashable, list[int]], dict[Hashable, list[int]]] = (
+        defaultdict(list),
+        defaultdict(list),
+    )
+    for side in (0, 1):
+        for i in left[side]:
+            if (key := keys[side](i)) is not None:
+                groups[side][key].append(i)
+    found = []
+    for key, in_a in groups[0].items():
+        in_b = groups[1].get(key)
+        if not in_b:
+            continue
+        if len(in_a) == len(in_b):
+            found += [Match((i,), (j,), basis) for i, j in zip(in_a, in_b, strict=True)]
+        else:
+            found.append(Match(tuple(in_a), tuple(in_b), basis))
+    return found
+
+
+def _segments(
+    a: Sequence[Item], b: Sequence[Item], found: Iterable[Match]
+) -> tuple[dict[int, int], dict[int, int], set[str]]:
+    """Between which matched items every item of each side comes: the number of those before it that have the
+    same order on both sides. And the places that have such items."""
+    places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    rank_a = {i: rank for rank, i in enumerate(_ordered(a))}
+    rank_b = {i: rank for rank, i in enumerate(_ordered(b))}
+    for one in found:
+        if len(one.a) == len(one.b) == 1:
+            places[a[one.a[0]].place].append((rank_a[one.a[0]], rank_b[one.b[0]]))
+    chains = {place: _in_order(sorted(pairs)) for place, pairs in places.items()}
+    before = []
+    for items, rank, side in ((a, rank_a, 0), (b, rank_b, 1)):
+        starts = {place: [pair[side] for pair in chain] for place, chain in chains.items()}
+        before.append({i: bisect_left(starts.get(one.place, []), rank[i]) for i, one in enumerate(items)})
+    return before[0], before[1], {place for place, chain in chains.items() if chain}
+
+
+def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest chain of pairs, sorted by their first number, in which the second numbers grow, too."""
+    ends: list[int] = []  # indices of pairs: the least second number at which a chain of each length ends
+    seconds: list[int] = []
+    before: list[int | None] = []
+    for i, (_, second) in enumerate(pairs):
+        place = bisect_left(seconds, second)
+        before.append(ends[place - 1] if place else None)
+        if place == len(ends):
+            ends.append(i)
+            seconds.append(second)
+        else:
+            ends[place] = i
+            seconds[place] = second
+    chain = []
+    at = ends[-1] if ends else None
+    while at is not None:
+        chain.append(pairs[at])
+        at = before[at]
+    return chain[::-1]
+
+
+def _homes(left: Iterable[int], mine: Sequence[Item], other: Sequence[Item]) -> dict[int, Scope]:
+    """The deepest scope of each item that is left over which the other side has, too."""
+    known: set[Scope] = set()
+    for one in other:
+        scope = tuple(map(names.without_suffixes, one.scope))
+        known.update(scope[:depth] for depth in range(len(scope) + 1))
+    homes = {}
+    for i in left:
+        scope = mine[i].scope
+        while scope and tuple(map(names.without_suffixes, scope)) not in known:
+            scope = scope[:-1]
+        homes[i] = scope
+    return homes

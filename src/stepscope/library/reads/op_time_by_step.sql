@@ -1,0 +1,52 @@
+-- Time of ops by step
+--
+-- question: How long does each op of a run take in each of its steps?
+-- reads: op_slice, step
+-- notes: Ops that take less than 1 in 5,000 of the time of all ops are left out.
+-- parameters:
+--   run_id | text | run
+--   host_ids | texts | hosts
+--   whole | int | 1: all steps; 0: only those that averages include
+-- columns:
+--   step_id | int | number of the step
+--   place | text | device or host
+--   op | text | name of the op
+--   op_type | text | type of the op, or its name where none is known
+--   slice_count | int | executions in the step
+--   own_ps | ps | their own time in the step
+WITH stepped AS (
+  SELECT s.id AS step_id, o.place, o.op, o.op_type, COUNT(*) AS number, SUM(o.self_ps) AS sum_ps
+  FROM op_slice AS o
+  INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
+  WHERE
+    o.run_id = $run_id
+    AND o.host_id IN $host_ids
+    AND o.place IN ('device', 'host')
+    AND s.dur_ps > 0
+    AND (s.averaged OR $whole = 1)
+  GROUP BY s.id, o.place, o.op, o.op_type
+),
+
+weighed AS (
+  SELECT
+    t.step_id,
+    t.place,
+    t.op,
+    t.op_type,
+    t.number,
+    t.sum_ps,
+    SUM(t.sum_ps) OVER (PARTITION BY t.place, t.op, t.op_type) AS op_ps,
+    SUM(t.sum_ps) OVER () AS all_ps
+  FROM stepped AS t
+)
+
+SELECT
+  w.step_id,
+  w.place,
+  w.op,
+  w.op_type,
+  w.number AS slice_count,
+  CAST(w.sum_ps AS BIGINT) AS own_ps
+FROM weighed AS w
+WHERE CAST(w.op_ps AS DOUBLE) * 5000.0 >= CAST(w.all_ps AS DOUBLE)
+ORDER BY w.step_id NULLS LAST, w.place NULLS LAST, w.op NULLS LAST, w.op_type NULLS LAST

@@ -1,0 +1,36 @@
+-- Ops within steps
+--
+-- question: How long and how often does each op of a run take within its steps?
+-- reads: op_slice, step
+-- notes: An op belongs to the step in which it starts. Ops on devices and processors; launches do not count.
+-- parameters:
+--   run_id | text | run
+--   host_ids | texts | hosts
+--   whole | int | 1: all steps; 0: only those that averages include
+-- columns:
+--   place | text | device or host
+--   op | text | name of the op
+--   op_type | text | type of the op, or its name where none is known
+--   class | text | compute, copy, collective, compile, python or wait
+--   slice_count | int | executions
+--   own_ps | ps | their own time
+--   offset_ps | ps | earliest start, from the start of its step
+SELECT
+  o.place,
+  o.op,
+  o.op_type,
+  o.class,
+  COUNT(*) AS slice_count,
+  CAST(SUM(o.self_ps) AS BIGINT) AS own_ps,
+  MIN(o.ts_ps - s.ts_ps) AS offset_ps
+FROM op_slice AS o
+INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
+WHERE
+  o.run_id = $run_id
+  AND o.host_id IN $host_ids
+  AND o.place IN ('device', 'host')
+  AND s.dur_ps > 0
+  AND (s.averaged OR $whole = 1)
+GROUP BY o.place, o.op, o.op_type, o.class
+ORDER BY
+  own_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.op_type NULLS LAST, o.class NULLS LAST

@@ -1,0 +1,29 @@
+-- Ops of a whole recording
+--
+-- question: How long and how often does each op of a run take, steps or not?
+-- reads: op_slice
+-- notes: Ops on devices and processors; launches do not count.
+-- parameters:
+--   run_id | text | run
+--   host_ids | texts | hosts
+-- columns:
+--   place | text | device or host
+--   op | text | name of the op
+--   op_type | text | type of the op, or its name where none is known
+--   class | text | compute, copy, collective, compile, python or wait
+--   slice_count | int | executions
+--   own_ps | ps | their own time
+--   offset_ps | ps | earliest start, from the capture's origin
+SELECT
+  o.place,
+  o.op,
+  o.op_type,
+  o.class,
+  COUNT(*) AS slice_count,
+  CAST(SUM(o.self_ps) AS BIGINT) AS own_ps,
+  MIN(o.ts_ps) AS offset_ps
+FROM op_slice AS o
+WHERE o.run_id = $run_id AND o.host_id IN $host_ids AND o.place IN ('device', 'host')
+GROUP BY o.place, o.op, o.op_type, o.class
+ORDER BY
+  own_ps DESC NULLS LAST, o.place NULLS LAST, o.op NULLS LAST, o.op_type NULLS LAST, o.class NULLS LAST

@@ -1,0 +1,37 @@
+-- Executions and copies by step
+--
+-- question: How many ops, kernels and copies does each step of a run execute?
+-- reads: op_slice, slice, step
+-- notes: Bytes as in the analysis transfers: where the copies tell them. Steps without ops have no row.
+-- parameters:
+--   run_id | text | run
+--   host_ids | texts | hosts
+--   whole | int | 1: all steps; 0: only those that averages include
+-- columns:
+--   step_id | int | number of the step
+--   op_count | int | ops on devices and processors, without waits
+--   kernel_count | int | ops on devices but copies
+--   copy_count | int | copies
+--   told_bytes | bytes | their bytes; NULL where no copy tells any
+SELECT
+  s.id AS step_id,
+  COUNT(CASE WHEN o.class <> 'wait' THEN 1 END) AS op_count,
+  COUNT(CASE WHEN o.place = 'device' AND o.class NOT IN ('copy', 'wait') THEN 1 END) AS kernel_count,
+  COUNT(CASE WHEN o.class = 'copy' THEN 1 END) AS copy_count,
+  CAST(FLOOR(SUM(
+    CASE WHEN o.class = 'copy' AND c.args_json IS NOT NULL THEN COALESCE(
+      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(c.args_json, '$.bytes'), '') AS DOUBLE),
+      TRY_CAST(NULLIF(JSON_EXTRACT_STRING(c.args_json, '$.size'), '') AS DOUBLE)
+    ) END
+  )) AS BIGINT) AS told_bytes
+FROM op_slice AS o
+INNER JOIN step AS s ON s.source_id = o.source_id AND s.step = o.step
+INNER JOIN slice AS c ON c.id = o.slice_id
+WHERE
+  o.run_id = $run_id
+  AND o.host_id IN $host_ids
+  AND o.place IN ('device', 'host')
+  AND s.dur_ps > 0
+  AND (s.averaged OR $whole = 1)
+GROUP BY s.id
+ORDER BY step_id NULLS LAST

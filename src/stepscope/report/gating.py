@@ -1,0 +1,462 @@
+"""What a gate found as a report: the verdict and why, then limits, ops, steps and recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope import units
+from stepscope.report.bases import BASES, called
+from stepscope.report.parts import Column, Report, Section, Table
+
+if TYPE_CHECKING:
+    from stepscope.instruments.compare.budgets import Kept
+    from stepscope.instruments.compare.gate import Judged, Timed
+    from stepscope.instruments.compare.history import History
+    from stepscope.instruments.compare.recordings import Recording
+
+FIGURES = {
+    "ops_per_step": "ops in a step",
+    "kernels_per_step": "kernels in a step",
+    "copies_per_step": "copies in a step",
+    "copied_bytes_per_step": "bytes copied in a step",
+    "recompilations": "recompilations",
+    "memory_peak_bytes": "peak of memory",
+    "float_ops_per_step": "floating point operations in a step",
+    "graph_nodes": "nodes of graphs",
+}
+VERDICTS = {
+    "regression": "A regression",
+    "no_regression": "No regression",
+    "unknown": "No verdict",
+}
+_WHYS = {
+    "few_recordings": "fewer than 4 recordings of each side have it",
+    "few_steps": "too few steps",
+    "noise": "recordings of one side differ too much",
+    "ignored": "the budget leaves it out",
+    "one_side": "only one side has it",
+}
+_NAMED = 3
+
+
+def build(judged: Judged, history: History | None = None) -> Report:
+    """The report of a comparison."""
+    sections = [
+        _limits(judged),
+        _times(judged),
+        _steps(judged),
+        _alone(judged),
+        _recordings(judged.baseline, judged.candidate),
+    ]
+    if history is not None:
+        sections.insert(4, history_section(history))
+    kept = tuple(one for one in sections if one.answer or (one.table is not None and one.table.rows))
+    return Report(
+        f"{_how_many(judged.baseline)} of the baseline, {_how_many(judged.candidate)} of the candidate",
+        tuple(_headline(judged)),
+        kept,
+        document={"verdict": judged.verdict, "reasons": list(judged.reasons), "checks": checks(judged)},
+    )
+
+
+def _how_many(side: Sequence[Recording]) -> str:
+    return units.count(len(side), "recording")
+
+
+def _headline(judged: Judged) -> list[str]:
+    told = [f"{VERDICTS[judged.verdict]}: {_because(judged)}."]
+    if judged.verdict == "regression" and judged.reasons:
+        told.append(f"There may be more: {_reasons(judged)}.")
+    return told
+
+
+def _because(judged: Judged) -> str:
+    if judged.verdict == "unknown":
+        return _reasons(judged)
+    if judged.verdict == "regression":
+        parts = [_exceeded(one) for one in judged.exceeded]
+        slower = judged.slower
+        parts += [_slower(one) for one in slower[:_NAMED]]
+        if len(slower) > _NAMED:
+            parts.append(f"{units.count(len(slower) - _NAMED, 'other')} slower")
+        return "; ".join(parts)
+    parts = []
+    if judged.limits:
+        kept = sum(one.status == "kept" for one in judged.limits)
+        parts.append(f"{units.count(kept, 'limit')} kept")
+    seen = [one.visible for one in judged.timed if one.what == "op" and one.status == "same" and one.visible]
+    if judged.judged_share is not None:
+        share = units.show(judged.judged_share, "ratio")
+        limit = units.show(judged.budget.can_see, "ratio")
+        parts.append(f"an increase of {limit} would have been seen in ops that take {share} of the ops' time")
+    elif seen:
+        parts.append(f"an increase of {units.show(min(seen), 'ratio')} would have been seen")
+    return "; ".join(parts) or "nothing changed"
+
+
+def _reasons(judged: Judged) -> str:
+    sides = (("the baseline", judged.baseline), ("the candidate", judged.candidate))
+    numbers = f"{_how_many(judged.baseline)} against {_how_many(judged.candidate)}"
+    told = []
+    for reason in judged.reasons:
+        if reason == "few_recordings":
+            told.append(
+                f"time is judged from 4 recordings of each side on, and there are {numbers}; how much"
+                " recordings of one program differ is not known"
+            )
+        elif reason == "no_steps":
+            without = [name for name, side in sides if all(not one.steps for one in side)]
+            told.append(f"the recordings of {' and of '.join(without)} have no steps")
+        elif reason == "few_steps":
+            told.append("fewer than 4 recordings of a side have 10 steps or more")
+        elif reason == "different_programs":
+            shares = [units.show(share, "ratio") for share in judged.matched if share is not None]
+            told.append(
+                "the sides look like different programs, for ops that take"
+                f" {' and '.join(shares)} of the time are on both"
+            )
+        elif reason == "noise":
+            share = units.show(judged.judged_share or 0.0, "ratio")
+            limit = units.show(judged.budget.can_see, "ratio")
+            told.append(
+                f"recordings of one side differ so much that an increase of {limit} would have been seen only"
+                f" in ops that take {share} of the ops' time; record more, or on a machine with less to do"
+            )
+        elif reason == "unclear":
+            unclear = [FIGURES[one.name] for one in judged.limits if one.status == "unclear"]
+            told.append(f"recordings of one side differ in {', '.join(unclear)}")
+        elif reason == "missing":
+            lacking = ", ".join(FIGURES[name] for name in judged.missing)
+            told.append(f"the candidate's recordings do not tell their {lacking}")
+        else:
+            told.append("the recordings have nothing that can be compared")
+    return "; ".join(told)
+
+
+def _exceeded(one: Kept) -> str:
+    most = units.show(_whole(one.candidate[1]), _unit(one.unit))
+    return f"{FIGURES[one.name]} {most}, allowed {units.show(_whole(one.allowed), _unit(one.unit))}"
+
+
+def _slower(one: Timed) -> str:
+    name = {"op": called(one.names), "part": f"the part {one.names[0]}", "step": f"the step's {one.names[0]}"}
+    return f"{name[one.what]} {_change(one.shift)}{_interval(one)}"
+
+
+def _interval(one: Timed) -> str:
+    if one.low is None or one.high is None:
+        return ""
+    return f" ({_change(one.low)} to {_change(one.high)})"
+
+
+def _change(share: float | None) -> str:
+    if share is None:
+        return units.NOTHING
+    return f"{'-' if share < 0 else '+'}{units.show(abs(share), 'ratio')}"
+
+
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else value
+
+
+def _unit(unit: str) -> Any:
+    return unit
+
+
+def _limits(judged: Judged) -> Section:
+    columns = (
+        Column("figure", "text", "Figure", "what is counted"),
+        Column("baseline", "text", "Baseline", "least and most of the recordings of the baseline"),
+        Column("candidate", "text", "Candidate", "least and most of the recordings of the candidate"),
+        Column("allowed", "text", "Allowed", "most that keeps the limit"),
+        Column(
+            "status", "text", "Limit", "kept, exceeded, unclear (recordings of one side differ) or not judged"
+        ),
+    )
+    rows = tuple(
+        (
+            FIGURES[one.name],
+            None if one.baseline is None else _span(one.baseline, one.unit),
+            _span(one.candidate, one.unit),
+            units.show(_whole(one.allowed), _unit(one.unit)),
+            "not judged" if one.status == "unjudged" else one.status,
+        )
+        for one in judged.limits
+    )
+    answer = []
+    if judged.limits:
+        over = sum(one.status == "exceeded" for one in judged.limits)
+        answer.append(
+            f"{units.count(over, 'limit')} of {len(rows)} exceeded." if over else "No limit is exceeded."
+        )
+    if any(one.status == "unjudged" for one in judged.limits):
+        answer.append("The peak of memory is judged from 4 recordings of the baseline on.")
+    return Section(
+        "check_limits",
+        "Limits",
+        "Do counts and sizes, which have no noise, keep their limits?",
+        tuple(answer),
+        Table(columns, rows, len(rows)),
+    )
+
+
+def _span(values: tuple[float, float], unit: str) -> str:
+    low, high = (units.show(_whole(value), _unit(unit)) for value in values)
+    return low if low == high else f"{low} to {high}"
+
+
+_TIMES = (
+    Column("name", "text", "Op or part", "name in the baseline"),
+    Column("share", "ratio", "Share", "of the time of all ops, or of the step: the larger one of both sides"),
+    Column("shift", "text", "Change", "shift from the baseline's recordings to the candidate's"),
+    Column("status", "text", "Verdict", "slower, faster, same, or not judged"),
+    Column("visible", "text", "Visible", "smallest increase that would have been seen in four of five cases"),
+    Column("interval", "text", "95 % interval", "of the shift"),
+    Column("a", "ps", "Baseline", "median over recordings of the 10th percentile of its time in a step"),
+    Column("b", "ps", "Candidate", "the same of the candidate"),
+    Column("adjusted", "float", "p", "by Student's t over recordings, adjusted for the number of tests"),
+    Column("why", "text", "Because", "why it is not judged"),
+    Column("matched", "text", "Matched by", "why it is the same on both sides"),
+)
+
+
+def _time_row(one: Timed) -> tuple[Any, ...]:
+    name = called(one.names) if one.what == "op" else one.names[0]
+    if one.other_names != one.names and one.other_names:
+        name = f"{name}, now {called(one.other_names)}"
+    return (
+        name,
+        one.share,
+        None if one.shift is None else _change(one.shift),
+        one.status if one.status != "unjudged" else "not judged",
+        None if one.visible is None else _visible(one.visible),
+        None if one.low is None or one.high is None else f"{_change(one.low)} to {_change(one.high)}",
+        None if one.a_ps is None else round(one.a_ps),
+        None if one.b_ps is None else round(one.b_ps),
+        one.adjusted,
+        _WHYS[one.why] if one.why else None,
+        BASES[one.basis],
+    )
+
+
+def _visible(share: float) -> str:
+    return f"+{units.show(share, 'ratio')}" if share <= 10 else "more than 10 times"
+
+
+def _times(judged: Judged) -> Section:
+    mine = [one for one in judged.timed if one.what != "step"]
+    order = {"slower": 0, "faster": 1, "same": 2, "unjudged": 3}
+    mine.sort(key=lambda one: order[one.status])
+    answer = []
+    if mine:
+        counts = [(status, sum(one.status == status for one in mine)) for status in order]
+        told = [f"{number} {'not judged' if status == 'unjudged' else status}" for status, number in counts]
+        least = units.show(judged.budget.least_share, "ratio")
+        answer.append(f"Of what takes at least {least}: {', '.join(told)}.")
+    rows = tuple(map(_time_row, mine))
+    return Section(
+        "check_times",
+        "Ops and parts",
+        "Which ops and parts of a step take longer, by more than recordings of one program differ?",
+        tuple(answer),
+        Table(_TIMES, rows, len(rows)),
+    )
+
+
+def _steps(judged: Judged) -> Section:
+    from stepscope.instruments.compare.gate import MOST_VARIATION
+
+    mine = [one for one in judged.timed if one.what == "step"]
+    answer = []
+    if mine and judged.variation is not None and judged.variation > MOST_VARIATION:
+        answer.append(
+            f"Whole steps are not judged: those of the baseline vary by"
+            f" {units.show(judged.variation, 'ratio')} from recording to recording, more than"
+            f" {units.show(MOST_VARIATION, 'ratio')}. Ops are steadier."
+        )
+    rows = tuple(map(_time_row, mine))
+    columns = (Column("name", "text", "Of steps", "figure"), *_TIMES[1:])
+    return Section(
+        "check_steps", "Steps", "Are whole steps longer?", tuple(answer), Table(columns, rows, len(rows))
+    )
+
+
+def _alone(judged: Judged) -> Section:
+    columns = (
+        Column("name", "text", "Op", "name"),
+        Column("side", "text", "In", "side that has it"),
+        Column("share", "ratio", "Share", "of that side's time of ops"),
+    )
+    both = [(name, "candidate only", share) for name, share in judged.added]
+    both += [(name, "baseline only", share) for name, share in judged.removed]
+    both.sort(key=lambda row: (-row[2], row[0]))
+    answer = []
+    if both:
+        answer.append(
+            f"{len(judged.added)} only in the candidate, {len(judged.removed)} only in the baseline."
+        )
+    rows = tuple(both[:50])
+    return Section(
+        "check_alone",
+        "On one side only",
+        "Which ops have no counterpart?",
+        tuple(answer),
+        Table(columns, rows, len(both)),
+    )
+
+
+def _recordings(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> Section:
+    columns = (
+        Column("side", "text", "Side", "baseline or candidate"),
+        Column("name", "text", "Recording", "run"),
+        Column("path", "text", "Path", "as given"),
+        Column("steps", "int", "Steps", "steps that are judged"),
+        Column("low_ps", "ps", "10th percentile", "of the durations of its steps"),
+        Column("median_ps", "ps", "Median", "of the durations of its steps"),
+    )
+    rows = tuple(
+        (side, one.name, one.path, one.steps, _rounded(one.step_figure(0.1)), _rounded(one.step_figure(0.5)))
+        for side, recordings in (("baseline", baseline), ("candidate", candidate))
+        for one in recordings
+    )
+    return Section(
+        "check_recordings", "Recordings", "What was compared?", table=Table(columns, rows, len(rows))
+    )
+
+
+def _rounded(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def history_section(history: History) -> Section:
+    """What changed over many recordings."""
+    from stepscope.instruments.compare.history import LEAST_RECORDINGS
+
+    columns = (
+        Column("figure", "text", "Figure", "what changed"),
+        Column("since", "text", "Since", "first recording with the new value"),
+        Column("since_unix_ns", "unix_ns", "Recorded", "when it was made"),
+        Column("before", "text", "Before", "median up to there"),
+        Column("after", "text", "After", "median from there on"),
+        Column("change", "text", "Change", "after against before"),
+        Column("p", "float", "p", "probability of such a change by chance, with all that was tried"),
+    )
+    rows = []
+    for one in history.changes:
+        at = history.recordings[one.at]
+        rows.append(
+            (
+                FIGURES.get(one.figure, one.figure),
+                at.name,
+                at.origin_unix_ns,
+                units.show(_whole(round(one.before, 6)), _unit(one.unit)),
+                units.show(_whole(round(one.after, 6)), _unit(one.unit)),
+                _change(one.after / one.before - 1),
+                one.p,
+            )
+        )
+    number = len(history.recordings)
+    answer: tuple[str, ...]
+    if number < LEAST_RECORDINGS:
+        answer = (f"{units.count(number, 'recording')}: changes are looked for from {LEAST_RECORDINGS} on.",)
+    elif rows:
+        answer = (f"{units.count(len(rows), 'change')} in {number} recordings.",)
+    else:
+        answer = (f"No figure of {history.figures} changed over {number} recordings.",)
+    if history.left_out:
+        older = units.count(history.left_out, "older recording")
+        answer = (*answer, f"{older} {units.agree(history.left_out, 'is', 'are')} left out.")
+    return Section(
+        "check_history",
+        "History",
+        "When did a figure change?",
+        answer,
+        Table(columns, tuple(rows), len(rows)),
+    )
+
+
+def of_history(history: History) -> Report:
+    """The report of a history alone."""
+    section = history_section(history)
+    verdict = "unknown" if not _enough(history) else "changes" if history.changes else "no_changes"
+    return Report(
+        f"{_how_many(history.recordings)} in their order",
+        section.answer,
+        (section, _recordings((), ()) if not history.recordings else _listed(history)),
+        document={"verdict": verdict},
+    )
+
+
+def _enough(history: History) -> bool:
+    from stepscope.instruments.compare.history import LEAST_RECORDINGS
+
+    return len(history.recordings) >= LEAST_RECORDINGS
+
+
+def _listed(history: History) -> Section:
+    section = _recordings(history.recordings, ())
+    assert section.table is not None
+    columns = section.table.columns[1:]
+    rows = tuple(row[1:] for row in section.table.rows)
+    return Section(section.name, section.title, section.question, table=Table(columns, rows, len(rows)))
+
+
+def checks(judged: Judged) -> list[dict[str, Any]]:
+    """Each thing that was checked, for programs and for JUnit: group, name, status and why. Raw values."""
+    found: list[dict[str, Any]] = []
+    for limit in judged.limits:
+        found.append(
+            {
+                "group": "limits",
+                "name": limit.name,
+                "status": {"kept": "passed", "exceeded": "failed"}.get(limit.status, "skipped"),
+                "message": f"{FIGURES[limit.name]}: {_span(limit.candidate, limit.unit)}, allowed"
+                f" {units.show(_whole(limit.allowed), _unit(limit.unit))}",
+                "baseline": None if limit.baseline is None else list(limit.baseline),
+                "candidate": list(limit.candidate),
+                "allowed": limit.allowed,
+            }
+        )
+    for name in judged.missing:
+        found.append(
+            {
+                "group": "limits",
+                "name": name,
+                "status": "skipped",
+                "message": f"the candidate's recordings do not tell their {FIGURES[name]}",
+            }
+        )
+    for one in judged.timed:
+        status = {"slower": "failed", "unjudged": "skipped"}.get(one.status, "passed")
+        if one.status == "unjudged":
+            message = f"not judged: {_WHYS[one.why]}"
+        else:
+            message = f"{one.status}: {_change(one.shift)}{_interval(one)}"
+            if one.status == "same" and one.visible is not None:
+                message += f"; smallest visible increase {_visible(one.visible)}"
+        found.append(
+            {
+                "group": {"op": "ops", "part": "parts", "step": "steps"}[one.what],
+                "name": called(one.names or one.other_names),
+                "status": status,
+                "message": message,
+                "names": list(one.names),
+                "other_names": list(one.other_names),
+                "matched_by": one.basis,
+                "share": one.share,
+                "baseline_ps": one.a_ps,
+                "candidate_ps": one.b_ps,
+                "shift": one.shift,
+                "low": one.low,
+                "high": one.high,
+                "p": one.p,
+                "adjusted_p": one.adjusted,
+                "visible": one.visible,
+            }
+        )
+    if judged.reasons:
+        found.append(
+            {"group": "verdict", "name": "verdict", "status": "skipped", "message": _reasons(judged)}
+        )
+    return found
