@@ -21,7 +21,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz versions web docs clean
+.PHONY: help setup demo test lint test-rust test-python contradictions bench gate fuzz versions web docs clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -53,6 +53,9 @@ contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another,
 
 bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
 	$(BIN)/python benchmarks/run.py $(BENCH)
+
+gate: $(STAMPS)/package $(STAMPS)/test ## how often `stepscope check` is wrong, on 32 recordings made now (a quarter of an hour)
+	$(BIN)/python benchmarks/gate.py $(GATE)
 
 fuzz: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/fuzz ## every fuzz target for FUZZ_SECONDS each (600)
 	$(RUST) $(BIN)/python tests/fuzz/run.py --seconds $(or $(FUZZ_SECONDS),600)

@@ -28,6 +28,16 @@ ERRORS: dict[str, Message] = {
         "Follow the line that begins with “to do”. A recording needs no tracing: `stepscope record` starts "
         "the program itself.",
     ),
+    "budget": Message(
+        "A budget cannot be read",
+        "`stepscope check --budget FILE` reads limits from TOML or JSON. `[limits]` has values of figures: "
+        'the most that it may be (120, "2 GiB"), how much it may grow ("+3", "+1 %"), or false for no limit. '
+        "Figures are ops_per_step, kernels_per_step, copies_per_step, copied_bytes_per_step, recompilations, "
+        "memory_peak_bytes, float_ops_per_step and graph_nodes. `[time]` has shares from 0 to 1: "
+        "minimum_effect, alpha, least_share, can_see and judged_share. "
+        '`[op."dense*/MatMul"]` has minimum_effect or ignore for ops of such names.',
+        "Mend the name or value that the message names. The guide on checks in CI has a whole file.",
+    ),
     "cannot-write": Message(
         "The file could not be written",
         "The system refused: the disk is full, the folder may not be written, or a device failed. "

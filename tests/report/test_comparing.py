@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments import comparing
-from stepscope.instruments.comparing import Measured
+from stepscope.instruments.compare import sides
+from stepscope.instruments.compare.matching import Item
+from stepscope.instruments.compare.measured import Measured
+from stepscope.instruments.compare.ops import Op
 from stepscope.report.comparing import build
 from stepscope.session import trace
 from tests.corpus import SAMPLES
@@ -76,7 +78,8 @@ def test_the_same_recording_twice_has_no_difference() -> None:
     told = printed(A, A)
     for section in told["sections"][1:]:
         assert {row["change"] for row in section["table"]["rows"]} == {0}
-        assert {row["matched"] for row in section["table"]["rows"]} == {"both"}
+        for row in section["table"]["rows"]:
+            assert row.get("matched", "both") in ("both", "name", "as they are")
 
 
 def test_one_side_is_refused() -> None:
@@ -87,8 +90,12 @@ def test_one_side_is_refused() -> None:
 
 
 def test_recordings_without_steps_are_compared_whole() -> None:
-    report = build(Measured("x", 0, 0, 0, ops={"MatMul": 5}), Measured("y", 4, 7, 7, ops={"MatMul": 3}))
+    a, b = ((Op(Item("d/MatMul", "MatMul", scope=("d",)), "compute", 2, ps),) for ps in (5, 3))
+    report = build(Measured("x", 0, 0, 0, ops=a), Measured("y", 4, 7, 7, ops=b))
     assert "Steps are not known of x" in report.headline[0]
+    (names,) = [one for one in report.sections if one.name == "compared_names"]
+    assert names.table is not None
+    assert names.table.rows == (("d/MatMul", 5, 3, -2, 2, 2, "name", None, "host"),)
     (ops,) = [one for one in report.sections if one.name == "compared_ops"]
     assert ops.table is not None
     assert ops.table.rows == (("MatMul", 5, 3, -2, "both"),)
@@ -96,5 +103,58 @@ def test_recordings_without_steps_are_compared_whole() -> None:
 
 def test_hosts_with_steps_come_first() -> None:
     with trace.open(A, B, cache=False) as opened:
-        names = [side.name for side in comparing.sides(opened.query)]
+        names = [side.name for side in sides.each(opened.query)]
     assert len(names) == len(set(names)) == 2
+
+
+def test_parts_add_up_to_the_difference_of_the_steps() -> None:
+    """Exactly, picosecond by picosecond; and the rows of ops to the difference of their sums."""
+    told = printed(A, B)
+    rows = {one["name"]: one["table"]["rows"] for one in told["sections"] if one["table"]}
+    steps = rows["compared_steps"]
+    assert sum(row["change"] for row in rows["compared_parts"]) == steps[1]["mean_ps"] - steps[0]["mean_ps"]
+    for side in ("a", "b"):
+        ops = sum(row[side] or 0 for row in rows["compared_names"])
+        assert sum(row[side] for row in rows["compared_scopes"]) == ops
+        with_ops = ask(
+            A if side == "a" else B,
+            "SELECT SUM(o.self_ps) FROM op_slice AS o JOIN step AS s ON s.source_id = o.source_id"
+            " AND s.step = o.step WHERE s.averaged AND o.place IN ('device', 'host')",
+        )[0][0]
+        number = steps[0 if side == "a" else 1]["steps"]
+        assert ops == with_ops // number
+    assert all(row["matched"] for row in rows["compared_names"])
+
+
+def test_what_a_fusion_replaced_is_under_their_scope() -> None:
+    def op(name: str, kind: str, ps: int) -> Op:
+        return Op(Item(name, kind, scope=tuple(name.split("/")[:-1])), "compute", 1, ps)
+
+    a = (op("net/block/MatMul", "MatMul", 5), op("net/block/BiasAdd", "BiasAdd", 3))
+    b = (op("net/block/Fused", "_FusedMatMul", 6),)
+    report = build(Measured("x", 1, 9, 9, ops=a), Measured("y", 1, 8, 8, ops=b))
+    (alone,) = [one for one in report.sections if one.name == "compared_alone"]
+    assert alone.table is not None
+    (row,) = alone.table.rows
+    assert row[:5] == ("net/block", 2, 8, 1, 6)
+
+
+def test_runs_of_one_path_are_chosen_by_name(tmp_path: Path) -> None:
+    """A folder with three runs of which two are called alike."""
+    for name in ("old/train", "new/train", "other"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "vm.xplane.pb.gz").write_bytes((A if name == "other" else B).read_bytes())
+    base = [sys.executable, "-m", "stepscope", "diff", str(tmp_path), "--no-cache", "--format", "json"]
+    with trace.open(tmp_path, cache=False) as opened:
+        runs = [side.run_id for side in sides.runs(opened.query)]
+    assert len(set(runs)) == 3
+    wrong = subprocess.run(base, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "two sides" in wrong.stderr
+    done = subprocess.run([*base, "--a", runs[0], "--b", runs[1]], capture_output=True, check=True)
+    assert json.loads(done.stdout)["title"] == f"{runs[0]} (A) and {runs[1]} (B)"
+    wrong = subprocess.run(
+        [*base, "--a", "none", "--b", runs[1]], capture_output=True, text=True, check=False
+    )
+    assert wrong.returncode == 2
+    assert "There is no run or host none" in wrong.stderr

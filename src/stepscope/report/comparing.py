@@ -173,7 +173,7 @@ def _ops(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section
     if rest := rows[_MOST_ROWS:]:
         name = f"({units.count(len(rest), 'op')} with smaller changes)"
         sums = [sum(row[i] or 0 for row in rest) for i in (1, 2, 3, 4, 5)]
-        shown.append((name, *sums, "", None, ""))
+        shown.append((name, *sums, "as they are", None, None))
     return Section(
         *("compared_names", "Ops", f"Which ops take more or less of {whole}?", tuple(answer)),
         Table(columns, tuple(shown), len(shown)),
