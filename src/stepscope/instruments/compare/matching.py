@@ -61,7 +61,7 @@ class Matched(NamedTuple):
 
     matches: list[Match]
     removed: dict[int, Scope]
-    """Items of A alone, with the deepest scope that both sides have."""
+    """Items that only A has, with the deepest scope that both sides have."""
     added: dict[int, Scope]
 
 
@@ -100,7 +100,7 @@ def match(a: Sequence[Item], b: Sequence[Item]) -> Matched:
                     return None
                 scope = tuple(map(names.without_suffixes, one.scope[: len(one.scope) - up]))
                 if not scope and not (with_place and one.place in anchored):
-                    return None  # all of a recording is no scope: there the neighbours have to tell
+                    return None  # without a scope, the neighbours have to tell
                 return (
                     *(one.place, scope, one.kind),
                     one.shape if with_shape else None,
