@@ -311,8 +311,7 @@ def test_a_real_layer_that_grew_is_found_and_named() -> None:
         found += any("hidden2" in name for name in slower)
         named += slower
     assert found >= 0.9 * 80
-    # One op of unchanged shapes takes 5 % more in the 12 + 12 recordings, too (p = 0.003, the least of 11 ops
-    # that should not differ); why is not known.
+    # One op of unchanged shapes takes 5 % more in the 12 + 12 recordings, too (p = 0.003, not yet adjusted
+    # for the 11 ops); why is not known.
     others = [name for name in named if not depends(name)]
-    assert set(others) <= {"gradient_tape/sequential_1/hidden1_1/MatMul/MatMul"} or len(others) < 0.1 * 80
-    assert len(others) < 0.1 * len(named)
+    assert len(others) < 0.1 * 80
