@@ -101,6 +101,12 @@ ERRORS: dict[str, Message] = {
         "The extension of the file name decides the format, and stdout has none.",
         "Pass --to with one of the text formats, such as --to csv.",
     ),
+    "no-grpc": Message(
+        "Asking profiler servers needs another package",
+        "Profiler servers of TensorFlow and JAX speak gRPC, which the extra `grpc` brings; everything "
+        "else works without it.",
+        "pip install 'stepscope[grpc]'",
+    ),
     "no-server": Message(
         "The page needs two more packages",
         "`stepscope serve` answers a browser with Starlette and uvicorn, which a plain installation leaves "
@@ -159,6 +165,46 @@ ERRORS: dict[str, Message] = {
         "The port cannot be used",
         "Another program listens on it, or the system reserves it. Often it is another `stepscope serve`.",
         "Choose another --port, or leave it out to get a free one.",
+    ),
+    "profiler-empty": Message(
+        "A profile is empty",
+        "A profiler server answered that nothing was recorded: the program did nothing that is traced in "
+        "that time, or its profiler records other devices.",
+        "Record for longer than a step takes, while the program works: `stepscope capture HOST:PORT --for"
+        " 10s`.",
+    ),
+    "profiler-late": Message(
+        "A profiler server did not answer in time",
+        "The time of the recording and of `--timeout` passed without a reply. The request was withdrawn; "
+        "other hosts are not affected.",
+        "Raise `--timeout`, or record for less time. A program that computes on all cores answers late.",
+    ),
+    "profiler-odd": Message(
+        "A profiler server answered something else",
+        "The reply is no profile, or larger than 1 GiB. The port may belong to another service, or an old"
+        " framework sends files of its own tools.",
+        "Check the port. Record for less time where the reply is too large; update the framework where it"
+        " is old.",
+    ),
+    "profiler-refused": Message(
+        "A profiler server refused",
+        "A process records one profile at a time: another capture, TensorBoard or `stepscope record` may "
+        "be at work. Or the port belongs to another gRPC service.",
+        "Wait and try again, and check the port.",
+    ),
+    "profiler-saved-elsewhere": Message(
+        "A profile is on the disk of its host",
+        "Older profiler servers do not send the profile: they save it in the folder that the request "
+        "names, on their own disk. The reply was received, but the file is not to be seen here.",
+        "Copy the file that the message names, or give `--out` a folder that both machines see, or update"
+        " TensorFlow or JAX.",
+    ),
+    "profiler-unreachable": Message(
+        "A profiler server cannot be reached",
+        "No connection came about within 5 s, or it broke: nothing listens there, a firewall is in "
+        "between, or the program has ended.",
+        "Check host and port, and that the program calls `tf.profiler.experimental.server.start(PORT)` or"
+        " `jax.profiler.start_server(PORT)`.",
     ),
     "query": Message(
         "The engine refused the SQL",

@@ -1,0 +1,22 @@
+"""A JAX program with a profiler server: trains until its standard input ends. Argument: the port."""
+
+import sys
+import threading
+
+import jax
+import jax.numpy as jnp
+
+jax.profiler.start_server(int(sys.argv[1]))
+over = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+
+step = jax.jit(lambda values: (values @ values).sum())
+values = jnp.ones((64, 64))
+number = 0
+while not over.is_set():
+    with jax.profiler.StepTraceAnnotation("train", step_num=number):
+        step(values).block_until_ready()
+    number += 1
+    if number == 3:
+        print("ready", flush=True)
+    over.wait(0.005)
