@@ -123,6 +123,14 @@ TESTS = {
         "tests/web/test_scripts.py::test_timeline_with_search_slices_and_a_range",
         "tests/web/test_scripts.py::test_report",
     ],
+    "`stepscope mcp` opens only paths under the folders": [
+        "tests/agents/test_tools.py::test_paths_outside_the_roots_are_refused",
+        "tests/agents/test_tools.py::test_a_link_in_a_folder_is_not_followed_out",
+    ],
+    "It has no tool that writes": [
+        "tests/agents/test_protocol.py::test_the_list_of_tools_and_resources",
+        "tests/agents/test_protocol.py::test_what_is_refused",
+    ],
     "SQL of the page runs in a process of its own": [
         "tests/server/test_escapes.py::test_no_sql_reaches_out",
         "tests/server/test_escapes.py::test_files_of_a_lake_are_read_and_never_written",

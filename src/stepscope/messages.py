@@ -62,6 +62,12 @@ ERRORS: dict[str, Message] = {
         "The message says what. Nothing was written.",
         "Follow the line that begins with “to do”.",
     ),
+    "handle-unknown": Message(
+        "No recording of this handle is open",
+        "Tools for agents take the handle that `open` gave. Four recordings are kept open; opening "
+        "another one closes that which was not asked for longest.",
+        "Call `open` with the same paths again.",
+    ),
     "lake": Message(
         "A lake or the cache cannot be used",
         "A lake is a folder of Parquet files with a manifest for each source. It could not be read or "
@@ -106,6 +112,12 @@ ERRORS: dict[str, Message] = {
         "Profiler servers of TensorFlow and JAX speak gRPC, which the extra `grpc` brings; everything "
         "else works without it.",
         "pip install 'stepscope[grpc]'",
+    ),
+    "no-mcp": Message(
+        "Answering agents needs another package",
+        "`stepscope mcp` speaks the Model Context Protocol with the official SDK, which the extra `mcp` "
+        "brings; everything else works without it.",
+        "pip install 'stepscope[mcp]'",
     ),
     "no-server": Message(
         "The page needs two more packages",
@@ -160,6 +172,12 @@ ERRORS: dict[str, Message] = {
         "The file already exists",
         "stepscope replaces a file only when you ask for it.",
         "Choose another name, or pass --force.",
+    ),
+    "path-outside-roots": Message(
+        "A path may not be opened",
+        "An agent may open only what is under the folders that `stepscope mcp DIR…` was started with, "
+        "links followed. URLs and standard input are never opened.",
+        "Ask for a path under one of them, or start the server with other folders.",
     ),
     "port-taken": Message(
         "The port cannot be used",

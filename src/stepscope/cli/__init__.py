@@ -38,7 +38,7 @@ VERBS = (
         "serve",
         "open",
     ),
-    *("tfprof", "graph", "xla", "attach", "docs", "completions"),
+    *("tfprof", "graph", "xla", "attach", "capture", "mcp", "docs", "completions"),
 )
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
 other modules that are verbs after these."""
