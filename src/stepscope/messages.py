@@ -74,6 +74,13 @@ ERRORS: dict[str, Message] = {
         "written, or a newer stepscope wrote it.",
         "Check that the folder exists, has space and can be written. `--no-cache` works without the cache.",
     ),
+    "lake-needs-locks": Message(
+        "A lake cannot be written on this system",
+        "Several processes may write a lake at once, so writing needs locks that die with their process, "
+        "and folders that files are reached through. Windows has neither. stepscope reads lakes there, "
+        "answers from memory, and keeps no cache.",
+        "Ingest on Linux or macOS, or in the Windows Subsystem for Linux, and copy the lake.",
+    ),
     "limit-reached": Message(
         "A safety limit stopped the work",
         "A file expands far more than recordings do (over 200:1 after 64 MB), nests too deeply, or "
@@ -111,13 +118,13 @@ ERRORS: dict[str, Message] = {
         "Asking profiler servers needs another package",
         "Profiler servers of TensorFlow and JAX speak gRPC, which the extra `grpc` brings; everything "
         "else works without it.",
-        "pip install 'stepscope[grpc]'",
+        "Install it: pip install 'stepscope[grpc]'.",
     ),
     "no-mcp": Message(
         "Answering agents needs another package",
         "`stepscope mcp` speaks the Model Context Protocol with the official SDK, which the extra `mcp` "
         "brings; everything else works without it.",
-        "pip install 'stepscope[mcp]'",
+        "Install it: pip install 'stepscope[mcp]'.",
     ),
     "no-server": Message(
         "The page needs two more packages",
@@ -199,7 +206,7 @@ ERRORS: dict[str, Message] = {
     ),
     "profiler-odd": Message(
         "A profiler server answered something else",
-        "The reply is no profile, or larger than 1 GiB. The port may belong to another service, or an old"
+        "The reply is not a profile, or larger than 1 GiB. The port may belong to another service, or an old"
         " framework sends files of its own tools.",
         "Check the port. Record for less time where the reply is too large; update the framework where it"
         " is old.",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 200
 """That a tool can be asked for at once; the size of an answer is the other limit."""
 _MOST_SQL = 1500
-"""Characters of SQL that stand in a list of findings; longer SQL has a page of its own."""
+"""Characters of SQL that a list of findings repeats; longer SQL has a page of its own."""
 
 Answer = dict[str, Any]
 Call = Callable[["Recordings", Mapping[str, Any]], Awaitable[Answer]]
@@ -92,7 +92,7 @@ async def _open(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     asked = statement("agents_sources")
     sources = await one.ask(lambda trace: trace.query(asked).rows())
     skipped = await one.ask(lambda trace: trace.skipped)
-    names = ("run", "hosts", "sources", "steps", "events_seen", "events_stored", "events_lost")
+    names = ("run_id", "hosts", "sources", "steps", "events_seen", "events_stored", "events_lost")
     answer = {
         "handle": one.handle,
         "title": summary.title,
@@ -429,8 +429,8 @@ TOOLS = (
     ),
     Tool(
         "query",
-        "Rows of one SELECT (DuckDB's SQL) on the tables that describe(name='tables') lists. Times are "
-        "integer picoseconds (_ps). It can read nothing but the recording; it is stopped after 20 s.",
+        "Rows of one statement of DuckDB's SQL; describe(name='tables') lists what it can read. Times are "
+        "integer picoseconds (_ps). It reads nothing but the recording, and is stopped after 20 s.",
         {
             "handle": _HANDLE,
             "sql": _text("one SELECT", 20_000),

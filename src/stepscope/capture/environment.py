@@ -114,5 +114,5 @@ def _cores() -> int:
 def _memory_bytes() -> int | None:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
+    except (AttributeError, ValueError, OSError):  # not every system has sysconf, or these names
         return None

@@ -102,7 +102,7 @@ def _ignored_by_parent() -> set[int]:
 def _in_foreground() -> bool:
     """True when a terminal has this process, and so the program, in its foreground."""
     try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+        terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
     except OSError:
         return False
     try:

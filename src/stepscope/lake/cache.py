@@ -18,7 +18,6 @@ A little over 400 lines: finding, making, holding and evicting entries are one p
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import threading
@@ -33,6 +32,11 @@ from stepscope.errors import LakeError
 from stepscope.lake import cache_folder, disk
 from stepscope.sources.look import Identity, Item, Look, is_lasting
 from stepscope.sources.source import Bytes, Codec, Skipped, Source
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where there is no cache: see disk.py
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from stepscope._core import Store

@@ -1,21 +1,45 @@
-"""Writing so that a crash leaves the old or the new, never half: temporary name, fsync, rename."""
+"""Writing so that a crash leaves the old or the new, never half: temporary name, fsync, rename.
+
+It needs locks that die with their process, and folders that files are reached through: Linux and macOS have
+both, Windows neither. There, lakes are read but not written, and nothing is cached.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from stepscope.errors import LakeError
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+KEEPS = fcntl is not None and hasattr(os, "O_DIRECTORY")
+"""Whether this system can keep what others may change or remove at the same time."""
 SYNCING = 8
 """Folders that are synced at once."""
 _MOST_DEPTH = 16
 """Folders within each other that are removed; stepscope makes three."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP, errno.EMLINK)
 """What systems say when a folder is asked for and there is a file or a link."""
+
+
+def need_keeping(folder: Path) -> None:
+    """LakeError on a system where no lake can be written."""
+    if not KEEPS:
+        raise LakeError(
+            "A lake cannot be written on this system.",
+            seen="no flock, as on Windows",
+            todo="ingest on Linux or macOS, or in WSL; lakes are read everywhere",
+            slug="lake-needs-locks",
+            path=str(folder),
+        )
 
 
 def sync_file(path: Path) -> None:

@@ -36,6 +36,7 @@ from stepscope.sources.given import LAKE_MARK, is_lake
 
 def create(folder: Path) -> Swept:
     """Makes a lake, or checks that the one there is of this version. Sweeps leftovers."""
+    disk.need_keeping(folder)
     with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for inner in (MANIFESTS, STAGE):

@@ -69,7 +69,7 @@ def reply(data: bytes) -> Reply:
     xspace, tools, empty = b"", [], False
     for number, wire, body, cut in _protobuf.fields(memoryview(data)):
         if number == 0 or cut:
-            raise ValueError("it is no protocol buffer, or it is cut off")
+            raise ValueError("it is not a protocol buffer, or it is cut off")
         if number == 8 and wire == 2:
             xspace += bytes(body)  # a message in two parts is their sum
         elif number == 7 and wire == 0:
@@ -83,7 +83,7 @@ def _tool(data: memoryview) -> tuple[str, bytes]:
     name, held = "", b""
     for number, wire, body, cut in _protobuf.fields(data):
         if number == 0 or cut:
-            raise ValueError("one of its files is no protocol buffer, or it is cut off")
+            raise ValueError("one of its files is not a protocol buffer, or it is cut off")
         if number == 1 and wire == 2:
             name = bytes(body).decode("utf-8", "replace")
         elif number == 2 and wire == 2:

@@ -117,7 +117,9 @@ def _saved(answer: Answer, path: Path) -> StepscopeError | None:
         other = ", ".join(name[:60] for name, _ in answer.reply.tools[:5])
         return StepscopeError(
             f"The profiler server {answer.address} answered with something else than a profile",
-            seen=f"files of other tools: {other}" if not data else f"{len(data):,} bytes that are no XSpace",
+            seen=f"files of other tools: {other}"
+            if not data
+            else f"{len(data):,} bytes that are not an XSpace",
             todo="check that the port is that of a profiler server, and update the framework where it is old",
             slug="profiler-odd",
         )

@@ -221,8 +221,11 @@ def _of_lake(folder: str, cache: bool) -> tuple[Tables, Sequence[str]]:
 def _cache() -> Cache | None:
     """The user's cache; None when its folder cannot be used, which does not stop an answer."""
     from stepscope import _core
+    from stepscope.lake import disk
     from stepscope.lake.cache import Cache
 
+    if not disk.KEEPS:
+        return None
     try:
         return Cache(config.cache_dir(), config.cache_bytes(), _core.DECODER_VERSION)
     except OSError:

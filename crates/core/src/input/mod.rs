@@ -3,6 +3,7 @@
 //! The content hash is taken of the bytes as stored, while they are read where it is wanted, so that it costs
 //! no second pass. Plain files are read, never mapped: their pages must not count as memory of this process.
 
+pub(crate) mod at;
 pub mod crc;
 mod packed;
 mod random;

@@ -1,10 +1,10 @@
 //! Bytes that can be read at any place, and files that go with the process.
 
 use crate::error::Result;
+use crate::input::at::FileExt;
 use crate::input::packed::{Tally, lock, retry};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -2,9 +2,9 @@
 //! found again by its place.
 
 use crate::error::Result;
+use crate::input::at::FileExt;
 use crate::store::part::Place;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};

@@ -5,6 +5,7 @@
 //! ends in an error and opening a store costs nothing that grows with the rows.
 
 use crate::error::{Error, Kind, Result};
+use crate::input::at::FileExt;
 use crate::store::mapping;
 use crate::store::packing::{Packing, unpack};
 use arrow_array::{
@@ -13,7 +14,6 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

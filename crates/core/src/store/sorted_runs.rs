@@ -10,6 +10,7 @@
 
 use crate::columns::SliceColumns;
 use crate::error::Result;
+use crate::input::at::FileExt;
 use crate::input::{unnamed_file, unnamed_file_in};
 use crate::store::blocks::{Held as Columns, decode, encode};
 use crate::store::heap::Heap;
@@ -19,7 +20,6 @@ use crate::store::worker::Stage;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,17 +1,22 @@
 """What the system keeps the process of the console from, whatever SQL makes DuckDB do.
 
 DuckDB itself is set to reach nothing (see stepscope.engines.duckdb), and only a SELECT is run. This is the
-second wall: no file can be written, made, removed or run, no connection opened; memory and time are limited.
+second wall: no file can be written, made, removed or run, no connection opened; memory and time are
+limited. Linux has all of it, macOS the limits without Landlock, Windows nothing.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import signal
 import sys
 from pathlib import Path
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows, where only the first wall stands
+    resource = None  # type: ignore[assignment]
 
 # The same numbers on every processor that Linux runs on.
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446
@@ -33,6 +38,8 @@ def forbid_writing() -> bool:
     """Takes from this process, its threads and children every right to change files, to run programs and to
     connect. To be called before there are threads. False where the kernel has no Landlock; files cannot grow
     then, but for what it takes a SELECT would have to become something else first."""
+    if resource is None:
+        return False
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if not sys.platform.startswith("linux"):
@@ -69,6 +76,8 @@ def limit_memory(more_bytes: int) -> None:
 
 def limit_cpu(seconds: float) -> None:
     """The process ends when it has used so many more seconds of processor time."""
+    if resource is None:
+        return
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime + seconds) + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)

@@ -1,11 +1,11 @@
 //! Keeps the executions of a file until all are known: in memory, beyond a limit on disk.
 
 use crate::error::Result;
+use crate::input::at::FileExt;
 use crate::input::unnamed_file;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::FileExt;
 
 /// Bytes kept in memory before the rest goes to disk.
 const MEMORY_BYTES: usize = 64 << 20;

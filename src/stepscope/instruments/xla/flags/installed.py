@@ -39,7 +39,13 @@ for name in ("jaxlib", "tensorflow"):
 print("\\n" + json.dumps(found))
 """
 
-_QUIET = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+_QUIET = """
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+except ModuleNotFoundError:  # Windows leaves no core files
+    pass
+"""
 
 TRIGGERS = {
     ("jaxlib", "XLA_FLAGS"): "from jaxlib import xla_client\nprint('loaded', flush=True)\n"
