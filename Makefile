@@ -22,6 +22,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint test-rust test-python contradictions bench gate fuzz versions web docs clean
+.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz versions web docs site wheel bill clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -68,6 +69,21 @@ web: ## build the page of `stepscope serve` into src/stepscope/server/assets (ne
 
 docs: setup ## write docs/reference from the schema, the library and the messages
 	$(BIN)/stepscope docs --write docs/reference
+
+site: setup ## build the documentation as a site into site/ (installs Zensical)
+	@$(PIP) zensical==0.0.73
+	$(BIN)/zensical build --clean
+
+# The wheel for this machine's processor and any Linux with glibc 2.28, with the crates that Cargo.lock names.
+wheel: $(STAMPS)/toolchain ## build a wheel that others can install, check its tag, and try it in an empty environment
+	@rm -rf target/wheels/release
+	$(RUST) $(BIN)/python packaging/wheel.py build --target $$(uname -m)-unknown-linux-gnu --tag manylinux_2_28 \
+		--out target/wheels/release
+	$(BIN)/python packaging/wheel.py check --tag manylinux_2_28 target/wheels/release
+	$(BIN)/python packaging/wheel.py smoke target/wheels/release
+
+bill: $(STAMPS)/toolchain ## write LICENSES-RUST.md, and the bill of materials to target/sbom.cdx.json
+	$(RUST) $(BIN)/python packaging/bill.py --write --check --sbom target/sbom.cdx.json
 
 clean: ## remove what was built
 	rm -rf $(VENV) target crates/fuzz/target src/stepscope/_core*.so

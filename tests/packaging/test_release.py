@@ -1,0 +1,197 @@
+"""What a release needs and no release has to be made for: one version, licences, workflows, checks of wheels.
+
+`make wheel` builds a wheel, checks it and tries it in an empty environment; that takes minutes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import stepscope
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def script(name: str) -> ModuleType:
+    """A script of packaging/ as a module."""
+    sys.path.insert(0, str(ROOT / "packaging"))
+    try:
+        spec = importlib.util.spec_from_file_location(f"packaging_{name}", ROOT / "packaging" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.pop(0)
+
+
+def test_all_places_name_one_version() -> None:
+    version = script("version")
+    assert set(version.others().values()) == {version.version()} == {stepscope.__version__}
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("[project]")[2]
+    assert 'dynamic = ["version"]' in project.partition("\n[")[0]
+    members = (ROOT / "crates").glob("*/Cargo.toml")
+    ours = [path.read_text(encoding="utf-8") for path in members if path.parent.name != "fuzz"]
+    assert all("version.workspace = true" in text for text in ours)
+
+
+def test_a_tag_must_be_the_version() -> None:
+    done = subprocess.run(
+        [sys.executable, "packaging/version.py", "9.9.9"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "the tag says 9.9.9" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def bill() -> ModuleType:
+    if shutil.which("cargo") is None and not (Path.home() / ".cargo" / "bin" / "cargo").exists():
+        pytest.skip("cargo is not on PATH")
+    return script("bill")
+
+
+def test_the_list_of_crates_is_fresh_and_their_licences_are_allowed(
+    bill: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(Path.home() / ".cargo" / "bin"), prepend=":")
+    packages = bill.linked()
+    written = (ROOT / "LICENSES-RUST.md").read_text(encoding="utf-8")
+    assert written == bill.listing(packages), "stale: make bill"
+    assert [one["name"] for one in packages if not bill.is_allowed(bill.licence(one), bill.allowed())] == []
+    made = bill.sbom(packages)
+    assert (made["bomFormat"], made["specVersion"]) == ("CycloneDX", "1.5")
+    refs = [one["bom-ref"] for one in made["components"]]
+    assert len(set(refs)) == len(refs) == len(packages) > 30
+    assert made["dependencies"][0]["dependsOn"] == refs
+    names = {one["name"] for one in packages}
+    assert {"arrow-array", "zstd-sys", "pyo3"} <= names
+    assert not {"proptest", "syn", "serde_derive"} & names
+    for one in made["components"]:
+        assert re.fullmatch("[0-9a-f]{64}", one["hashes"][0]["content"])
+    json.dumps(made)
+
+
+@pytest.mark.parametrize(
+    ("expression", "met"),
+    [
+        ("MIT", True),
+        ("GPL-3.0", False),
+        ("MIT OR GPL-3.0", True),
+        ("MIT AND GPL-3.0", False),
+        ("(MIT OR GPL-3.0) AND Zlib", True),
+        ("(GPL-2.0 OR GPL-3.0) AND Zlib", False),
+        ("Apache-2.0 WITH LLVM-exception", True),
+        ("unknown", False),
+    ],
+)
+def test_expressions_of_licences(bill: ModuleType, expression: str, met: bool) -> None:
+    assert bill.is_allowed(expression, bill.allowed()) == met
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_are_clean(path: Path) -> None:
+    known = Path.home() / "go" / "bin" / "actionlint"
+    found = shutil.which("actionlint") or (str(known) if known.exists() else None)
+    if found is None:
+        pytest.skip(
+            "actionlint is not installed: go install github.com/rhysd/actionlint/cmd/actionlint@latest"
+        )
+    done = subprocess.run([found, str(path)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_and_rights_are_few(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    uses = re.findall(r"uses: (\S+)(.*)", text)
+    for action, rest in uses:
+        if not action.startswith("./"):
+            assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", action), action
+            assert re.fullmatch(r" # v\d+\.\d+\.\d+", rest), action
+    assert re.search(r"^permissions:\n  contents: read$", text, re.MULTILINE)
+    assert "secrets." not in text
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+
+
+def test_every_platform_has_a_wheel() -> None:
+    text = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    found = set(re.findall(r"target: ([a-z0-9_]+-[a-z0-9_-]+), tag", text))
+    assert found == {
+        *(f"{cpu}-unknown-linux-{libc}" for cpu in ("x86_64", "aarch64") for libc in ("gnu", "musl")),
+        *("aarch64-apple-darwin", "x86_64-apple-darwin", "x86_64-pc-windows-msvc"),
+    }
+
+
+CONTENTS = (
+    "stepscope/py.typed",
+    "stepscope/lake/schema.sql",
+    "stepscope/library/findings/input_wait.sql",
+    "stepscope/server/assets/index.html",
+    "stepscope/capture/_start/sitecustomize.py",
+    "stepscope-0.1.0.dist-info/licenses/LICENSE",
+    "stepscope-0.1.0.dist-info/licenses/LICENSES-RUST.md",
+)
+NEW = "manylinux_2_28"
+
+
+def wheel(
+    folder: Path, tags: str = f"cp310-abi3-{NEW}_x86_64", core: bytes = b"GLIBC_2.17", less: str = ""
+) -> Path:
+    """A file that looks like a wheel."""
+    path = folder / f"stepscope-0.1.0-{tags}.whl"
+    with zipfile.ZipFile(path, "w") as packed:
+        for name in CONTENTS:
+            if name != less:
+                packed.writestr(name, "x")
+        packed.writestr("stepscope/_core.abi3.so", core)
+    return path
+
+
+def test_a_good_wheel(tmp_path: Path) -> None:
+    script("wheel").check([wheel(tmp_path, core=b"\0GLIBC_2.28\0GLIBC_2.9\0")], NEW)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tags": "cp310-abi3-manylinux_2_34_x86_64"}, "not manylinux_2_28"),
+        ({"tags": "cp310-abi3-linux_x86_64"}, "not manylinux_2_28"),
+        ({"tags": f"cp311-cp311-{NEW}_x86_64"}, "not cp310-abi3"),
+        ({"core": b"GLIBC_2.34"}, "needs glibc 2.34"),
+        *(({"less": name}, "lacks") for name in CONTENTS),
+    ],
+)
+def test_a_wheel_that_is_refused(tmp_path: Path, given: dict[str, str], said: str) -> None:
+    check = script("wheel")
+    with pytest.raises(check.Wrong, match=re.escape(said)):
+        check.check([wheel(tmp_path, **given)], NEW)  # type: ignore[arg-type]
+    with pytest.raises(check.Wrong):
+        check.check([], NEW)
+
+
+def test_a_core_without_glibc() -> None:
+    assert script("wheel").glibc(b"macho") == (0, 0)
+
+
+def test_what_is_told_beside_the_code() -> None:
+    for name in ("RELEASING.md", "CITATION.cff", "deny.toml", "zensical.toml", "LICENSES-RUST.md"):
+        assert (ROOT / name).stat().st_size > 100
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for minor in range(10, 15):
+        assert f'"Programming Language :: Python :: 3.{minor}"' in project
