@@ -17,7 +17,8 @@ from stepscope.errors import NothingFound, StepscopeError, UsageError
 if TYPE_CHECKING:
     from stepscope import library, report
     from stepscope.agents.recordings import Recording, Recordings
-    from stepscope.instruments.comparing import Measured, Side
+    from stepscope.instruments.compare.measured import Measured
+    from stepscope.instruments.compare.sides import Side
     from stepscope.session.trace import Trace
 
 MOST_ROWS = 200
@@ -231,9 +232,10 @@ async def _compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
     from stepscope.report import comparing
 
     a, b = recordings.get(given["a"]), recordings.get(given["b"])
-    first = await _measured(a, given.get("host_a"), 0)
-    second = await _measured(b, given.get("host_b"), 1 if a is b and "host_a" not in given else 0)
-    if a is b and first[1] == second[1]:
+    first = await _measured(a, given.get("host_a"), 0 if a is b else None)
+    later = 1 if "host_a" not in given else 0
+    second = await _measured(b, given.get("host_b"), later if a is b else None)
+    if a is b and (first[1].run_id, first[1].host_ids) == (second[1].run_id, second[1].host_ids):
         raise _odd("one host of one recording on both sides", "give host_a and host_b, or two handles")
     names = [first[0].name, second[0].name]
     if names[0] == names[1]:
@@ -262,7 +264,7 @@ async def _compare(recordings: Recordings, given: Mapping[str, Any]) -> Answer:
             "sections": sections,
             "rows_of_a_section": None if wanted else "the 5 largest changes; section=NAME has all",
             "sql": first[2],
-            "sql_of_b": "the same with run_id {!r} and host_id {!r}".format(*second[1]),
+            "sql_of_b": f"the same with run_id {second[1].run_id!r} and host_id {second[1].host_ids[0]!r}",
         },
         "changes",
         rows[offset:],
@@ -276,25 +278,29 @@ def _steps(one: Measured) -> Answer:
     return {"steps": one.steps, "mean_ps": one.mean_ps, "median_ps": one.median_ps}
 
 
-async def _measured(one: Recording, host: str | None, at: int) -> tuple[Measured, tuple[str, str], str]:
-    """A side of a comparison, whose host it is, and the SQL of its ops. host: None for the one at a place."""
-    from stepscope.instruments import comparing
+async def _measured(one: Recording, host: str | None, at: int | None) -> tuple[Measured, Side, str]:
+    """A side of a comparison, and the SQL of the ops of its first host. host: None for the host at a place
+    among all, or for the run with all its hosts where there is no place either."""
+    from stepscope.instruments.compare import measured, sides
     from stepscope.library.statements import text
 
-    def measured(trace: Trace) -> tuple[Measured, Side]:
-        sides = comparing.sides(trace.query)
-        chosen = sides[at : at + 1] if host is None else [s for s in sides if host in (s.host_id, s.name)]
+    def found(trace: Trace) -> tuple[Measured, Side]:
+        each = sides.runs(trace.query) if host is None and at is None else sides.each(trace.query)
+        if host is not None:
+            chosen = [side for side in each if host in (*side.host_ids, side.name)]
+        else:
+            chosen = each[at or 0 :]
         if not chosen:
             raise NothingFound(
                 "There is no such host to compare.",
                 seen=f"{host if host is not None else 'a second host'}; there are "
-                + ", ".join(side.name for side in sides[:20]),
+                + ", ".join(side.name for side in each[:20]),
                 todo="give two handles, or host_a and host_b of one",
             )
-        return comparing.measure(chosen[0]), chosen[0]
+        return measured.measure(chosen[0]), chosen[0]
 
-    found, side = await one.ask(measured)
-    return found, (side.run_id, side.host_id), text("ops_of_host", run_id=side.run_id, host_id=side.host_id)
+    told, side = await one.ask(found)
+    return told, side, text("ops_of_host", run_id=side.run_id, host_id=side.host_ids[0])
 
 
 async def _describe(_: Recordings, given: Mapping[str, Any]) -> Answer:
@@ -449,7 +455,7 @@ TOOLS = (
             "b": _HANDLE,
             "host_a": _text("host of a, where it has several", 200),
             "host_b": _text("host of b, where it has several", 200),
-            "section": _text("all rows of one section: parts, ops, counts, stages or memory", 40),
+            "section": _text("all rows of one section, as `sections` names them", 40),
             "offset": _OFFSET,
         },
         ("a", "b"),
