@@ -243,6 +243,19 @@ ERRORS: dict[str, Message] = {
         "does not take the machine down. The query exceeded one of them.",
         "Ask for fewer rows or columns. `stepscope query` has no such limits.",
     ),
+    "replay": Message(
+        "A part of a dump cannot be run alone",
+        "`stepscope xla replay` compiles a module, a computation or an instruction anew. What waits for "
+        "other devices, or calls Python of a process that has ended, cannot run alone, and not every custom "
+        "call and instruction is known to the jax that is asked.",
+        "Cut out a part without it with `--instruction NAME`, or give `--python` an interpreter with the jax "
+        "that made the dump.",
+    ),
+    "replay-needs-jax": Message(
+        "Replaying needs jax",
+        "Programs are compiled and run by jax, in a process of its own. stepscope does not install it.",
+        "Run `pip install 'stepscope[replay]'`, or give `--python` an interpreter that has jax.",
+    ),
     "request-odd": Message(
         "The server does not understand a request",
         "A route, a parameter or a body is not one that the page sends. The page and the server may be of "

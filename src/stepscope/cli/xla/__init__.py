@@ -29,6 +29,7 @@ BELOW = (
     "ops-supported",
     "symbols",
     "diff",
+    "replay",
 )
 """The verbs below, in the order of the help."""
 

@@ -1,0 +1,242 @@
+"""stepscope xla replay DUMP: a module, computation or instruction run alone; where a pass changed values."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
+from stepscope.cli.console import Console
+from stepscope.errors import StepscopeError, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.instruments.xla.replay.inputs import Argument
+    from stepscope.instruments.xla.replay.stages import Asked
+
+ABOUT = "run a module, computation or instruction of a dump alone; find the pass that changed values"
+EPILOG = """It is compiled anew by the jax of this Python, or of --python: fusions and layouts may be others.
+Stages are compared without XLA's optional passes, so that each gives what it says itself; the exit code
+is 1 where results differ by more than the tolerance, which is the square root of the precision of the
+type (3.5e-4 for f32). Inputs are random, the same for all stages; --inputs takes a snapshot.
+
+  stepscope xla replay DIR                              the largest module as it ends
+  stepscope xla replay DIR --instruction fusion.3 -- 50 one fusion, 50 times
+  stepscope xla replay DIR --stage before..after        whether the compiler changed results
+  stepscope xla replay DIR --stage passes               and which pass
+  stepscope xla replay DIR --against-flags=--xla_cpu_enable_fast_math=true"""
+_SHOWN = (
+    *("stage", "pass", "part", "flags", "runs", "median", "least", "compile", "verdict", "beyond"),
+    *("max_relative", "values", "problem"),
+)
+_RUNS = 10
+_MOST_RUNS = 100_000
+
+
+class _Parser(Parser):
+    """Takes the number behind -- as --runs."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options, with the number behind --."""
+        words = list(args or ())
+        at = words.index("--") if "--" in words else len(words)
+        options = super().parse_args(words[:at], namespace)
+        behind = words[at + 1 :]
+        if behind:
+            if len(behind) > 1 or not behind[0].isdigit():
+                self.error(f"behind -- stands how often to run: {' '.join(behind)}")
+            options.runs = int(behind[0][:12])
+        return options
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = _Parser("xla replay", ABOUT, "stepscope xla replay DUMP [options] [-- N]", EPILOG)
+    parser.add_argument("paths", nargs="*", metavar="DUMP", help="a dump folder, or a file of one")
+    what = parser.add_argument_group("what to run")
+    what.add_argument("--module", metavar="NAME", help="the module whose name contains NAME")
+    what.add_argument("--instruction", metavar="NAME", help="only this instruction or computation")
+    what.add_argument(
+        "--stage",
+        metavar="A[..B]",
+        help="a stage (after), two to compare, or passes: each with the one before",
+    )
+    what.add_argument("--inputs", metavar="FILE", type=a_path, help="a snapshot, or .npz with the arguments")
+    what.add_argument("--seed", metavar="N", type=int, default=0, help="other random inputs (0)")
+    how = parser.add_argument_group("how")
+    how.add_argument("--flags", metavar="LINE", default="", help="flags of XLA, added to XLA_FLAGS")
+    how.add_argument("--against-flags", metavar="LINE", help="run it with these flags, too, and compare")
+    how.add_argument("--optimized", action="store_true", help="all passes, also where stages are compared")
+    how.add_argument("--tolerance", metavar="X", type=float, help="relative difference that is none")
+    how.add_argument("--runs", metavar="N", type=int, default=_RUNS, help=f"how often to run ({_RUNS})")
+    how.add_argument("--timeout", metavar="S", type=float, default=600.0, help="seconds for each stage (600)")
+    how.add_argument("--python", metavar="EXE", help="the Python that has jax, not this one")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Runs, and prints a row for each stage; 1 where results differ."""
+    need_csv(options, options.format == "csv")
+    _check(options)
+    from stepscope.cli.query import write_rows
+    from stepscope.instruments.xla.replay import stages
+    from stepscope.instruments.xla.replay.running import Runner
+    from stepscope.report import xla_replay
+    from stepscope.sources.given import look_up
+
+    look_up(options.paths)
+    asked = _asked(options)
+    with tempfile.TemporaryDirectory(prefix="stepscope-replay-") as folder:
+        runner = Runner(
+            Path(folder),
+            python=options.python,
+            seconds=options.timeout,
+            runs=options.runs,
+            seed=options.seed,
+            inputs=_inputs(options),
+        )
+        rows = list(
+            stages.rows(
+                asked,
+                options.instruction,
+                runner,
+                options.tolerance,
+                (lambda title: console.say(f"running {title}")) if len(asked) > 1 else lambda _: None,
+            )
+        )
+    if all(row["verdict"] == "failed" for row in rows):
+        raise StepscopeError(
+            "The program could not be run",
+            seen=str(rows[-1]["problem"]),
+            todo="cut out a part with --instruction, choose another --stage, or give --python another jax",
+            slug="replay",
+            path=options.paths[0],
+        )
+    columns: tuple[str, ...] = stages.COLUMNS
+    shown: list[dict[str, Any]] = rows
+    if options.format in ("table", "md"):
+        shown = [xla_replay.shown(row) for row in rows]
+        columns = tuple(name for name in _SHOWN if any(row[name] is not None for row in shown))
+    write_rows(
+        columns,
+        ([row[name] for name in columns] for row in shown),
+        console,
+        options.format,
+        spreadsheet=options.spreadsheet,
+    )
+    for note in xla_replay.notes(rows, len(asked), is_plain=any(_is_plain(one) for one in asked)):
+        console.say(note)
+    return 1 if any(row["verdict"] == "differs" for row in rows) else 0
+
+
+def _is_plain(one: Asked) -> bool:
+    from stepscope.instruments.xla.replay.running import PLAIN
+
+    return one.flags[: len(PLAIN)] == PLAIN
+
+
+def _check(options: argparse.Namespace) -> None:
+    if len(options.paths) != 1:
+        raise UsageError(
+            "One dump is replayed", seen=f"{len(options.paths)} paths", todo="stepscope xla replay DUMP"
+        )
+    for option, value, most in (("--runs", options.runs, _MOST_RUNS), ("--timeout", options.timeout, 86_400)):
+        if not 0 < value <= most:
+            raise UsageError("That is not possible", seen=f"{option} {value:g}", todo=f"give 1 to {most}")
+    if not 0 <= options.seed < 1 << 63:
+        raise UsageError("A seed is not negative", seen=f"--seed {options.seed}", todo="give 0 or more")
+    if options.tolerance is not None and not 0 <= options.tolerance <= 1:
+        raise UsageError(
+            "A tolerance is a share",
+            seen=f"--tolerance {options.tolerance:g}",
+            todo="give 0 to 1, such as 1e-3",
+        )
+    many = options.stage is not None and (options.stage == "passes" or ".." in options.stage)
+    if many and options.against_flags is not None:
+        raise UsageError(
+            "Stages and flags cannot be compared at once",
+            seen=f"--stage {options.stage} and --against-flags",
+            todo="drop one of them",
+        )
+
+
+def _asked(options: argparse.Namespace) -> list[Asked]:
+    """The stages with their flags, in order."""
+    from stepscope.instruments.xla import diffs
+    from stepscope.instruments.xla.replay.running import PLAIN
+    from stepscope.instruments.xla.replay.stages import Asked
+
+    given = _flags("--flags", options.flags)
+    every = diffs.largest(diffs.compiles(options.paths, options.module))
+    wanted = options.stage or "after"
+    if wanted == "passes":
+        chosen = every
+    elif ".." in wanted:
+        chosen = [every[diffs.place(every, end or default)] for end, default in _ends(wanted)]
+    elif options.stage is None:
+        chosen = [every[-1]]
+    else:
+        chosen = [every[diffs.place(every, wanted)]]
+    many = len(chosen) > 1
+    flags = (*PLAIN, *given) if many and not options.optimized else given
+    asked = [Asked(one, flags) for one in chosen]
+    if options.against_flags is not None:
+        asked.append(Asked(chosen[0], _flags("--against-flags", options.against_flags)))
+    return asked
+
+
+def _ends(stage: str) -> list[tuple[str, str]]:
+    first, _, last = stage.partition("..")
+    return [(first, "before"), (last, "after")]
+
+
+def _flags(option: str, line: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError as error:
+        raise UsageError(
+            "The flags cannot be taken apart", seen=f"{option}: {error}", todo="close all quotes"
+        ) from error
+    wrong = [word for word in words if not word.startswith("--")]
+    if wrong:
+        raise UsageError(
+            "A flag begins with two dashes",
+            seen=f"{option} {line}",
+            todo=f"{option}=--xla_NAME=VALUE; `stepscope xla flags` lists them",
+        )
+    return words
+
+
+def _inputs(options: argparse.Namespace) -> str | list[Argument] | None:
+    """Arguments of a snapshot, the path of a .npz, or None for generated ones."""
+    if options.inputs is None:
+        path = Path(options.paths[0])
+        if not path.is_file() or "snapshot" not in path.name:
+            return None
+    else:
+        path = Path(options.inputs)
+    if path.suffix == ".npz":
+        return str(path.absolute())
+    from stepscope.errors import UnreadableSource
+    from stepscope.instruments.xla.replay import inputs
+
+    try:
+        found = inputs.read(path.read_bytes()).arguments
+    except OSError as error:
+        raise UnreadableSource(
+            "The inputs cannot be read", seen=str(error), todo="give a snapshot or .npz", path=str(path)
+        ) from error
+    if not found:
+        raise UnreadableSource(
+            "No arguments are in it",
+            seen="no snapshot of an execution",
+            todo="dump with --xla_dump_hlo_unoptimized_snapshots, or leave --inputs out",
+            path=str(path),
+        )
+    return found

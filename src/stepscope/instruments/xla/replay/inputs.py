@@ -1,0 +1,112 @@
+"""The arguments that a snapshot of an execution keeps: HloSnapshot, and HloUnoptimizedSnapshot in its two
+forms (one message; or a message with sizes, and the arrays behind it)."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from stepscope.errors import UnreadableSource
+from stepscope.formats._protobuf import varint
+from stepscope.instruments.xla.replay import cut, shapes, wire
+from stepscope.instruments.xla.replay.wire import Field
+
+_IN_BYTES = {2: 15, 6: 3, 10: 11, 16: 13, 7: 16, 3: 17, 19: 19, 20: 20, 23: 23, 24: 24, 25: 25}
+"""Fields of a LiteralProto that hold an element type as its bytes."""
+_AS_VARINTS = {1: (2, "B"), 4: (4, "i"), 5: (5, "q"), 8: (6, "I"), 9: (7, "Q")}
+_AS_FLOATS = {11: 8, 12: 9, 15: 12, 18: 18}
+
+
+class Argument(NamedTuple):
+    """An array. data: its bytes, in the order of the layout of `array`."""
+
+    array: shapes.Array
+    data: bytes
+
+
+class Snapshot(NamedTuple):
+    """A module, and the arguments of its execution; none where the file keeps none."""
+
+    module: bytes
+    arguments: list[Argument]
+
+
+def read(data: bytes) -> Snapshot:
+    """The module of a file and the arguments, if it is a snapshot. UnreadableSource when it is damaged."""
+    size, at = varint(memoryview(data), 0)
+    if size is not None and 0 < size <= len(data) - at and data[at : at + 1] == b"\n" and data[:1] != b"\n":
+        message = wire.read(data[at : at + size])
+        sizes = [
+            (wire.numbers(wire.read(one.body), 2) or [0])[-1]
+            for partition in message
+            if partition.number == 2
+            for one in wire.read(partition.body)
+            if one.number == 2
+        ]
+        return Snapshot(wire.first(message, 1), _behind(data, at + size, sizes))
+    module, snapshot = cut.module_of(data)
+    if snapshot is not None:
+        literals = [one.body for one in wire.read(snapshot) if one.number == 2]
+        return Snapshot(module, [leaf for one in literals for leaf in _leaves(wire.read(one))])
+    partitions = [one.body for one in wire.read(data) if one.number == 2] if module is not data else []
+    literals = [one.body for partition in partitions[:1] for one in wire.read(partition) if one.number == 1]
+    return Snapshot(module, [leaf for one in literals for leaf in _leaves(wire.read(one))])
+
+
+def _behind(data: bytes, at: int, sizes: list[int]) -> list[Argument]:
+    """Arrays behind a message: eight bytes with the length of the shape, the shape, the elements."""
+    found = []
+    for size in sizes:
+        part = data[at : at + size]
+        if size < 8 or len(part) < size:
+            raise _damaged("an argument is cut")
+        (length,) = struct.unpack_from("<Q", part)
+        if length > size - 8:
+            raise _damaged("the shape of an argument is cut")
+        found.append(_argument(shapes.array(part[8 : 8 + length]), part[8 + length :]))
+        at += size
+    return found
+
+
+def _argument(array: shapes.Array, data: bytes) -> Argument:
+    count = 1
+    for one in array.dimensions:
+        count *= one
+    bits = shapes.BITS.get(array.type)
+    # numpy has no type below a byte: such elements lie in one byte each.
+    if bits is None or len(data) != count * max(bits // 8, 1):
+        raise _damaged(f"an argument of {len(data):,} bytes for {count:,} elements")
+    return Argument(array, data)
+
+
+def _leaves(literal: list[Field]) -> list[Argument]:
+    """The arrays of a LiteralProto."""
+    found: list[Argument] = []
+    left = [(literal, 0)]
+    while left:
+        one, depth = left.pop()
+        shape = wire.first(one, 1)
+        if shapes.parts(shape, depth) is None:
+            found.append(_argument(shapes.array(shape), _elements(one, shapes.array(shape).type)))
+        else:
+            left += reversed([(wire.read(it.body), depth + 1) for it in one if it.number == 10])
+    return found
+
+
+def _elements(literal: list[Field], kind: int) -> bytes:
+    if kind in _IN_BYTES:
+        return wire.first(literal, _IN_BYTES[kind])
+    if kind in _AS_VARINTS:
+        field, letter = _AS_VARINTS[kind]
+        bits = struct.calcsize(letter) * 8
+        values = [value & (1 << bits) - 1 for value in wire.numbers(literal, field)]
+        return struct.pack(f"<{len(values)}{letter.upper()}", *values)
+    if kind in _AS_FLOATS:
+        return b"".join(one.body for one in literal if one.number == _AS_FLOATS[kind])
+    raise _damaged(f"element type {kind}")
+
+
+def _damaged(seen: str) -> UnreadableSource:
+    return UnreadableSource(
+        "The snapshot cannot be read", seen=seen, todo="leave --inputs out: inputs are then generated"
+    )

@@ -1,0 +1,197 @@
+"""Programs run in child processes, by the Python that has jax: it may abort, hang or fill the memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepscope.errors import StepscopeError, UsageError
+from stepscope.instruments.xla.replay import cut, shapes
+from stepscope.instruments.xla.replay.inputs import Argument
+from stepscope.lake.rows import printable
+
+OPTIONAL = (
+    *("algsimp", "cse", "constant_folding", "fusion", "reshape-mover", "simplification"),
+    *("dot-library-rewriter", "tree_reduction_rewriter", "scatter_simplifier", "gather_simplifier"),
+    *("post_scatter_expansion_simplification", "simplification_after_layout_assignment"),
+    *("transpose-folding", "while-loop-simplifier", "while-loop-invariant-code-motion"),
+    *("while-loop-constant-sinking", "conditional_simplifier", "conditional-to-select"),
+    *("zero_sized_hlo_elimination", "simplify-sorts", "simplify-fp-conversions", "slice-sinker"),
+    *("convert-mover", "map-inline", "hlo-constant-splitter", "multi_output_fusion", "all-reduce-folder"),
+)
+"""Passes that a program compiles without. A stage that all passes compile again would repeat the mistake of a
+later one."""
+PLAIN = (
+    f"--xla_disable_hlo_passes={','.join(OPTIONAL)}",
+    "--xla_allow_excess_precision=false",
+    "--xla_backend_optimization_level=0",
+)
+_CHILD = Path(__file__).with_name("child.py")
+
+
+class Ran(NamedTuple):
+    """What a run gave. first_ns: with what is done once. spent_ns: of each run after it. results: file with
+    what came out, or None."""
+
+    compile_ns: int
+    first_ns: int
+    spent_ns: list[int]
+    device: str
+    jax: str
+    outputs: int
+    results: Path | None
+
+
+class Failed(NamedTuple):
+    """Why there is no result. at: compile, run or process."""
+
+    at: str
+    said: str
+
+
+class Runner:
+    """Runs programs with the same inputs. folder: for files in between. python: who has jax, ours without.
+    inputs: None for generated ones, a .npz, or arguments of a snapshot."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        python: str | None,
+        seconds: float,
+        runs: int,
+        seed: int,
+        inputs: str | Sequence[Argument] | None,
+    ) -> None:
+        self._folder, self._python, self._seconds = folder, python, seconds
+        self._runs, self._seed = runs, seed
+        self._inputs: str | list[dict[str, Any]] | None = inputs if isinstance(inputs, str) else None
+        self._given = None if inputs is None or isinstance(inputs, str) else list(inputs)
+        if self._given is not None:
+            self._inputs = []
+            for number, one in enumerate(self._given):
+                path = folder / f"argument{number}"
+                path.write_bytes(one.data)
+                self._inputs.append({"path": str(path), "order": one.array.order})
+        self._number = 0
+
+    def proto_of_text(self, path: str) -> bytes:
+        """The HloModuleProto of a text dump, as jaxlib reads it."""
+        out = self._folder / "module.pb"
+        told = self._ask("parse", {"path": str(Path(path).absolute()), "out": str(out)}, ())
+        if isinstance(told, Failed):
+            raise StepscopeError(
+                "jaxlib could not read the text",
+                seen=told.said,
+                todo="dump with --xla_dump_hlo_as_proto, and give the .hlo.pb",
+                slug="replay",
+                path=path,
+            )
+        return out.read_bytes()
+
+    def run(self, program: cut.Program, flags: Sequence[str], *, keep: bool) -> Ran | Failed:
+        """Compiles and runs a program. keep: whether its results are compared later."""
+        self._number += 1
+        proto = self._folder / f"{self._number}.pb"
+        proto.write_bytes(program.proto)
+        out = self._folder / f"{self._number}.npz" if keep else None
+        unknown = [one.type for one in program.parameters if one.type not in shapes.DTYPES]
+        if unknown:
+            return Failed(
+                "compile", f"it takes a parameter of element type {unknown[0]}, which numpy has not"
+            )
+        if (wrong := self._unfit(program)) is not None:
+            return Failed("run", wrong)
+        told = self._ask(
+            "run",
+            {
+                "proto": str(proto),
+                "parameters": [
+                    {"type": shapes.DTYPES[one.type], "dimensions": one.dimensions}
+                    for one in program.parameters
+                ],
+                "runs": self._runs,
+                "seed": self._seed,
+                "inputs": self._inputs,
+                "out": out and str(out),
+            },
+            flags,
+        )
+        return told if isinstance(told, Failed) else Ran(**told, results=out)
+
+    def _unfit(self, program: cut.Program) -> str | None:
+        """Why arguments of a snapshot are not those of a program."""
+        if self._given is None:
+            return None
+        have = [(one.array.type, one.array.dimensions) for one in self._given]
+        want = [(one.type, one.dimensions) for one in program.parameters]
+        if have == want:
+            return None
+        return f"the snapshot has {len(have)} arrays that are not the {len(want)} parameters of this program"
+
+    def compare(self, a: Path, b: Path, tolerance: float | None) -> dict[str, Any]:
+        """How far results differ, as child.compare() says."""
+        told = self._ask("compare", {"a": str(a), "b": str(b), "tolerance": tolerance}, ())
+        return {"other": told.said} if isinstance(told, Failed) else told
+
+    def _ask(self, what: str, spec: Mapping[str, Any], flags: Sequence[str]) -> Any:
+        path = self._folder / "spec.json"
+        path.write_text(json.dumps(spec))
+        program = self._python or sys.executable
+        try:
+            done = subprocess.run(
+                [program, str(_CHILD), what, str(path)],
+                env=_environment(flags),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self._seconds,
+                cwd=self._folder,
+            )
+        except subprocess.TimeoutExpired:
+            return Failed("process", f"it had not ended after {self._seconds:g} s; --timeout allows more")
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                "The Python could not be started",
+                seen=str(error),
+                todo="give --python an interpreter that exists",
+                path=program,
+            ) from error
+        errors = done.stderr.decode("utf-8", "replace")
+        try:
+            told = json.loads(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        except ValueError:
+            return Failed("process", _last_words(done.returncode, errors))
+        if "missing" in told:
+            raise StepscopeError(
+                "Replaying needs jax",
+                seen=printable(told["missing"]),
+                todo="pip install 'stepscope[replay]', or give --python an interpreter that has jax",
+                slug="replay-needs-jax",
+                path=program,
+            )
+        if "refused" in told:
+            return Failed(told["refused"], printable(" ".join(told["said"].split()))[:600])
+        return told
+
+
+def _environment(flags: Sequence[str]) -> dict[str, str]:
+    """Ours, with flags added and dumps left out: what is replayed is dumped already."""
+    kept = shlex.split(os.environ.get("XLA_FLAGS", "").replace("'", '"')) if "XLA_FLAGS" in os.environ else []
+    words = [word for word in kept if not word.lstrip("-").startswith("xla_dump")]
+    made = {**os.environ, "XLA_FLAGS": " ".join([*words, *flags]), "TF_CPP_MIN_LOG_LEVEL": "1"}
+    return {name: value for name, value in made.items() if name != "PYTHONPATH" or value}
+
+
+def _last_words(code: int, errors: str) -> str:
+    """Why a process ended without an answer: what it said, or by which signal."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    marks = ("Unknown flag", "Check failed", "LLVM ERROR", "Couldn't interpret", "Error:", "Illegal value")
+    told = [line for line in lines if any(mark in line for mark in marks)] or lines[-1:]
+    ended = f"it ended by signal {-code}" if code < 0 else f"exit code {code}"
+    return printable(f"{told[0][:400]} ({ended})" if told else ended)

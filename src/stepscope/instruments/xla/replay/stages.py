@@ -1,0 +1,153 @@
+"""Stages of a module run one after the other with the same inputs, or one stage with two sets of flags."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepscope.errors import StepscopeError, UnreadableSource
+from stepscope.instruments.xla.diffs import Stage
+from stepscope.instruments.xla.replay import cut, inputs
+from stepscope.instruments.xla.replay.running import PLAIN, Failed, Ran, Runner
+
+COLUMNS = (
+    *("module", "id", "stage", "pass", "part", "flags", "runs", "median_ps", "least_ps", "first_ps"),
+    *("compile_ps", "outputs", "verdict", "elements", "beyond", "nan", "max_difference", "max_relative"),
+    *("tolerance", "compared_with", "output", "index", "values", "custom_calls", "device", "jax", "file"),
+    "problem",
+)
+"""A row is a stage with a set of flags. runs: that were timed; first_ps: the run before them, with what is
+done once. verdict: reference, identical, within (the tolerance), differs, random (it draws numbers of its
+own) or failed. beyond: elements that differ by more than the tolerance; nan: elements of what it is compared
+with that are no number. max_difference: the largest, and max_relative that over the value and the root mean
+square of its array together; NULL for a difference that is infinite. output, index, values: where it is
+largest, and both values. compared_with: the stage or flags before, of which the results are known. problem:
+why it failed."""
+
+_PS = 1000
+
+
+class Asked(NamedTuple):
+    """A stage with flags."""
+
+    stage: Stage
+    flags: tuple[str, ...]
+
+
+def program(path: str, part: str | None, runner: Runner) -> cut.Program:
+    """What a file says, or a part of it, as a program. UnreadableSource when it is damaged."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UnreadableSource(
+            "The module can no longer be read", seen=str(error), todo="dump it again", path=path
+        ) from error
+    proto = runner.proto_of_text(path) if is_text(data) else inputs.read(data).module
+    module = cut.Module(proto)
+    return module.whole() if part is None else module.part(part)
+
+
+def is_text(data: bytes) -> bool:
+    """Whether a dump is HLO text."""
+    return data[:4096].lstrip().startswith((b"HloModule", b"//")) or data[:1] in (b"%", b"E")
+
+
+def rows(
+    asked: Sequence[Asked],
+    part: str | None,
+    runner: Runner,
+    tolerance: float | None,
+    say: Callable[[str], None],
+) -> Iterator[dict[str, Any]]:
+    """Rows with COLUMNS, as soon as each is known. A stage whose program equals that before it gives none.
+    say: is given the stage that is run now."""
+    compared = len(asked) > 1
+    before: tuple[str, Ran] | None = None
+    last: tuple[bytes, tuple[str, ...]] | None = None
+    for one in asked:
+        title = name(one, asked)
+        row = _row(one, part)
+        try:
+            made = program(one.stage.path, part, runner)
+        except StepscopeError as error:
+            if not compared:
+                raise
+            yield {**row, "verdict": "failed", "problem": f"{error.happened}: {error.seen}"}
+            continue
+        if last == (made.proto, one.flags):
+            continue
+        last = made.proto, one.flags
+        say(title)
+        row["custom_calls"] = ", ".join(made.custom_calls) or None
+        ran = runner.run(made, one.flags, keep=compared)
+        if isinstance(ran, Failed):
+            yield {**row, "verdict": "failed", "problem": f"{ran.at}: {ran.said}"}
+            continue
+        row.update(_times(ran))
+        if compared:
+            row.update(_compared(before, ran, made, runner, tolerance))
+        if row["verdict"] in (None, "reference", "identical", "within", "differs"):
+            before = title, ran
+        yield row
+
+
+def name(one: Asked, asked: Sequence[Asked]) -> str:
+    """What tells a stage, or flags, from the others."""
+    if len({other.stage.path for other in asked}) > 1 or len(asked) == 1:
+        number = one.stage.row["pass_number"]
+        return one.stage.name if number is None else f"{number} {one.stage.name}"
+    return " ".join(one.flags) or "no flags"
+
+
+def _row(one: Asked, part: str | None) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
+    row.update({key: one.stage.row[key] for key in ("module", "id", "stage", "pass", "file")})
+    own = one.flags[len(PLAIN) :] if one.flags[: len(PLAIN)] == PLAIN else one.flags
+    row.update({"part": part, "flags": " ".join(own) or None})
+    return row
+
+
+def _times(ran: Ran) -> dict[str, Any]:
+    return {
+        "runs": len(ran.spent_ns),
+        "median_ps": round(statistics.median(ran.spent_ns) * _PS),
+        "least_ps": min(ran.spent_ns) * _PS,
+        "first_ps": ran.first_ns * _PS,
+        "compile_ps": ran.compile_ns * _PS,
+        "outputs": ran.outputs,
+        "device": ran.device,
+        "jax": ran.jax,
+    }
+
+
+def _compared(
+    before: tuple[str, Ran] | None, ran: Ran, made: cut.Program, runner: Runner, tolerance: float | None
+) -> dict[str, Any]:
+    if made.is_random:
+        return {"verdict": "random", "problem": "it draws random numbers, others in each run"}
+    if before is None:
+        return {"verdict": "reference"}
+    title, other = before
+    assert other.results is not None
+    assert ran.results is not None
+    said = runner.compare(other.results, ran.results, tolerance)
+    if "other" in said:
+        return {"verdict": "failed", "problem": f"compare: {said['other']}"}
+    is_same = said["output"] is None
+    found = {
+        "verdict": "identical" if is_same else "differs" if said["beyond"] else "within",
+        "elements": said["elements"],
+        "beyond": said["beyond"],
+        "nan": said["nan"],
+        "max_difference": said["absolute"],
+        "max_relative": said["relative"],
+        "compared_with": title,
+    }
+    if not is_same:
+        found["output"] = said["output"]
+        found["index"] = ",".join(map(str, said["at"])) or None
+        found["values"] = " → ".join(said["values"])
+        found["tolerance"] = said["tolerance"]
+    return found

@@ -1,0 +1,61 @@
+"""What a replay says: rows for people, and sentences about where values changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stepscope import units
+
+Row = Mapping[str, Any]
+
+
+def shown(row: Row) -> dict[str, Any]:
+    """A row for a table: times with units, long values cut."""
+    told = dict(row)
+    for name in ("median", "least", "compile"):
+        value = row[f"{name}_ps"]
+        told[name] = None if value is None else units.show(value, "ps")
+    if row["max_relative"] is not None:
+        told["max_relative"] = f"{row['max_relative']:.2g}"
+    return told
+
+
+def notes(rows: Sequence[Row], asked: int, *, is_plain: bool) -> Iterator[str]:
+    """What to know beside the rows."""
+    ran = [row for row in rows if row["device"] is not None]
+    if ran:
+        yield f"ran on {ran[0]['device']} with jax {ran[0]['jax']}, compiled anew"
+    calls = sorted({row["custom_calls"] for row in rows if row["custom_calls"]})
+    if calls:
+        yield f"custom calls run as this jax has them: {', '.join(calls)}"
+    if asked == 1:
+        return
+    if is_plain:
+        yield (
+            "optional passes of XLA were off, so that each stage gives what it says itself; "
+            "--optimized leaves them on"
+        )
+    if asked > len(rows):
+        same = units.count(asked - len(rows), "stage")
+        yield f"{same} with the same program as the one before left out"
+    failed = sum(row["verdict"] == "failed" for row in rows)
+    if failed:
+        yield f"{units.count(failed, 'stage')} could not be run or compared (column problem)"
+    differs = [row for row in rows if row["verdict"] == "differs"]
+    for row in differs:
+        what = row["pass"] or row["stage"]
+        share = "infinitely" if row["max_relative"] is None else f"by up to {row['max_relative']:.2g}"
+        yield (
+            f"{what}: {row['beyond']:,} of {units.count(row['elements'], 'element')} differ {share} from "
+            f"{row['compared_with']}, most in result {row['output']}: {row['values']}"
+        )
+    compared = [row for row in rows if row["verdict"] in ("identical", "within", "differs")]
+    if compared and not differs:
+        exact = all(row["verdict"] == "identical" for row in compared)
+        yield "all results are identical" if exact else "all results are equal within the tolerance"
+    if any(row["nan"] and row["nan"] * 2 > row["elements"] for row in compared):
+        yield (
+            "most results are not numbers (NaN), which say little: give real inputs with --inputs, "
+            "or another --seed"
+        )
