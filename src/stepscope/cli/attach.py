@@ -1,32 +1,80 @@
-"""stepscope attach PID: what all threads of a process do now, in Python and in C++."""
+"""stepscope attach PID|-- CMD…: what all threads do, now, over some seconds, or at a breakpoint."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.arguments import Parser, add_output, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import StepscopeError, UsageError
 
 if TYPE_CHECKING:
     from stepscope.instruments.stacks import Seen
 
-ABOUT = "Python and C++ stacks of all threads of a process that runs"
+ABOUT = "Python and C++ stacks of a process: now, sampled, or at a breakpoint"
 EPILOG = """py-spy reads the threads of Python with their C++ frames, gdb the others; both are optional. The
 process is stopped for as long as they read, and then goes on. gdb reads all symbols first, which takes half a
-minute for TensorFlow: --quick leaves it out.
+minute for TensorFlow: --quick leaves it out. What a program prints goes to stderr.
 
-  stepscope attach 4711"""
+  stepscope attach 4711                              stacks now
+  stepscope attach 4711 --seconds 10 -o stacks       sampled into a folder, as `record` writes it
+  stepscope report stacks -o flame.html              its flame graph
+  stepscope attach --after 20 -- python train.py     stacks 20 s after the start
+  stepscope attach --break tensorflow::TF_NewSessionRef -- python train.py"""
+_MOST_RATE = 1000
+_SHOWN = 20
+
+
+class _Parser(Parser):
+    """Leaves the words behind -- to the program."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options before --, with the program's words as `command`."""
+        words = list(args or ())
+        at = words.index("--") if "--" in words else len(words)
+        options = super().parse_args(words[:at], namespace)
+        options.command = words[at + 1 :]
+        return options
 
 
 def parser() -> Parser:
     """The options of the verb."""
-    parser = Parser("attach", ABOUT, "stepscope attach PID [options]", EPILOG)
-    parser.add_argument("pid", metavar="PID", type=int, help="the number of the process")
+    parser = _Parser("attach", ABOUT, "stepscope attach PID|-- CMD… [options]", EPILOG)
+    parser.add_argument("pid", metavar="PID", type=int, nargs="?", help="the number of the process")
     parser.add_argument("--quick", action="store_true", help="do not ask gdb")
     parser.add_argument(
         "--timeout", metavar="S", type=float, default=120.0, help="seconds that each tool may take (120)"
+    )
+    sampling = parser.add_argument_group("over some seconds")
+    sampling.add_argument("--seconds", metavar="N", type=float, help="sample stacks for N seconds")
+    sampling.add_argument("--rate", metavar="HZ", type=int, default=100, help="looks in a second (100)")
+    add_output(parser, "with --seconds, the folder for the samples, which other verbs read")
+    starting = parser.add_argument_group("a program that is started")
+    starting.add_argument(
+        "--after", metavar="S", type=float, default=1.0, help="look so many seconds after the start (1)"
+    )
+    starting.add_argument(
+        "--break",
+        metavar="FUNCTION",
+        dest="breakpoints",
+        action="append",
+        help="run under gdb until it is called",
+    )
+    parser.add_argument(
+        "--source",
+        metavar="FROM=TO",
+        action="append",
+        default=[],
+        help="look for source files below FROM in the folder TO, and print their lines",
     )
     add_showing(parser)
     return parser
@@ -35,21 +83,131 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the stacks: as text, or a row for each frame."""
     need_csv(options, options.format == "csv")
+    sources = _check(options)
+    from stepscope.instruments import stacks
+    from stepscope.instruments.stacks import started
+
+    out = sys.stderr.fileno() if _has_descriptor() else os.open(os.devnull, os.O_WRONLY)
+    if options.breakpoints:
+        seen = stacks.at_breakpoint(options.command, options.breakpoints, options.timeout, out)
+        return _show(seen, "the program", sources, options, console)
+    if options.pid is not None:
+        return _look(options.pid, sources, options, console)
+    try:
+        process = started.start(options.command, out)
+    except OSError as error:
+        raise UsageError(
+            "The program could not be started",
+            seen=error.strerror or str(error),
+            todo="check its name; for a script: -- python train.py",
+            path=options.command[0],
+        ) from error
+    try:
+        _wait(process, options.after)
+        _look(process.pid, sources, options, console, own=True)
+    except BaseException:
+        process.terminate()
+        raise
+    finally:
+        code = started.end(process)
+    return code
+
+
+def _has_descriptor() -> bool:
+    try:
+        sys.stderr.fileno()
+    except (AttributeError, OSError, ValueError):
+        return False
+    return True
+
+
+def _wait(process: Any, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end:
+        time.sleep(min(0.05, max(end - time.monotonic(), 0.0)))
+    if process.poll() is not None:
+        raise StepscopeError(
+            "The program ended before it was looked at",
+            seen=f"exit code {process.returncode}, within {seconds:g} s",
+            todo="give a smaller --after",
+            slug="attach-refused",
+        )
+
+
+def _check(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """The pairs of --source; UsageError for what makes no sense."""
+    if (options.pid is None) == (not options.command):
+        raise UsageError(
+            "A process or a program is looked at",
+            seen="both" if options.command else "neither",
+            todo="stepscope attach PID, or stepscope attach -- python train.py",
+        )
     if not 0 < options.timeout <= 3600:
         raise UsageError(
             "The tools cannot take so long", seen=f"--timeout {options.timeout:g}", todo="give 1 to 3600"
         )
-    if options.pid < 1:
+    if options.pid is not None and options.pid < 1:
         raise UsageError(
             "A process has a positive number", seen=f"{options.pid}", todo="give the number of a process"
         )
+    if options.breakpoints and not options.command:
+        raise UsageError(
+            "A breakpoint is for a program that is started",
+            seen="--break with the number of a process",
+            todo="stepscope attach --break FUNCTION -- CMD",
+        )
+    for one in options.breakpoints or ():
+        if not one.strip() or any(ord(letter) < 32 for letter in one) or one.lstrip().startswith("-"):
+            raise UsageError(
+                "This is no function", seen=f"--break {one!r}", todo="give a name, as ns::function"
+            )
+    if options.seconds is not None and not 0.5 <= options.seconds <= 3600:
+        raise UsageError(
+            "That is not possible", seen=f"--seconds {options.seconds:g}", todo="give 0.5 to 3600"
+        )
+    if not 1 <= options.rate <= _MOST_RATE or not 0 <= options.after <= 86_400:
+        raise UsageError(
+            "That is not possible",
+            seen=f"--rate {options.rate}, --after {options.after:g}",
+            todo=f"--rate is 1 to {_MOST_RATE}, --after 0 to 86400",
+        )
+    if options.output is not None and (options.seconds is None or options.breakpoints):
+        raise UsageError("Only samples are written", seen=f"-o {options.output}", todo="add --seconds 10")
+    pairs = [one.partition("=") for one in options.source]
+    if any(not before or not middle or not after for before, middle, after in pairs):
+        raise UsageError(
+            "A source map has two sides",
+            seen=f"--source {options.source}",
+            todo="--source /build/path=/my/path",
+        )
+    return [(before, after) for before, _, after in pairs]
+
+
+def _look(
+    pid: int,
+    sources: list[tuple[str, str]],
+    options: argparse.Namespace,
+    console: Console,
+    *,
+    own: bool = False,
+) -> int:
+    from stepscope.instruments import stacks
+
+    if options.seconds is not None:
+        return _sample(pid, options, console, own=own)
+    seen = stacks.look(pid, options.timeout, quick=options.quick, own=own)
+    return _show(seen, f"process {pid}", sources, options, console)
+
+
+def _show(
+    seen: Seen, what: str, sources: list[tuple[str, str]], options: argparse.Namespace, console: Console
+) -> int:
     from stepscope.cli.query import write_rows
     from stepscope.instruments import stacks
     from stepscope.report import attached
 
-    seen = stacks.look(options.pid, options.timeout, quick=options.quick)
     if options.format == "table":
-        for line in attached.lines(seen):
+        for line in attached.lines(seen, sources):
             console.data.write(line + "\n")
         console.data.flush()
     else:
@@ -58,22 +216,62 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for note in attached.notes(seen):
         console.say(note)
     if not seen.has_stacks:
-        raise _no_stacks(options.pid, seen, options.quick)
+        raise _no_stacks(what, seen, options.quick)
     return 0
 
 
-def _no_stacks(pid: int, seen: Seen, quick: bool) -> StepscopeError:
+def _sample(pid: int, options: argparse.Namespace, console: Console, *, own: bool) -> int:
+    """Samples, prints the functions that take most, and writes the folder."""
+    from stepscope import __version__
+    from stepscope.cli.query import write_rows
+    from stepscope.exporters.staging import staged
+    from stepscope.instruments.stacks import kernel, sampled
+    from stepscope.report import attached
+
+    kernel.tasks(pid)
+    if (refusal := kernel.refusal(pid, own=own)) is not None:
+        raise _refused(f"process {pid}", *refusal)
+    words = sampled.words_of(pid)
+    with contextlib.ExitStack() as stack:
+        part = None
+        if options.output is not None:
+            part = stack.enter_context(staged(Path(options.output), force=options.force))
+        found = sampled.sample(pid, options.seconds, options.rate)
+        if isinstance(found, str):
+            todo = "pip install py-spy" if "not installed" in found else "raise --seconds, or drop it"
+            raise _refused(f"process {pid}", found, todo)
+        if part is not None:
+            part.mkdir()
+            for name, data in sampled.files(found, pid, words, __version__).items():
+                (part / name).write_bytes(data)
+    rows = found.hot if options.format != "table" else attached.hot(found.hot[:_SHOWN])
+    columns = sampled.HOT if options.format != "table" else attached.HOT
+    write_rows(
+        columns,
+        ([row[name] for name in columns] for row in rows),
+        console,
+        options.format,
+        spreadsheet=options.spreadsheet,
+    )
+    for note in attached.sampled_notes(found, shown=_SHOWN if options.format == "table" else None):
+        console.say(note)
+    if options.output is not None:
+        console.say(f"wrote {options.output}: `stepscope report {options.output} -o flame.html` draws it")
+    return 0
+
+
+def _refused(what: str, seen: str, todo: str) -> StepscopeError:
+    return StepscopeError(
+        f"The stacks of {what} could not be read", seen=seen, todo=todo, slug="attach-refused"
+    )
+
+
+def _no_stacks(what: str, seen: Seen, quick: bool) -> StepscopeError:
     if seen.ended:
-        what = "it ended while it was traced"
-        reason = (what, "start it again, and attach while it works")
+        reason = ("it ended while it was traced", "start it again, and attach while it works")
     elif seen.refusal is not None:
         reason = seen.refusal
     else:
         todo = "drop --quick, so that gdb is asked" if quick else "install py-spy or gdb, or raise --timeout"
         reason = ("; ".join(seen.notes) or "no tool answered", todo)
-    return StepscopeError(
-        f"The stacks of process {pid} could not be read",
-        seen=reason[0],
-        todo=reason[1],
-        slug="attach-refused",
-    )
+    return _refused(what, *reason)

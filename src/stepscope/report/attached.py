@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from stepscope import units
 from stepscope.instruments.stacks import Seen
+from stepscope.instruments.stacks.sampled import Sampled
 from stepscope.instruments.stacks.tools import Frame
+from stepscope.lake.rows import printable
+
+HOT = ("function", "place", "code", "self", "total")
+"""Columns of functions for people."""
+_AROUND = 2
+"""Lines of a source file that are shown before and after the one that ran."""
 
 
-def lines(seen: Seen) -> Iterator[str]:
-    """Threads with their frames, the innermost first."""
+def lines(seen: Seen, sources: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
+    """Threads with their frames, the innermost first; below a frame of which the source is found by `sources`
+    (folder in the program, folder here), its lines."""
     for number, (task, frames, by) in enumerate(seen.threads):
         if number:
             yield ""
         yield " ".join(f"thread {task.tid} {task.name} ({task.state})".splitlines())
         for frame in frames:
             yield " ".join(f"  {frame.kind:<6}  {frame.function}{_place(frame)}".splitlines())
+            yield from _source(frame, sources)
         if not frames or by == "kernel":
             yield "  (no stack)"
 
@@ -25,6 +37,46 @@ def _place(frame: Frame) -> str:
     if frame.file is not None:
         return f"  {frame.file}" + (f":{frame.line}" if frame.line is not None else "")
     return f"  {frame.module}" if frame.module is not None else ""
+
+
+def _source(frame: Frame, sources: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if frame.file is None or frame.line is None:
+        return
+    for before, after in sources:
+        inside = frame.file.removeprefix(before.rstrip("/") + "/")
+        if inside == frame.file:
+            continue
+        try:
+            with (Path(after) / inside).open(encoding="utf-8", errors="replace") as file:
+                first = max(frame.line - _AROUND, 1)
+                for number, line in enumerate(islice(file, first - 1, frame.line + _AROUND), first):
+                    mark = ">" if number == frame.line else " "
+                    yield f"        {mark}{number:>6}  {printable(line.rstrip())[:200]}"
+        except OSError as error:
+            yield f"        (no source: {error.strerror})"
+        return
+
+
+def hot(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Functions with the share of looks at them, for people."""
+    return [
+        {
+            "function": row["function"],
+            "place": f"{row['file']}:{row['line']}" if row["file"] and row["line"] else row["file"],
+            "code": row["code"],
+            "self": f"{row['self_share']:.1%}",
+            "total": f"{row['total_share']:.1%}",
+        }
+        for row in rows
+    ]
+
+
+def sampled_notes(found: Sampled, *, shown: int | None) -> list[str]:
+    """What was sampled, and what is missing."""
+    told = [f"{units.count(found.looks, 'look')} at {units.count(found.threads, 'thread')} by py-spy"]
+    if shown is not None and len(found.hot) > shown:
+        told.append(f"{units.count(len(found.hot) - shown, 'more function')} in --format json")
+    return told + found.notes
 
 
 def notes(seen: Seen) -> list[str]:

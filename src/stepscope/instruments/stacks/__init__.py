@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepscope.instruments.stacks import kernel, tools
+from stepscope.errors import NothingFound, StepscopeError
+from stepscope.instruments.stacks import kernel, started, tools
 
 COLUMNS = ("tid", "thread", "state", "depth", "kind", "function", "file", "line", "module", "read_by")
 """A row is a frame of a thread. tid: the kernel's number of the thread. depth: 0 is the innermost frame.
@@ -36,13 +37,13 @@ class Seen:
                 yield dict(zip(COLUMNS, (*values, frame.file, frame.line, frame.module, by), strict=True))
 
 
-def look(pid: int, seconds: float, *, quick: bool = False) -> Seen:
+def look(pid: int, seconds: float, *, quick: bool = False, own: bool = False) -> Seen:
     """The stacks of a process now. seconds: how long each tool may take. quick: without gdb, which reads
-    all symbols first. The process runs on afterwards, also where a tool was ended in the middle.
-    NothingFound if there is no such process."""
+    all symbols first. own: started by us, and anybody of its user may trace it. The process runs on
+    afterwards, also where a tool was ended in the middle. NothingFound if there is no such process."""
     tasks = kernel.tasks(pid)
     was_stopped = kernel.is_stopped(pid)
-    refusal = kernel.refusal(pid)
+    refusal = kernel.refusal(pid, own=own)
     notes: list[str] = []
     read: dict[str, tools.Stacks] = {}
     try:
@@ -76,3 +77,37 @@ def _best(task: kernel.Task, read: dict[str, tools.Stacks]) -> tuple[kernel.Task
             return task, stacks[task.tid], name
     waits = [tools.Frame("kernel", task.waits_in)] if task.waits_in else []
     return task, waits, "kernel"
+
+
+def at_breakpoint(words: Sequence[str], breakpoints: Sequence[str], seconds: float, out: int) -> Seen:
+    """Runs a program until one of these functions is called, and gives the stacks of its threads there, that
+    which called it first; the program is then ended. out: the descriptor for what it prints. NothingFound
+    when it ended before, StepscopeError when gdb cannot be asked."""
+    stopped = started.run_to(words, breakpoints, seconds, out)
+    if isinstance(stopped, str):
+        raise StepscopeError(
+            "The program could not be run under gdb",
+            seen=stopped,
+            todo=tools.HOW["gdb"],
+            slug="attach-refused",
+        )
+    if stopped.at is None:
+        unknown = f"; no library has {', '.join(stopped.missing)}" if stopped.missing else ""
+        raise NothingFound(
+            "No breakpoint was reached",
+            seen=f"{stopped.why}{unknown}",
+            todo="`stepscope xla symbols LIB --find NAME` says whether gdb can stop at a function",
+        )
+    threads = []
+    tids = sorted({*stopped.native, *stopped.python}, key=lambda tid: (tid != stopped.tid, tid))
+    for tid in tids:
+        native, python = stopped.native.get(tid, []), stopped.python.get(tid, [])
+        frames, by = [*native, *python], "gdb" if native else "py-spy"
+        name = "stopped here" if tid == stopped.tid else ""
+        threads.append((kernel.Task(tid, name, "traced", None), frames, by))
+    notes = [f"gdb stopped at {stopped.at}; the program was ended there"]
+    if stopped.missing:
+        notes.append(f"no library had {', '.join(stopped.missing)} by then")
+    if tools.find("py-spy") is None:
+        notes.append(f"py-spy is not installed, so frames of Python are missing: {tools.HOW['py-spy']}")
+    return Seen(threads, notes)

@@ -87,12 +87,17 @@ def go_on(pid: int) -> None:
         return  # it ended, or is not ours: then no tool of ours has stopped it either
 
 
-def refusal(pid: int) -> tuple[str, str] | None:
+def refusal(pid: int, *, own: bool = False) -> tuple[str, str] | None:
     """Why the kernel lets nobody like us trace a process: what was seen and what to do. None if nothing
-    speaks against it."""
+    speaks against it. own: it has said that others than its parent may trace it."""
     status = _fields(f"/proc/{pid}/status")
     yama = _text("/proc/sys/kernel/yama/ptrace_scope")
-    return judged(status, _fields("/proc/self/status"), int(yama) if yama.isdigit() else 0)
+    return judged(status, _fields("/proc/self/status"), _scope(yama, own))
+
+
+def _scope(yama: str, own: bool) -> int:
+    scope = int(yama) if yama.isdigit() else 0
+    return 0 if own and scope == 1 else scope
 
 
 def judged(target: dict[str, str], own: dict[str, str], yama: int) -> tuple[str, str] | None:

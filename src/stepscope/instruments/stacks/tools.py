@@ -22,6 +22,12 @@ _FRAME = re.compile(
 _MOST_FRAMES = 500
 """Frames of a thread that are read: endless recursion has more."""
 
+GDB_SETTINGS = (
+    *("auto-load off", "debuginfod enabled off", "pagination off", "width 0", "style enabled off"),
+    *("print frame-arguments presence", f"backtrace limit {_MOST_FRAMES}"),
+)
+"""What gdb is told before it reads anything: it runs no file by itself, and asks no server."""
+
 HOW = {"py-spy": "pip install py-spy", "gdb": "apt-get install gdb, or the like for your system"}
 """How to get each tool."""
 
@@ -61,7 +67,7 @@ def ask_py_spy(path: str, pid: int, seconds: float) -> Answer:
     for more in (["--native"], []):
         out, complaint = _run([path, "dump", "--json", *more, "--pid", str(pid)], seconds)
         try:
-            answer = Answer(_spied(json.loads(out)), complaint)
+            answer = Answer(spied(json.loads(out)), complaint)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             answer = Answer({}, complaint or "it printed no stacks")
         if answer.stacks:
@@ -69,7 +75,8 @@ def ask_py_spy(path: str, pid: int, seconds: float) -> Answer:
     return answer
 
 
-def _spied(threads: list[dict[str, Any]]) -> Stacks:
+def spied(threads: list[dict[str, Any]]) -> Stacks:
+    """What py-spy's JSON of a dump says."""
     stacks: Stacks = {}
     for thread in threads:
         frames = [_spied_frame(one) for one in thread["frames"][:_MOST_FRAMES]]
@@ -90,12 +97,8 @@ def _spied_frame(frame: dict[str, Any]) -> Frame:
 
 def ask_gdb(path: str, pid: int, seconds: float) -> Answer:
     """All threads, C and C++ frames only. Reads no file that gdb would run by itself."""
-    settings = (
-        *("auto-load off", "debuginfod enabled off", "pagination off", "width 0", "style enabled off"),
-        *("print frame-arguments presence", f"backtrace limit {_MOST_FRAMES}"),
-    )
     command = [path, "-nx", "-batch"]
-    for one in settings:
+    for one in GDB_SETTINGS:
         command += ["-iex", f"set {one}"]
     out, complaint = _run([*command, "-p", str(pid), "-ex", "thread apply all backtrace"], seconds)
     stacks = debugged(out)

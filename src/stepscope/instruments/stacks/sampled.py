@@ -1,0 +1,254 @@
+"""Stacks that py-spy samples over some seconds, as files of a capture folder: the tables of a recording.
+
+py-spy is asked for speedscope's form: frames, and for each thread the stacks of its samples in order, the
+innermost frame last. It does not say when a thread began; samples of one that began later lie at the start,
+which is said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepscope.instruments.stacks import kernel, tools
+from stepscope.lake.rows import printable
+
+_THREAD = re.compile(r'^(?:Process \d+ )?Thread (\d+|0x[0-9a-fA-F]+)(?: "(.*)")?$', re.DOTALL)
+_MOST_BYTES = 1 << 28
+_GRACE_SECONDS = 60.0
+"""What py-spy may take beyond the time that it samples: it reads symbols first, and writes its file last."""
+
+
+class Sampled(NamedTuple):
+    """What was sampled. lines: of stacks.ndjson. looks: how many. threads: names. hot: rows with HOT. notes:
+    what is missing."""
+
+    lines: list[dict[str, Any]]
+    looks: int
+    threads: int
+    hot: list[dict[str, Any]]
+    begin_unix_ns: int
+    end_unix_ns: int
+    native: bool
+    notes: list[str]
+
+
+HOT = ("function", "file", "line", "code", "self_samples", "total_samples", "self_share", "total_share")
+"""A row is a function. self_samples: looks at any thread in which it was the innermost frame; total_samples:
+in which it was anywhere. Shares are of all looks at threads. line: the one seen most as the innermost."""
+
+
+def sample(pid: int, seconds: float, rate: int) -> Sampled | str:
+    """Samples a process; or why py-spy could not."""
+    path = tools.find("py-spy")
+    if path is None:
+        return f"py-spy is not installed: {tools.HOW['py-spy']}"
+    complaint = ""
+    folder = _folder_of(pid)
+    was_stopped = kernel.is_stopped(pid)
+    try:
+        with tempfile.TemporaryDirectory(prefix="stepscope-attach-") as scratch:
+            for native in (True, False):
+                out = Path(scratch) / f"{native}.json"
+                begin = time.time_ns()
+                words = [path, "record", "--pid", str(pid), "--format", "speedscope", "--output", str(out)]
+                words += ["--duration", str(max(1, round(seconds))), "--rate", str(rate)]
+                words += ["--threads", "--idle", "--full-filenames", *(["--native"] if native else [])]
+                complaint = _run(words, seconds + _GRACE_SECONDS)
+                if out.is_file() and 0 < out.stat().st_size <= _MOST_BYTES:
+                    try:
+                        told = json.loads(out.read_bytes())
+                        return read(told, begin, rate, folder, native=native)
+                    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
+                        complaint = complaint or "its file cannot be read"
+                if not kernel.is_there(pid):
+                    break
+    finally:
+        if not was_stopped and kernel.is_stopped(pid):
+            kernel.go_on(pid)
+    return f"py-spy sampled nothing: {complaint or 'it wrote no file'}"
+
+
+def _run(words: Sequence[str], seconds: float) -> str:
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            text=True,
+            errors="replace",
+            check=False,
+            preexec_fn=kernel.end_with_parent,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it had not ended after {seconds:g} s"
+    except OSError as error:
+        return f"it did not start: {error.strerror}"
+    errors = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("Error")]
+    return printable(errors[0].removeprefix("Error: ")) if errors else ""
+
+
+def _folder_of(pid: int) -> str | None:
+    try:
+        return str(Path(f"/proc/{pid}/cwd").readlink())
+    except OSError:
+        return None
+
+
+def read(told: Mapping[str, Any], begin_ns: int, rate: int, folder: str | None, *, native: bool) -> Sampled:
+    """What speedscope's form says, as lines. ValueError, KeyError and the like where it is another form."""
+    frames = [_frame(one, folder) for one in told["shared"]["frames"]]
+    threads = []
+    for profile in told["profiles"]:
+        found = _THREAD.match(str(profile["name"]))
+        name = printable(found[2]) if found and found[2] else None
+        stacks = [[int(at) for at in stack] for stack in profile["samples"]]
+        threads.append((name, [[at for at in stack if frames[at] is not None] for stack in stacks]))
+    looks = max((len(stacks) for _, stacks in threads), default=0)
+    lines: list[dict[str, Any]] = [{"begin_unix_ns": begin_ns}]
+    lines += [
+        {"thread": at, "name": name, "main": name == "MainThread"} for at, (name, _) in enumerate(threads)
+    ]
+    known: dict[tuple[int, ...], int] = {}
+    written: dict[int, int] = {}
+    period = 1_000_000_000 // rate
+    for look in range(looks):
+        on = []
+        for at, (_, stacks) in enumerate(threads):
+            if look < len(stacks) and stacks[look]:
+                on.append([at, _stack(tuple(stacks[look]), frames, known, written, lines)])
+        lines.append({"unix_ns": begin_ns + look * period + period // 2, "late_ns": 0, "on": on})
+    end_ns = begin_ns + looks * period
+    lines.append({"end_unix_ns": end_ns})
+    shorter = sum(len(stacks) < looks for _, stacks in threads)
+    notes = []
+    if shorter:
+        words = "1 thread was" if shorter == 1 else f"{shorter} threads were"
+        notes.append(f"{words} not there all the time; their samples lie at the start")
+    if not native:
+        notes.append("py-spy could not unwind C++ here: frames of Python only")
+    return Sampled(lines, looks, len(threads), _hot(threads, frames), begin_ns, end_ns, native, notes)
+
+
+def _stack(
+    stack: tuple[int, ...],
+    frames: Sequence[dict[str, Any] | None],
+    known: dict[tuple[int, ...], int],
+    written: dict[int, int],
+    lines: list[dict[str, Any]],
+) -> int:
+    """The number of a stack; what is new of it becomes lines."""
+    parent: int | None = None
+    for end in range(1, len(stack) + 1):
+        part = stack[:end]
+        if part not in known:
+            frame = stack[end - 1]
+            if frame not in written:
+                written[frame] = len(written)
+                lines.append({"frame": written[frame], **(frames[frame] or {})})
+            known[part] = len(known)
+            lines.append({"stack": known[part], "in": parent, "frame": written[frame]})
+        parent = known[part]
+    assert parent is not None
+    return parent
+
+
+def _frame(one: Mapping[str, Any], folder: str | None) -> dict[str, Any] | None:
+    """A frame as stacks.ndjson has it; None for the line with the name of the thread."""
+    name, file = str(one["name"]), str(one.get("file") or "")
+    if not file and name.startswith("thread ("):
+        return None
+    line = one.get("line")
+    code, told = place(file, folder)
+    return {
+        "function": printable(name),
+        "file": printable(told) or None,
+        "line": int(line) if line else None,
+        "module": None,
+        "code": code,
+    }
+
+
+def place(file: str, folder: str | None) -> tuple[str, str]:
+    """Whose code a file is, as frame.code has it, and the file as a recording names it."""
+    if not file.endswith((".py", ".pyw", ">")) or not file:
+        return "native", os.path.basename(file)  # noqa: PTH119 - a name that may hold anything
+    for part in ("/site-packages/", "/dist-packages/"):
+        if part in file:
+            return "library", file.rpartition(part)[2]
+    inside = re.search(r"/lib/python3\.\d+t?/", file)
+    if inside or file.startswith("<frozen"):
+        return "python", file[inside.end() :] if inside else file
+    if folder is not None and file.startswith(f"{folder}/"):
+        return "program", file[len(folder) + 1 :]
+    return "program", file
+
+
+def _hot(
+    threads: Sequence[tuple[str | None, list[list[int]]]], frames: Sequence[dict[str, Any] | None]
+) -> list[dict[str, Any]]:
+    rows: dict[tuple[str, str | None], dict[str, Any]] = {}
+    seen: dict[tuple[str, str | None], dict[int | None, int]] = {}
+    looks = 0
+    for _, stacks in threads:
+        for stack in stacks:
+            keys = [(told["function"], told["file"]) for at in stack if (told := frames[at]) is not None]
+            if not keys:
+                continue
+            looks += 1
+            for key in dict.fromkeys(keys):
+                told = next(f for at in stack if (f := frames[at]) and (f["function"], f["file"]) == key)
+                row = rows.setdefault(
+                    key, dict.fromkeys(HOT, 0) | {name: told[name] for name in ("function", "file", "code")}
+                )
+                row["total_samples"] += 1
+            rows[keys[-1]]["self_samples"] += 1
+            last = frames[stack[-1]] or {}
+            counted = seen.setdefault(keys[-1], {})
+            counted[last.get("line")] = counted.get(last.get("line"), 0) + 1
+    for key, row in rows.items():
+        lines = seen.get(key)
+        row["line"] = max(lines, key=lambda line: lines[line]) if lines else None
+        row["self_share"] = row["self_samples"] / looks
+        row["total_share"] = row["total_samples"] / looks
+    return sorted(
+        rows.values(), key=lambda row: (-row["self_samples"], -row["total_samples"], row["function"])
+    )
+
+
+def files(found: Sampled, pid: int, argv: Sequence[str], version: str) -> dict[str, bytes]:
+    """The files of a capture folder."""
+    told = {
+        "format": 1,
+        "recorder": f"stepscope {version}",
+        "mode": "attach",
+        "argv": list(argv),
+        "pid": pid,
+        "host": socket.gethostname(),
+        "started_unix_ns": found.begin_unix_ns,
+        "ended_unix_ns": found.end_unix_ns,
+        "versions": {},
+        "stacks": {"looks": found.looks, "dropped": 0, "sampled_ns": found.end_unix_ns - found.begin_unix_ns},
+        "problems": [],
+        "files": [{"path": "stacks.ndjson", "kind": "stacks"}],
+    }
+    lines = "".join(json.dumps(one) + "\n" for one in found.lines)
+    return {"stacks.ndjson": lines.encode(), "capture.json": (json.dumps(told, indent=1) + "\n").encode()}
+
+
+def words_of(pid: int) -> list[str]:
+    """The command line of a process; what cannot be read is empty."""
+    try:
+        data = Path(f"/proc/{pid}/cmdline").read_bytes()[:65536]
+    except OSError:
+        return []
+    return [printable(word) for word in os.fsdecode(data).split("\0") if word]
