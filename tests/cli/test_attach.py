@@ -153,7 +153,7 @@ main(["attach", "{program.pid}", "--quick"])
 
 def test_a_stopped_process_stays_stopped(program: subprocess.Popen[bytes], only: Path) -> None:
     os.kill(program.pid, signal.SIGSTOP)
-    while state(program.pid) != "T":
+    while any(task.state != "stopped" for task in kernel.tasks(program.pid)):
         time.sleep(0.01)
     seen = stacks.look(program.pid, 1)
     assert {task.state for task, _, _ in seen.threads} == {"stopped"}

@@ -139,13 +139,27 @@ def changed(path: Path, into: Path) -> None:
     into.write_bytes(wire.write([wire.text(1, wire.write(module))]))
 
 
-def test_the_pass_that_changes_values_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stem = "module_0002.jit_train_step"
-    shutil.copy(BEFORE, tmp_path / BEFORE.name)
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that is compiled quickly."""
+    import jax
+
+    lowered = jax.jit(lambda x: jax.numpy.tanh(x) * 2 + 1).lower(np.ones((4, 8), np.float32))
+    proto = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+    path = tmp_path_factory.mktemp("small") / "module_0002.jit_f.before_optimizations.hlo.pb"
+    path.write_bytes(wire.write([wire.text(1, proto)]))
+    return path
+
+
+def test_the_pass_that_changes_values_is_named(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stem = "module_0002.jit_f"
+    shutil.copy(small, tmp_path / small.name)
     same = tmp_path / f"{stem}.0001.simplification.after_first.before_second.hlo.pb"
-    shutil.copy(BEFORE, same)
-    changed(BEFORE, tmp_path / f"{stem}.0002.simplification.after_second.before_third.hlo.pb")
-    shutil.copy(AFTER, tmp_path / AFTER.name)
+    shutil.copy(small, same)
+    changed(small, tmp_path / f"{stem}.0002.simplification.after_second.before_third.hlo.pb")
+    shutil.copy(small, tmp_path / f"{stem}.cpu_after_optimizations.hlo.pb")
     assert main(["xla", "replay", str(tmp_path), "--stage", "passes", "--format", "json", "--runs", "1"]) == 1
     told = capsys.readouterr()
     rows = json.loads(told.out)["rows"]
@@ -161,8 +175,8 @@ def test_the_pass_that_changes_values_is_named(tmp_path: Path, capsys: pytest.Ca
     assert "1 stage with the same program as the one before left out" in told.err
 
 
-def test_flags_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["xla", "replay", str(AFTER), "--against-flags=--xla_cpu_enable_fast_math=true", "--", "3"]
+def test_flags_are_compared(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["xla", "replay", str(small), "--against-flags=--xla_cpu_enable_fast_math=true", "--", "3"]
     assert main([*words[:3], "--format", "json", *words[3:]]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["flags"] for row in rows] == [None, "--xla_cpu_enable_fast_math=true"]

@@ -12,8 +12,19 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
+from stepscope.errors import NothingFound, UnreadableSource
 from stepscope.instruments.xla.replay import shapes, wire
+from stepscope.instruments.xla.replay.lowering import cannot, lower
+from stepscope.instruments.xla.replay.parts import (
+    Computation,
+    Instruction,
+    instructions_of,
+    made,
+    needed_of,
+    parameter,
+    read_computation,
+    read_instruction,
+)
 from stepscope.instruments.xla.replay.wire import Field
 from stepscope.lake.rows import printable
 
@@ -53,27 +64,6 @@ class Program(NamedTuple):
     is_random: bool
 
 
-class _One(NamedTuple):
-    """An instruction."""
-
-    fields: list[Field]
-    id: int
-    name: str
-    opcode: str
-    shape: bytes
-    operands: list[int]
-    called: list[int]
-
-
-class _Computation(NamedTuple):
-    fields: list[Field]
-    id: int
-    name: str
-    root: int
-    parameters: list[bytes]
-    result: bytes
-
-
 def module_of(data: bytes) -> tuple[bytes, bytes | None]:
     """The HloModuleProto in an HloProto, an HloSnapshot, or itself; and the snapshot if it was in one.
     UnreadableSource when the bytes are damaged."""
@@ -110,23 +100,25 @@ class Module:
                 "This is no program", seen="no HLO module in it", todo="give a .hlo.pb of a dump folder"
             )
         self.name = printable(wire.name(self._fields))
-        self.computations: dict[int, _Computation] = {}
+        self.computations: dict[int, Computation] = {}
         for one in self._fields:
             if one.number == 3 and one.wire == 2:
-                computation = _computation(wire.read(one.body))
+                computation = read_computation(wire.read(one.body))
                 self.computations[computation.id] = computation
-        self._read: dict[int, list[_One]] = {}
+        self._read: dict[int, list[Instruction]] = {}
         entry = wire.numbers(self._fields, 6)
         named = wire.name(self._fields, 2)
         self.entry = next(
             (it.id for it in self.computations.values() if it.id in entry[-1:] or it.name == named), None
         )
 
-    def instructions(self, computation: int) -> list[_One]:
+    def instructions(self, computation: int) -> list[Instruction]:
         """The instructions of a computation, operands first."""
         if computation not in self._read:
             fields = self.computations[computation].fields
-            self._read[computation] = [_one(wire.read(it.body)) for it in fields if it.number == 2]
+            self._read[computation] = [
+                read_instruction(wire.read(it.body)) for it in fields if it.number == 2
+            ]
         return self._read[computation]
 
     def whole(self) -> Program:
@@ -159,7 +151,7 @@ class Module:
         called = self.computations[number]
         return self._wrapped(called, [], part)
 
-    def _of_instruction(self, computation: int, one: _One) -> Program:
+    def _of_instruction(self, computation: int, one: Instruction) -> Program:
         """A computation with the instruction, what comes along, and parameters for the rest."""
         if one.opcode in ("parameter", "constant", "tuple", "get-tuple-element", "after-all"):
             raise NothingFound(
@@ -176,8 +168,8 @@ class Module:
             for operand in needed.operands:
                 if operand in along or operand in parameters:
                     continue
-                shape = _needed(every, operand).shape
-                parameters[operand] = _parameter(fresh, len(taken), shape)
+                shape = needed_of(every, operand).shape
+                parameters[operand] = parameter(fresh, len(taken), shape)
                 taken.append(shape)
                 fresh += 1
         ids = {operand: wire.numbers(wire.read(field.body), 35)[0] for operand, field in parameters.items()}
@@ -186,7 +178,7 @@ class Module:
             *(_instruction(_with_operands(it, ids)) for it in (*along.values(), one)),
         ]
         number = max(self.computations) + 1
-        body = _Computation(
+        body = Computation(
             [
                 wire.text(1, "replayed-part"),
                 *kept,
@@ -202,15 +194,15 @@ class Module:
         )
         return self._wrapped(body, [body], one.name)
 
-    def _wrapped(self, called: _Computation, added: list[_Computation], part: str | None) -> Program:
+    def _wrapped(self, called: Computation, added: list[Computation], part: str | None) -> Program:
         """A module whose entry takes arrays, calls a computation, and gives arrays."""
         reached = self._reached(called, {one.id: one for one in added})
         opcodes: set[str] = set()
         custom: set[str] = set()
         computations = []
-        fresh = 1 + max((one.id & _LOCAL for it in reached for one in _instructions_of(it)), default=0)
+        fresh = 1 + max((one.id & _LOCAL for it in reached for one in instructions_of(it)), default=0)
         for it in reached:
-            lowered, fresh = _lowered(it, fresh, opcodes, custom)
+            lowered, fresh = lower(it, fresh, opcodes, custom)
             computations.append(lowered)
         _refuse(opcodes, custom)
         entry = max(*(it.id for it in reached), *self.computations) + 1
@@ -241,9 +233,9 @@ class Module:
             bool(opcodes & {"rng", "rng-get-and-update-state"}),
         )
 
-    def _reached(self, start: _Computation, added: dict[int, _Computation]) -> list[_Computation]:
+    def _reached(self, start: Computation, added: dict[int, Computation]) -> list[Computation]:
         """A computation and all that it calls, those that are called first."""
-        done: dict[int, _Computation] = {}
+        done: dict[int, Computation] = {}
         open_: set[int] = set()
         left = [(start, False)]
         while left:
@@ -259,7 +251,7 @@ class Module:
                 )
             open_.add(it.id)
             left.append((it, True))
-            for one in _instructions_of(it):
+            for one in instructions_of(it):
                 for number in one.called:
                     called = added.get(number) or self.computations.get(number)
                     if called is None:
@@ -273,46 +265,12 @@ class Module:
         return list(done.values())
 
 
-def _instructions_of(it: _Computation) -> list[_One]:
-    return [_one(wire.read(field.body)) for field in it.fields if field.number == 2]
-
-
-def _computation(fields: list[Field]) -> _Computation:
-    program = wire.read(wire.first(fields, 4))
-    return _Computation(
-        fields,
-        (wire.numbers(fields, 5) or [0])[-1],
-        wire.name(fields),
-        (wire.numbers(fields, 6) or [0])[-1],
-        [one.body for one in program if one.number == 1],
-        wire.first(program, 2),
-    )
-
-
-def _one(fields: list[Field]) -> _One:
-    return _One(
-        fields,
-        (wire.numbers(fields, 35) or [0])[-1],
-        wire.name(fields),
-        wire.name(fields, 2),
-        wire.first(fields, 3),
-        wire.numbers(fields, 36),
-        wire.numbers(fields, 38),
-    )
-
-
-def _needed(every: dict[int, _One], number: int) -> _One:
-    if number not in every:
-        raise UnreadableSource("An operand is missing", seen=f"number {number}", todo="dump the module again")
-    return every[number]
-
-
-def _along(every: dict[int, _One], start: _One) -> dict[int, _One]:
+def _along(every: dict[int, Instruction], start: Instruction) -> dict[int, Instruction]:
     """What an instruction takes and constants alone make, operands first."""
     near: set[int] = set()
     left = list(start.operands)
     while left and len(near) < _MOST_OPERANDS_ALONG:
-        one = _needed(every, left.pop())
+        one = needed_of(every, left.pop())
         if one.id not in near and one.opcode in (*_ALONG, *_ALONG_WITH):
             near.add(one.id)
             left += one.operands
@@ -323,7 +281,7 @@ def _along(every: dict[int, _One], start: _One) -> dict[int, _One]:
         fixed[number] = one.opcode in _ALONG or all(fixed.get(it, False) for it in one.operands)
     # A tuple comes along even if only some of its elements are fixed: the counter of a loop is one of many.
     wanted = set(start.operands)
-    found: dict[int, _One] = {}
+    found: dict[int, Instruction] = {}
     for number in reversed(in_order):
         one = every[number]
         if number in wanted and (fixed[number] or one.opcode == "tuple"):
@@ -332,28 +290,18 @@ def _along(every: dict[int, _One], start: _One) -> dict[int, _One]:
     return dict(reversed(found.items()))
 
 
-def _with_operands(one: _One, ids: dict[int, int]) -> _One:
+def _with_operands(one: Instruction, ids: dict[int, int]) -> Instruction:
     """An instruction with other operands, and no order that was only for its old place."""
     kept = [it for it in one.fields if it.number not in (36, 37)]
     operands = [ids.get(number, number) for number in one.operands]
     return one._replace(fields=[*kept, wire.packed(36, operands)], operands=operands)
 
 
-def _instruction(one: _One) -> Field:
+def _instruction(one: Instruction) -> Field:
     return wire.text(2, wire.write(one.fields))
 
 
-def _parameter(number: int, place: int, shape: bytes) -> Field:
-    fields = [wire.text(1, f"replayed-p{place}.{number}"), wire.text(2, "parameter"), wire.text(3, shape)]
-    return wire.text(2, wire.write([*fields, wire.number(9, place), wire.number(35, number)]))
-
-
-def _made(number: int, opcode: str, shape: bytes, operands: Sequence[int], *more: Field) -> Field:
-    fields = [wire.text(1, f"replayed-{opcode}.{number}"), wire.text(2, opcode), wire.text(3, shape), *more]
-    return wire.text(2, wire.write([*fields, wire.number(35, number), wire.packed(36, operands)]))
-
-
-def _entry(called: _Computation, fresh: int) -> tuple[list[Field], list[bytes], bytes]:
+def _entry(called: Computation, fresh: int) -> tuple[list[Field], list[bytes], bytes]:
     """The instructions of an entry that calls a computation, the root last; the shapes of its parameters,
     and of its result."""
     fields: list[Field] = []
@@ -364,17 +312,17 @@ def _entry(called: _Computation, fresh: int) -> tuple[list[Field], list[bytes], 
         inner = shapes.parts(shape, depth)
         if inner is None:
             number = next(numbers)
-            fields.append(_parameter(number, len(leaves), shape))
+            fields.append(parameter(number, len(leaves), shape))
             leaves.append(shape)
             return number
         operands = [taken(one, depth + 1) for one in inner]
         number = next(numbers)
-        fields.append(_made(number, "tuple", shape, operands))
+        fields.append(made(number, "tuple", shape, operands))
         return number
 
     operands = [taken(shape) for shape in called.parameters]
     call = next(numbers)
-    fields.append(_made(call, "call", called.result, operands, wire.packed(38, [called.id])))
+    fields.append(made(call, "call", called.result, operands, wire.packed(38, [called.id])))
     results: list[tuple[int, bytes]] = []
 
     def given(number: int, shape: bytes, depth: int = 0) -> None:
@@ -384,93 +332,19 @@ def _entry(called: _Computation, fresh: int) -> tuple[list[Field], list[bytes], 
             return
         for index, one in enumerate(inner):
             element = next(numbers)
-            fields.append(_made(element, "get-tuple-element", one, [number], wire.number(13, index)))
+            fields.append(made(element, "get-tuple-element", one, [number], wire.number(13, index)))
             given(element, one, depth + 1)
 
     given(call, called.result)
     result = shapes.tuple_of([shape for _, shape in results])
-    fields.append(_made(next(numbers), "tuple", result, [number for number, _ in results]))
+    fields.append(made(next(numbers), "tuple", result, [number for number, _ in results]))
     return fields, leaves, result
-
-
-def _lowered(it: _Computation, fresh: int, opcodes: set[str], custom: set[str]) -> tuple[bytes, int]:
-    """A computation whose fusions are calls, whose bitcasts are what they do, and which says nothing of how
-    it was compiled; its opcodes and custom calls are added to the sets."""
-    fields: list[Field] = []
-    every = {one.id: one for one in _instructions_of(it)}
-    for field in it.fields:
-        if field.number == 7:  # is_fusion_computation
-            continue
-        if field.number != 2:
-            fields.append(field)
-            continue
-        one = _one(wire.read(field.body))
-        opcodes.add(one.opcode)
-        if one.opcode == "custom-call":
-            custom.add(wire.name(one.fields, 28))
-            fields.append(field)
-        elif one.opcode == "bitcast":
-            made, fresh = _as_transposes(every, one, fresh)
-            fields += made
-        else:
-            fields.append(_plain(one))
-    return wire.write(fields), fresh
-
-
-def _plain(one: _One) -> Field:
-    """An instruction without backend_config, sharding and control dependencies; a fusion as a call."""
-    kept = [it for it in one.fields if it.number not in (37, 40, 43)]
-    if one.opcode == "fusion":
-        kept = [wire.text(2, "call") if it.number == 2 else it for it in kept if it.number != 11]
-    return wire.text(2, wire.write(kept))
-
-
-def _as_transposes(every: dict[int, _One], one: _One, fresh: int) -> tuple[list[Field], int]:
-    """A bitcast as what it does to the elements: into the order of the bytes, other dimensions, and back."""
-    operand = _needed(every, one.operands[0] if one.operands else -1)
-    a, b = shapes.array(operand.shape), shapes.array(one.shape)
-    if (
-        a.has_tiles
-        or b.has_tiles
-        or (a.type != b.type and shapes.BITS.get(a.type) != shapes.BITS.get(b.type))
-    ):
-        raise _cannot(f"{printable(one.name)} reads bytes in a way that no other instruction does")
-    steps: list[tuple[str, bytes, tuple[Field, ...]]] = []
-    if not a.is_plain:
-        moved = shapes.made(a.type, [a.dimensions[at] for at in a.physical])
-        steps.append(("transpose", moved, (wire.packed(14, a.physical),)))
-    between = [b.dimensions[at] for at in b.physical]
-    if a.type != b.type:
-        cast = shapes.made(b.type, [a.dimensions[at] for at in a.physical])
-        steps.append(("bitcast-convert", cast, ()))
-    steps.append(("reshape", shapes.made(b.type, between), ()))
-    if not b.is_plain:
-        back = sorted(range(len(between)), key=lambda at: b.physical[at])
-        steps.append(("transpose", one.shape, (wire.packed(14, back),)))
-    fields, source = [], operand.id
-    for opcode, shape, more in steps[:-1]:
-        fields.append(_made(fresh, opcode, shape, [source], *more))
-        source, fresh = fresh, fresh + 1
-    opcode, shape, more = steps[-1]
-    named = [wire.text(1, one.name), wire.text(2, opcode), wire.text(3, one.shape), *more]
-    kept = [field for field in one.fields if field.number == 7]
-    last = [*named, *kept, wire.number(35, one.id), wire.packed(36, [source])]
-    return [*fields, wire.text(2, wire.write(last))], fresh
 
 
 def _refuse(opcodes: Iterable[str], custom: Iterable[str]) -> None:
     for opcode in sorted(opcodes):
         if opcode.removesuffix("-start").removesuffix("-done") in _COLLECTIVES:
-            raise _cannot(f"{opcode}, which waits for other devices")
+            raise cannot(f"{opcode}, which waits for other devices")
     for target in sorted(custom):
         if any(word in target.lower() for word in _CALLS_OUT):
-            raise _cannot(f"a call of {printable(target)}, into Python of a process that has ended")
-
-
-def _cannot(seen: str) -> StepscopeError:
-    return StepscopeError(
-        "This part cannot run alone",
-        seen=seen,
-        todo="choose an instruction or a computation without it: --instruction NAME",
-        slug="replay",
-    )
+            raise cannot(f"a call of {printable(target)}, into Python of a process that has ended")

@@ -1,0 +1,92 @@
+"""Computations without what a compiler made of them: fusions as calls, bitcasts as the transposes that they
+are, no layouts, no configuration of a backend."""
+
+from __future__ import annotations
+
+from stepscope.errors import StepscopeError
+from stepscope.instruments.xla.replay import shapes, wire
+from stepscope.instruments.xla.replay.parts import (
+    Computation,
+    Instruction,
+    instructions_of,
+    made,
+    needed_of,
+    read_instruction,
+)
+from stepscope.instruments.xla.replay.wire import Field
+from stepscope.lake.rows import printable
+
+
+def lower(it: Computation, fresh: int, opcodes: set[str], custom: set[str]) -> tuple[bytes, int]:
+    """A computation whose fusions are calls, whose bitcasts are what they do, and which says nothing of how
+    it was compiled; its opcodes and custom calls are added to the sets."""
+    fields: list[Field] = []
+    every = {one.id: one for one in instructions_of(it)}
+    for field in it.fields:
+        if field.number == 7:  # is_fusion_computation
+            continue
+        if field.number != 2:
+            fields.append(field)
+            continue
+        one = read_instruction(wire.read(field.body))
+        opcodes.add(one.opcode)
+        if one.opcode == "custom-call":
+            custom.add(wire.name(one.fields, 28))
+            fields.append(field)
+        elif one.opcode == "bitcast":
+            made, fresh = _as_transposes(every, one, fresh)
+            fields += made
+        else:
+            fields.append(_plain(one))
+    return wire.write(fields), fresh
+
+
+def _plain(one: Instruction) -> Field:
+    """An instruction without backend_config, sharding and control dependencies; a fusion as a call."""
+    kept = [it for it in one.fields if it.number not in (37, 40, 43)]
+    if one.opcode == "fusion":
+        kept = [wire.text(2, "call") if it.number == 2 else it for it in kept if it.number != 11]
+    return wire.text(2, wire.write(kept))
+
+
+def _as_transposes(every: dict[int, Instruction], one: Instruction, fresh: int) -> tuple[list[Field], int]:
+    """A bitcast as what it does to the elements: into the order of the bytes, other dimensions, and back."""
+    operand = needed_of(every, one.operands[0] if one.operands else -1)
+    a, b = shapes.array(operand.shape), shapes.array(one.shape)
+    if (
+        a.has_tiles
+        or b.has_tiles
+        or (a.type != b.type and shapes.BITS.get(a.type) != shapes.BITS.get(b.type))
+    ):
+        raise cannot(f"{printable(one.name)} reads bytes in a way that no other instruction does")
+    steps: list[tuple[str, bytes, tuple[Field, ...]]] = []
+    if not a.is_plain:
+        moved = shapes.made(a.type, [a.dimensions[at] for at in a.physical])
+        steps.append(("transpose", moved, (wire.packed(14, a.physical),)))
+    between = [b.dimensions[at] for at in b.physical]
+    if a.type != b.type:
+        cast = shapes.made(b.type, [a.dimensions[at] for at in a.physical])
+        steps.append(("bitcast-convert", cast, ()))
+    steps.append(("reshape", shapes.made(b.type, between), ()))
+    if not b.is_plain:
+        back = sorted(range(len(between)), key=lambda at: b.physical[at])
+        steps.append(("transpose", one.shape, (wire.packed(14, back),)))
+    fields, source = [], operand.id
+    for opcode, shape, more in steps[:-1]:
+        fields.append(made(fresh, opcode, shape, [source], *more))
+        source, fresh = fresh, fresh + 1
+    opcode, shape, more = steps[-1]
+    named = [wire.text(1, one.name), wire.text(2, opcode), wire.text(3, one.shape), *more]
+    kept = [field for field in one.fields if field.number == 7]
+    last = [*named, *kept, wire.number(35, one.id), wire.packed(36, [source])]
+    return [*fields, wire.text(2, wire.write(last))], fresh
+
+
+def cannot(seen: str) -> StepscopeError:
+    """The error of what cannot run alone."""
+    return StepscopeError(
+        "This part cannot run alone",
+        seen=seen,
+        todo="choose an instruction or a computation without it: --instruction NAME",
+        slug="replay",
+    )
