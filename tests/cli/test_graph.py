@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from stepscope.cli import main
+from stepscope.instruments.graphs import Hierarchy
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import data
@@ -152,3 +153,52 @@ def test_a_file_is_not_replaced_unasked(tmp_path: Path, capsys: pytest.CaptureFi
     assert out.read_text() == "mine"
     assert main(["graph", str(STEPS), "-o", str(out), "--force"]) == 0
     assert out.read_text().startswith("<svg")
+
+
+def test_whole_graphs_for_other_viewers(tmp_path: Path) -> None:
+    """Model Explorer's collection, and a GraphDef that TensorFlow's own reader takes."""
+    told = tmp_path / "g.explorer.json"
+    assert main(["graph", "tests/samples/xla_dump", "-o", str(told)]) == 0
+    (graph,) = json.loads(told.read_text())["graphs"]
+    ids = [node["id"] for node in graph["nodes"]]
+    assert len(ids) == len(set(ids)) > 20
+    edges = [(edge["sourceNodeId"], node["id"]) for node in graph["nodes"] for edge in node["incomingEdges"]]
+    assert {source for source, _ in edges} <= set(ids)
+    text = tmp_path / "g.pbtxt"
+    assert main(["graph", "tests/samples/xla_dump", "-o", str(text)]) == 0
+    format_of_text = pytest.importorskip("google.protobuf.text_format")
+    graph_pb2 = pytest.importorskip("tensorflow.core.framework.graph_pb2")
+    read = format_of_text.Parse(text.read_text(), graph_pb2.GraphDef())
+    assert [node.name for node in read.node] == ids
+    assert sorted((source, node.name) for node in read.node for source in node.input) == sorted(edges)
+    # What stepscope reads itself is the same graph again.
+    again = tmp_path / "again.explorer.json"
+    assert main(["graph", str(text), "--no-cache", "-o", str(again)]) == 0
+    (second,) = json.loads(again.read_text())["graphs"]
+    assert {node["id"] for node in second["nodes"]} == set(ids)
+
+
+def test_a_page_holds_the_drawing(tmp_path: Path) -> None:
+    out, plain = tmp_path / "g.html", tmp_path / "g.svg"
+    words = ["graph", "tests/samples/xla_dump", "--paint", "bytes"]
+    assert main([*words, "-o", str(out)]) == 0
+    assert main([*words, "-o", str(plain)]) == 0
+    page = out.read_text()
+    assert plain.read_text() in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    edges = json.loads(page.partition('id="edges">')[2].partition("</script>")[0])
+    assert len(edges) == page.count("<path ")
+    assert max(max(edge) for edge in edges) < page.count("<g ")
+
+
+def test_the_neighbourhood_of_a_node(capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [("a", "A", ""), ("s/b", "B", ""), ("s/c", "C", ""), ("d", "D", ""), ("e", "E", "")]
+    found = Hierarchy(nodes, [("a", "s/b"), ("s/b", "s/c"), ("s/c", "d"), ("d", "a")])
+    assert set(found.around("s/b", 1).nodes) == {"a", "s/b", "s/c"}
+    assert set(found.around("s/b", 2).nodes) == {"a", "s/b", "s/c", "d"}
+    assert set(found.around("e", 9).nodes) == {"e"}
+    assert found.around("s/b", 1).edges == [("a", "s/b"), ("s/b", "s/c")]
+    assert main(["graph", "tests/samples/xla_dump", "--around", "nothing"]) == 2
+    assert main(["graph", "tests/samples/xla_dump", "--hops", "2"]) == 2
+    assert main(["graph", "tests/samples/xla_dump", "--paint", "time"]) == 2
+    assert "to do:" in capsys.readouterr().err

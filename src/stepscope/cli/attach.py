@@ -159,7 +159,9 @@ def _check(options: argparse.Namespace) -> list[tuple[str, str]]:
     for one in options.breakpoints or ():
         if not one.strip() or any(ord(letter) < 32 for letter in one) or one.lstrip().startswith("-"):
             raise UsageError(
-                "This is no function", seen=f"--break {one!r}", todo="give a name, as ns::function"
+                "A breakpoint is the name of a function",
+                seen=f"--break {one!r}",
+                todo="give a name, as ns::function",
             )
     if options.seconds is not None and not 0.5 <= options.seconds <= 3600:
         raise UsageError(

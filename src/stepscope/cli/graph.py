@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from stepscope.instruments.graphs import Hierarchy, Scope
     from stepscope.session.trace import Trace
 
-ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .dot or .json"
+ABOUT = "a graph by its scopes, with times; -o draws it as .svg, .html, .dot or .json"
 EPILOG = """Reads GraphDef and SavedModel files, partition graphs in RunMetadata, folders of `stepscope
 record`, and dump folders of XLA. Where there are several graphs, the largest is shown: --graph chooses
 another, and --list lists them. Times are those of the run's ops, where it has some. A drawing has the same
-layout as the page's."""
+layout as the page's; .html moves, zooms and searches. .explorer.json is the whole graph for Model Explorer,
+.pbtxt for Netron and TensorBoard."""
 MOST_DEPTH = 32
+MOST_HOPS = 1000
 
 
 def parser() -> Parser:
@@ -44,7 +46,14 @@ def parser() -> Parser:
     chosen.add_argument("--depth", metavar="N", type=int, help="open so many scopes inside of each other (1)")
     chosen.add_argument("--no-fold", action="store_true", help="show every block, also those that are alike")
     chosen.add_argument("--path", metavar=("FROM", "TO"), nargs=2, help="show the way between two nodes")
-    add_output(parser, "file to draw to: .svg, .dot or .json")
+    chosen.add_argument("--around", metavar="NODE", help="show only what is joined to this node")
+    chosen.add_argument("--hops", metavar="N", type=int, help="with --around, over so many edges (2)")
+    chosen.add_argument(
+        "--paint",
+        choices=("time", "bytes", "cluster", "type", "device"),
+        help="what the colours of a drawing say (time, or else type)",
+    )
+    add_output(parser, "file to write: .svg, .html, .dot, .json, .explorer.json or .pbtxt")
     add_reading(parser)
     add_showing(parser)
     return parser
@@ -58,6 +67,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     depth = 1 if options.depth is None else options.depth
     if not 1 <= depth <= MOST_DEPTH:
         raise UsageError("There is no such depth", seen=f"--depth {depth}", todo=f"give 1 to {MOST_DEPTH}")
+    hops = 2 if options.hops is None else options.hops
+    if not 0 <= hops <= MOST_HOPS or (options.hops is not None and options.around is None):
+        raise UsageError(
+            "There is no such distance", seen=f"--hops {hops}", todo=f"--around NODE --hops 0 to {MOST_HOPS}"
+        )
+    if options.paint is not None and ending not in (".svg", ".html"):
+        raise UsageError("Only a drawing has colours", seen="--paint", todo="add -o g.svg or -o g.html")
     from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
     from stepscope.instruments import graphs
@@ -84,6 +100,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if "path" in row:
         found = graphs.programs.read(row["path"])
     name = f"{row['run_id']} / {row['graph']}"
+    if options.around is not None:
+        if options.around not in found.nodes:
+            raise _none("node", options.around, list(found.nodes), "names are whole, with their scopes")
+        found = found.around(options.around, hops)
+        name += f" / {hops} around {options.around}"
     if options.path is not None:
         path = _way(found, *options.path)
         show(report.way(name, found, path), options, console)
@@ -106,12 +127,13 @@ def _ending(options: argparse.Namespace) -> str | None:
             seen=f"-o {options.output} with {'--list' if options.list else '--path'}",
             todo="drop one of them; --format json prints the same for programs",
         )
-    ending = Path(options.output).suffix.lower()
-    if ending not in (".svg", ".dot", ".json"):
+    name = Path(options.output).name.lower()
+    ending = ".explorer.json" if name.endswith(".explorer.json") else Path(name).suffix
+    if ending not in (".svg", ".html", ".dot", ".json", ".explorer.json", ".pbtxt"):
         raise UsageError(
             "Nothing says what kind of drawing to write",
             seen=f"a file name that ends in {ending or 'nothing'}",
-            todo="give -o a name that ends in .svg, .dot or .json",
+            todo="give -o a name that ends in .svg, .html, .dot, .json, .explorer.json or .pbtxt",
         )
     return ending
 
@@ -194,14 +216,20 @@ def _draw(
     console: Console,
 ) -> None:
     from stepscope import units
-    from stepscope.exporters import drawings
+    from stepscope.exporters import drawings, whole_graphs
     from stepscope.exporters.staging import staged
     from stepscope.instruments import graphs
 
-    level = graphs.level(found, graphs.to_depth(top, depth, fold=fold), fold=fold, within=top)
     out = Path(options.output)
+    ending = _ending(options)
+    title = f"{name} / {top.path}" if top.path else name
     with staged(out, force=options.force) as part:
-        title = f"{name} / {top.path}" if top.path else name
-        text = drawings.FORMS[out.suffix.lower()](level, title)
+        if ending in whole_graphs.FORMS:
+            text = whole_graphs.FORMS[ending](found, title)
+            wrote = units.count(len(found.nodes), "node")
+        else:
+            level = graphs.level(found, graphs.to_depth(top, depth, fold=fold), fold=fold, within=top)
+            text = drawings.FORMS[str(ending)](level, title, options.paint)
+            wrote = units.count(len(level.boxes), "box", "boxes")
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    console.say(f"wrote {options.output}: {units.count(len(level.boxes), 'box', 'boxes')}")
+    console.say(f"wrote {options.output}: {wrote}")

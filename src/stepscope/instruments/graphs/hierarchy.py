@@ -69,6 +69,7 @@ class Hierarchy:
         bytes of outputs by name; clusters: XLA clusters by name. stem: what must agree of the last parts of
         names in scopes that are alike."""
         times, sizes, clusters = times or {}, sizes or {}, clusters or {}
+        self._stem = stem
         self.root = Scope("")
         self.nodes: dict[str, Scope] = {}
         for name, op_type, device in nodes:
@@ -173,6 +174,28 @@ class Hierarchy:
             if wanted in name.lower() or wanted in (one.op_type or "").lower()
         ]
         return found[:most], len(found)
+
+    def around(self, name: str, hops: int) -> Hierarchy:
+        """The graph of the nodes that so many edges at most join to a node, in either direction."""
+        joined: dict[str, list[str]] = {}
+        for a, b in self.edges:
+            joined.setdefault(a, []).append(b)
+            joined.setdefault(b, []).append(a)
+        near, last = {name}, [name]
+        for _ in range(hops):
+            last = list(
+                dict.fromkeys(one for here in last for one in joined.get(here, ()) if one not in near)
+            )
+            near.update(last)
+        kept = {one: at for one, at in self.nodes.items() if one in near}
+        return Hierarchy(
+            [(one, at.op_type or "", at.device) for one, at in kept.items()],
+            [(a, b) for a, b in self.edges if a in near and b in near],
+            {one: at.own_ps for one, at in kept.items()},
+            {one: at.own_bytes for one, at in kept.items()},
+            {one: at.cluster for one, at in kept.items() if at.cluster},
+            self._stem,
+        )
 
     def way(self, start: str, end: str) -> list[str]:
         """A shortest path along the edges, or else against them; empty when there is none."""

@@ -76,7 +76,7 @@ def run_to(words: Sequence[str], breakpoints: Sequence[str], seconds: float, out
         line = [path, "-nx", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"]
         for one in commands:
             line += ["-ex", one]
-        # A script or a name in PATH is no program that gdb could read; env becomes what it starts.
+        # gdb reads neither a script nor a name in PATH; env becomes what it starts.
         line += ["--args", "/usr/bin/env", *words]
         complaint = None
         try:

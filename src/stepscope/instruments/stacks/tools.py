@@ -26,7 +26,7 @@ GDB_SETTINGS = (
     *("auto-load off", "debuginfod enabled off", "pagination off", "width 0", "style enabled off"),
     *("print frame-arguments presence", f"backtrace limit {_MOST_FRAMES}"),
 )
-"""What gdb is told before it reads anything: it runs no file by itself, and asks no server."""
+"""Settings of gdb before it reads anything: it runs no file by itself, and asks no server."""
 
 HOW = {"py-spy": "pip install py-spy", "gdb": "apt-get install gdb, or the like for your system"}
 """How to get each tool."""

@@ -97,7 +97,9 @@ class Module:
         self._fields = wire.read(proto)
         if not _is_module(self._fields):
             raise UnreadableSource(
-                "This is no program", seen="no HLO module in it", todo="give a .hlo.pb of a dump folder"
+                "The file holds no program",
+                seen="no HLO module in it",
+                todo="give a .hlo.pb of a dump folder",
             )
         self.name = printable(wire.name(self._fields))
         self.computations: dict[int, Computation] = {}

@@ -56,7 +56,7 @@ def array(shape: bytes) -> Array:
 
 
 def parts(shape: bytes, depth: int = 0) -> list[bytes] | None:
-    """The shapes in a tuple; None for what is no tuple. UnreadableSource when it lies too deep."""
+    """The shapes in a tuple; None for an array. UnreadableSource when it lies too deep."""
     message = wire.read(shape)
     if TUPLE not in wire.numbers(message, 2)[-1:]:
         return None

@@ -21,7 +21,7 @@ COLUMNS = (
 """A row is a stage with a set of flags. runs: that were timed; first_ps: the run before them, with what is
 done once. verdict: reference, identical, within (the tolerance), differs, random (it draws numbers of its
 own) or failed. beyond: elements that differ by more than the tolerance; nan: elements of what it is compared
-with that are no number. max_difference: the largest, and max_relative that over the value and the root mean
+with that are NaN. max_difference: the largest, and max_relative that over the value and the root mean
 square of its array together; NULL for a difference that is infinite. output, index, values: where it is
 largest, and both values. compared_with: the stage or flags before, of which the results are known. problem:
 why it failed."""
