@@ -133,7 +133,7 @@ def test_hostile_names_are_text_in_every_form(tmp_path: Path, capsys: pytest.Cap
     ([str(STEPS), "--graph", "partition/9"], "did you mean partition/"),
     ([str(STEPS), "--path", "layer1/Relu", "layer1/MatMull"], "did you mean layer1/MatMul"),
     ([str(STEPS), "--depth", "0"], "There is no such depth"),
-    ([str(STEPS), "-o", "g.png"], ".svg, .dot or .json"),
+    ([str(STEPS), "-o", "g.png"], ".svg, .html, .dot"),
     ([str(STEPS), "--list", "-o", "g.svg"], "Only a graph can be drawn"),
     ([str(SAMPLES / "chrome" / "phases.json")], "There is no graph"),
     ([], "There is no path to read"),
