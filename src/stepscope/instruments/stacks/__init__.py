@@ -110,4 +110,6 @@ def at_breakpoint(words: Sequence[str], breakpoints: Sequence[str], seconds: flo
         notes.append(f"no library had {', '.join(stopped.missing)} by then")
     if tools.find("py-spy") is None:
         notes.append(f"py-spy is not installed, so frames of Python are missing: {tools.HOW['py-spy']}")
+    elif not stopped.python:
+        notes.append("py-spy read no frames of Python there")
     return Seen(threads, notes)

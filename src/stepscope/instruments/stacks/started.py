@@ -68,7 +68,7 @@ def run_to(words: Sequence[str], breakpoints: Sequence[str], seconds: float, out
         commands += ["run", "info breakpoints", "info threads", "thread apply all backtrace"]
         if spy is not None:
             words_of_spy = f"[{spy!r}, 'dump', '--nonblocking', '--json', '--pid', str(pid)]"
-            asked = f"s.run({words_of_spy}, stdout=s.PIPE, stderr=s.DEVNULL, timeout=30).stdout"
+            asked = f"s.run({words_of_spy}, stdout=s.PIPE, stderr=s.DEVNULL, timeout=120).stdout"
             pid = "pid = gdb.selected_inferior().pid"
             commands.append(
                 f"python import subprocess as s; {pid}; pid and open({str(python)!r}, 'wb').write({asked})"
