@@ -65,3 +65,8 @@ def test_help_lists_the_verbs_below(capsys: pytest.CaptureFixture[str]) -> None:
         assert "dumps" in capsys.readouterr().out
     assert main(["xla", "dumps", "--help"]) == 0
     assert "--files" in capsys.readouterr().out
+
+
+def test_verbs_that_read_no_programs_name_those_that_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["query", "tests/samples/xla_dump", "SELECT 1", "--no-cache"]) == 2
+    assert "stepscope xla dumps" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def _inputs(found: Hierarchy) -> dict[str, list[str]]:
 
 
 def _quoted(text: str) -> str:
-    """A string of protobuf's text format: what is no letter of ASCII as octal bytes."""
+    """A string of protobuf's text format: what is not plain ASCII as octal bytes."""
     plain = "".join(
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}"
         for byte in text.encode("utf-8", "replace")

@@ -137,18 +137,21 @@ _KINDS = (
 )
 _PAGES = (".overview_page.pb", ".input_pipeline.pb", ".kernel_stats.pb", ".memory_profile.pb")
 """What TensorBoard's profiler computes from an XPlane."""
+_HLO = "HLO module"
 _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
 _SUFFIXES = (
     ((".py", ".sh", ".ipynb"), "source code"),
     ((".index", ".meta", ".ckpt"), "checkpoint file"),
-    ((".hlo.pb", ".hlo", ".hlo_proto.pb"), "HLO module"),
+    ((".hlo.pb", ".hlo", ".hlo_proto.pb"), _HLO),
     ((".csv", ".tsv"), "table of text"),
     (_PAGES, _PAGE),
     ((".h5", ".keras"), _KERAS),
     ((".npz", ".npy"), "array file"),
 )
 INSTEAD = {
+    _HLO: "SQL does not reach the programs of XLA: `stepscope xla dumps`, `xla cost`, `xla diff`, `stepscope memory` "
+    "and `stepscope graph` read their folder, with --format json or csv for other tools",
     _CHAKRA: "record with torch.profiler.profile() and give what export_chrome_trace() writes: an execution "
     "trace says what ran and what it needed, not when",
     _FIREFOX: "look at it in profiler.firefox.com, or record with `py-spy record --format speedscope`, which "
