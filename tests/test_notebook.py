@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ pytest.importorskip("IPython", reason="the group test has IPython")
 
 from IPython.testing.globalipapp import start_ipython
 
-from stepscope import notebook
+import stepscope
+from stepscope import StepscopeError, notebook
 
 SAMPLES = Path(__file__).parent / "samples"
 SLOW = SAMPLES / "capture" / "slow_map"
@@ -45,6 +48,7 @@ CELLS = (
     "print(done, recorded.query('SELECT count(*) AS n FROM step')[0].n > 5)",
     "%stepscope nowhere.json",
     "import stepscope; stepscope.open('" + str(SLOW) + "').findings",
+    "stepscope.open('" + str(SLOW) + "').view('timeline', height=400)",
 )
 
 
@@ -116,6 +120,68 @@ def test_objects_draw_themselves(outputs: list[list[Any]]) -> None:
     assert "python-in-pipeline" not in shown(outputs[9], "text/plain")
     assert "Steps wait for input" in shown(outputs[9], "text/plain")
     assert "Steps wait for input" in shown(outputs[9], "text/html")
+
+
+def test_the_page_is_a_widget(outputs: list[list[Any]]) -> None:
+    (one,) = (one for one in outputs[10] if "data" in one)
+    assert "application/vnd.jupyter.widget-view+json" in one["data"]
+
+
+# --- widgets, in this process ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def view() -> Iterator[Any]:
+    pytest.importorskip("anywidget", reason="the group test has anywidget")
+    made = stepscope.open(SLOW).view("pipeline")
+    made.told = []
+    made.send = lambda content, buffers=None: made.told.append((content, buffers))
+    yield made
+    made.close()
+
+
+def test_a_widget_answers_its_frames(view: Any) -> None:
+    assert view.page.startswith("<!doctype html>")
+    assert 'data-view="pipeline"' in view.page
+    assert "slow_map" in view.title
+    asked = {"id": 3, "of": "a frame", "method": "GET", "path": "/api/report/pipeline", "body": None}
+    view._heard(view, asked, [])
+    ((told, (content,)),) = view.told
+    assert told == {"id": 3, "of": "a frame", "status": 200}
+    assert json.loads(content)["verdict"] == "input_bound"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None,
+        [],
+        {},
+        {"id": "3"},
+        {"path": "/../etc/passwd"},
+        {"path": 7},
+        {"path": "/api/" + "x" * (1 << 17)},
+        {"method": "DELETE"},
+        {"body": ["x"]},
+        {"of": None},
+    ],
+)
+def test_what_no_frame_sends_is_passed_over(view: Any, odd: Any) -> None:
+    good = {"id": 3, "of": "a frame", "method": "GET", "path": "/api/catalog", "body": ""}
+    view._heard(view, good | odd if isinstance(odd, dict) and odd else odd, [])
+    assert view.told == []
+
+
+def test_views_that_are_none() -> None:
+    with pytest.raises(StepscopeError, match="no view sql"):
+        stepscope.open(SLOW).view("sql")
+
+
+def test_without_anywidget_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "stepscope.objects.widget", raising=False)
+    with pytest.raises(StepscopeError, match=r"stepscope\[notebook\]"):
+        stepscope.open(SLOW).view()
 
 
 # --- what is refused, in this process ------------------------------------------------------------

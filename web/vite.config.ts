@@ -3,20 +3,28 @@ import { build, defineConfig, type Plugin } from "vite";
 const target = ["chrome123", "firefox128", "safari17.5"];
 const oxc = { jsx: { runtime: "automatic", importSource: "preact" } } as const; // needs no plugin
 
-/** The page of a report: the same views in one script without imports, which a file can hold. Its place follows from
- * that of the page, so that one command builds both. */
-function report(): Plugin {
+/** The views of a notebook's frame: all but the editor, which is larger than the rest together. */
+const withoutEditor: Plugin = {
+  name: "without-editor",
+  enforce: "pre",
+  transform: (code, id) => (id.endsWith("/shell.tsx") ? code.replace('"./views/*.tsx"', '["./views/*.tsx", "!./views/sql.tsx"]') : null),
+};
+
+/** The pages of a report and of a notebook's frame: the same views in one script without imports, which a file can hold.
+ * Their place follows from that of the page, so that one command builds all. */
+function alone(name: string, script: string, plugins: Plugin[] = []): Plugin {
   let folder = "";
   return {
-    name: "report",
+    name,
     apply: "build",
-    configResolved(config) { folder = `${config.build.outDir}/../../presenters/page`; },
+    configResolved(config) { folder = `${config.build.outDir}/../../presenters/${name}`; },
     async closeBundle() {
       await build({
         configFile: false,
         logLevel: "warn",
         publicDir: false,
         oxc,
+        plugins,
         build: {
           outDir: folder,
           emptyOutDir: true,
@@ -24,7 +32,7 @@ function report(): Plugin {
           modulePreload: false,
           cssCodeSplit: false,
           rollupOptions: {
-            input: "src/report.tsx",
+            input: script,
             output: { format: "iife", entryFileNames: "page.js", assetFileNames: "page[extname]" },
           },
         },
@@ -38,7 +46,7 @@ function report(): Plugin {
 export default defineConfig({
   base: "./",
   oxc,
-  plugins: [report()],
+  plugins: [alone("page", "src/report.tsx"), alone("frame", "src/frame.tsx", [withoutEditor])],
   build: {
     outDir: "../src/stepscope/server/assets",
     emptyOutDir: true,

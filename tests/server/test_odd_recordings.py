@@ -182,7 +182,7 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
     async def slow() -> None:
         from starlette.requests import Request
 
-        from stepscope.server.app import Gone, _answered
+        from stepscope.server.app import Gone, answered
 
         async def endpoint(asked: Any, request: Request) -> Any:
             return await page.page.recording.desk.ask(lambda trace: trace.query(endless).rows())
@@ -191,7 +191,7 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
             return {"type": "http.disconnect"}
 
         with pytest.raises(Gone):
-            await _answered(page.page, endpoint, Request({"type": "http", "method": "GET"}, receive))
+            await answered(page.page, endpoint, Request({"type": "http", "method": "GET"}, receive))
 
     begun = time.monotonic()
     page.run(slow())

@@ -1,4 +1,6 @@
-// Requests to the server that sent this page; nothing else is ever asked.
+// Requests to the server that sent this page, or to the kernel of its notebook; nothing else is ever asked.
+import { framed } from "./address";
+import { carried } from "./carrier";
 
 /** An error of the server: what happened, what was seen, what to do. */
 export class Refused extends Error {
@@ -16,6 +18,7 @@ async function answered(reply: Response): Promise<Response> {
 }
 
 async function ask(path: string, request: RequestInit): Promise<Response> {
+  if (framed) return answered(await carried(path, request));
   let reply: Response;
   try {
     reply = await fetch(path, { ...request, credentials: "same-origin" });

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { place } from "./address";
 import { embedded } from "./api";
 import { Findings, One } from "./findings";
 import { Problem } from "./loading";
@@ -16,17 +17,13 @@ import type { Report } from "./types";
 
 /** Opens the section that the address names, and what it is inside of. */
 function goTo(): void {
-  const found = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+  const found = place.value.length > 1 ? document.getElementById(place.value.slice(1)) : null;
   for (let at: Element | null = found; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
   found?.scrollIntoView();
 }
 
 function Page({ report }: { report: Report }): JSX.Element {
-  useEffect(() => {
-    addEventListener("hashchange", goTo);
-    goTo();
-    return () => removeEventListener("hashchange", goTo);
-  }, []);
+  useEffect(() => place.subscribe(goTo), []);
   return <><header class="file"><b class="brand">stepscope</b><nav aria-label="Sections">{report.sections.map((s, i) => <a href={`#s${i}`}>{plain(s.title, 60)}</a>)}</nav>
     <button type="button" onClick={turnTheme}>Theme: {theme.value}</button></header>
     <main class="overview"><Summary report={report} steps={stepsOf(report)} linked={false} /></main>

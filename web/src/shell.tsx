@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { go, place } from "./address";
 import { added, type Command } from "./commands";
 import { setTheme, theme, turnTheme } from "./theme";
 import type { View } from "./types";
@@ -9,14 +10,12 @@ const found = import.meta.glob<{ view: View }>("./views/*.tsx", { eager: true })
 /** Every view, in its order: a file in views/ is a view. */
 export const views: View[] = Object.values(found).map((file) => file.view).sort((a, b) => a.order - b.order);
 
-const hash = signal(location.hash);
-addEventListener("hashchange", () => { hash.value = location.hash; });
-const current = computed(() => views.find((v) => v.name === hash.value.slice(1).split("?")[0]) ?? views[0]!);
+const current = computed(() => views.find((v) => v.name === place.value.slice(1).split("?")[0]) ?? views[0]!);
 
 const overlay = signal<"palette" | "help" | null>(null);
 
 const commands = (): Command[] => [
-  ...views.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => { location.hash = v.name; } })),
+  ...views.map((v) => ({ title: `Show ${v.title}`, key: v.key, run: () => go(`#${v.name}`) })),
   { title: "Change light or dark", key: "t", run: turnTheme },
   { title: "Show the keys", key: "?", run: () => { overlay.value = "help"; } },
   ...added.value,

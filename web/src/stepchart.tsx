@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { go } from "./address";
 import { colourOf } from "./colours";
 import { counted, duration } from "./format";
 import { plain } from "./plain";
@@ -88,7 +89,7 @@ function Host({ place, own, parts, section, brushed, onBrush, linked }: Options 
       const from = e.shiftKey ? anchor ?? next : next;
       setCursor(next); setAnchor(from); choose(from, next);
     } else if (e.key === "Escape" && chosen.length) onBrush(null);
-    else if (e.key === "Enter" && chosen.length && linked) location.hash = timelineLink(chosen);
+    else if (e.key === "Enter" && chosen.length && linked) go(timelineLink(chosen));
     else return;
     e.preventDefault();
     e.stopPropagation();

@@ -8,10 +8,11 @@ import os
 import signal
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, a_path
+from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 from stepscope.presenters.plain import plain
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from stepscope.capture.plan import Plan
 
 ABOUT = "run a program and record some of its steps, without editing it"
+
+EPILOG = """The program keeps its output and its exit code; stderr reports what was recorded. With --format
+json, csv or md, stdout gets a row of facts at the end, and what the program prints there goes to stderr."""
 
 _PIECES = (
     ("run-metadata", "run_metadata", "no RunMetadata of TensorFlow 1 sessions"),
@@ -41,7 +45,7 @@ def parser() -> Parser:
         "record",
         ABOUT,
         "stepscope record [options] -- python train.py …",
-        epilog="The program keeps its output and its exit code; stderr reports what was recorded.",
+        epilog=EPILOG,
     )
     parser.add_argument("command", nargs="*", metavar="CMD", help="the program and its arguments, after --")
     parser.add_argument(
@@ -58,11 +62,13 @@ def parser() -> Parser:
     parser.add_argument("--every", type=_count, metavar="N", help="record again every N steps")
     for option, _, about in _PIECES:
         parser.add_argument(f"--no-{option}", action="store_true", help=about)
+    add_showing(parser)
     return parser
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Runs the program and returns its exit code; ends by its signal if a signal ended it."""
+    need_csv(options, options.format == "csv")
     if not options.command:
         raise UsageError(
             "There is no program to run",
@@ -99,7 +105,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         passing = stack.enter_context(Passing())
         started_unix_ns = time.time_ns()
         try:
-            outcome = launch(options.command, plan, state, passing)
+            with contextlib.nullcontext() if options.format == "table" else _stdout_is_stderr(console):
+                outcome = launch(options.command, plan, state, passing)
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"{options.command[0]} cannot be started",
@@ -109,6 +116,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         # The program has ended. From here on nothing may change how this process ends.
         for line in _summary(outcome, plan, out, state, started_unix_ns):
             console.say(line)
+        if options.format != "table":
+            _write_facts(outcome, out, options, console)
     if outcome.signal is not None:
         _end_by(outcome.signal)
         return 128 + outcome.signal
@@ -134,6 +143,58 @@ def _summary(outcome: Outcome, plan: Plan, out: str, state: Path, started_unix_n
             f"  seen:  {plain(seen, 300)}",
             f"  to do: read what is in {out}, if it is there: stepscope {out}",
         ]
+
+
+FACTS = (
+    "out",
+    "steps",
+    "recordings",
+    "name",
+    "problems",
+    "stood_still_ns",
+    "profiled_ns",
+    "exit_code",
+    "signal",
+)
+"""What --format writes of a recording. Without a recording there are no steps, and no times."""
+
+
+def _write_facts(outcome: Outcome, out: str, options: argparse.Namespace, console: Console) -> None:
+    """What was recorded as one row."""
+    from stepscope.cli.query import write_rows
+
+    facts = outcome.facts or {}
+    recorded, sessions = facts.get("recorded", {}), facts.get("sessions") or [{}]
+    cost = facts.get("cost", {})
+    row = (
+        out if outcome.recorded else None,
+        recorded.get("steps", 0),
+        recorded.get("sessions", 0),
+        sessions[0].get("name"),
+        "; ".join(f"{one['what']}: {one['seen']}" for one in facts.get("problems", ())) or None,
+        _stood_still_ns(cost) if facts else None,
+        cost.get("profiled_ns", 0) if facts else None,
+        outcome.code,
+        outcome.signal,
+    )
+    try:
+        write_rows(FACTS, [row], console, options.format, spreadsheet=options.spreadsheet)
+        console.out.flush()
+    except OSError as error:  # the exit code stays the one of the program
+        console.say(f"stepscope: standard output could not be written: {error.strerror}")
+
+
+@contextlib.contextmanager
+def _stdout_is_stderr(console: Console) -> Iterator[None]:
+    """Lets programs that are started within write to stderr what they write to stdout."""
+    console.out.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
@@ -164,10 +225,13 @@ def _kept(files: list[dict[str, Any]]) -> str:
 
 
 def _cost(cost: dict[str, int]) -> str:
-    # What ran beside the steps cost them no time; capture.json has it.
-    stood_still = sum(ns for name, ns in cost.items() if name not in _ASIDE)
     profiled = cost.get("profiled_ns", 0)
-    return f"{stood_still / 1e9:.2f} s standing still, {profiled / 1e9:.2f} s under the profiler"
+    return f"{_stood_still_ns(cost) / 1e9:.2f} s standing still, {profiled / 1e9:.2f} s under the profiler"
+
+
+def _stood_still_ns(cost: dict[str, int]) -> int:
+    """What ran beside the steps cost them no time; capture.json has it."""
+    return sum(ns for name, ns in cost.items() if name not in _ASIDE)
 
 
 def _check_empty(out: Path) -> None:

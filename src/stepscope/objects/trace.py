@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,10 @@ from stepscope.session.open_trace import OpenTrace
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.engines import Engine, Params, Statement
+    from stepscope.objects.widget import View
     from stepscope.report import Report
     from stepscope.session.schedule import Progress
+    from stepscope.session.trace import Trace as Opened
 
 Path = str | PathLike[str]
 
@@ -41,6 +44,8 @@ class Trace(OpenTrace):
     """
 
     _last: weakref.ref[Result] | None = None
+    _again: tuple[Callable[[], Opened], bool]
+    """Opens the same once more, for another thread; and whether that is cheap, as with a cache or a lake."""
 
     # --- what the command line shows -------------------------------------------------------------
 
@@ -96,6 +101,31 @@ class Trace(OpenTrace):
 
         asked = [(one, whatif.ask(one)) for one in allocators.find(self.query)]
         return Memory(memory.build(asked, by_step.windows(self.query)))
+
+    def view(self, name: str = "overview", *, height: int = 640) -> View:
+        """The page of `stepscope serve` as a widget of a notebook, beginning with a view: overview, timeline,
+        ops, pipeline, memory, model, graph or compare. All of it but the editor of SQL works there.
+
+        height: pixels. Needs `pip install "stepscope[notebook]"`. Other objects draw themselves without.
+        """
+        from stepscope.presenters.frame import VIEWS
+
+        if name not in VIEWS:
+            raise UsageError(
+                f"The page has no view {name}", seen=repr(name), todo=f"choose one of {', '.join(VIEWS)}"
+            )
+        try:
+            from stepscope.objects.widget import View
+        except ModuleNotFoundError as missing:
+            if (missing.name or "").partition(".")[0] not in ("anywidget", "traitlets", "starlette"):
+                raise
+            raise UsageError(
+                "Widgets need more packages",
+                seen=f"no module {missing.name}",
+                todo="pip install 'stepscope[notebook]', then restart the kernel",
+            ) from missing
+        again, twice = self._again
+        return View(again, ", ".join(self.given), name, height, twice=twice)
 
     # --- questions -------------------------------------------------------------------------------
 
@@ -187,7 +217,7 @@ class Trace(OpenTrace):
         self._last = None
 
 
-_WITHIN = {"answers", "ask", "begin", "keep", "leave", "stream"}
+_WITHIN = {"answers", "ask", "begin", "keep", "lanes", "leave", "stream"}
 """Methods for reports and exporters."""
 
 
@@ -218,7 +248,10 @@ def open(
     given = list(_flat(paths))
     if not given and lake is None:
         raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")
-    return Trace(*trace.found(given, cache, lake, run, host, progress, engine), engine)
+    made = Trace(*trace.found(given, cache, lake, run, host, progress, engine), engine)
+    again = partial(trace.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine)
+    made._again = again, cache or lake is not None
+    return made
 
 
 def _flat(paths: Iterable[Path | Collection[Path]]) -> Iterator[str]:

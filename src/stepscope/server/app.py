@@ -303,7 +303,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
 def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
     """The application."""
     routes = [
-        Route(path, partial(_answered, page, endpoint), methods=[method]) for method, path, endpoint in API
+        Route(path, partial(answered, page, endpoint), methods=[method]) for method, path, endpoint in API
     ]
     routes += [Route(path, partial(_asset, one), methods=["GET"]) for path, one in assets.items()]
 
@@ -313,15 +313,15 @@ def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
         await page.console.close()
         await asyncio.to_thread(page.recording.close)
 
-    router = Router(routes, redirect_slashes=False, default=_nothing, lifespan=lifespan)
-    return Headers(_Errors(Guarded(router, page.access, {SESSION, *assets})))
+    router = Router(routes, redirect_slashes=False, default=nothing, lifespan=lifespan)
+    return Headers(Errors(Guarded(router, page.access, {SESSION, *assets})))
 
 
 async def _asset(asset: Asset, request: Request) -> Response:
     return Response(asset.content, media_type=asset.media_type, headers={"cache-control": asset.caching})
 
 
-async def _answered(page: Page, endpoint: Endpoint, request: Request) -> Response:
+async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response:
     """Runs an endpoint until it answers or the client is gone, which cancels it."""
     if request.method == "POST":
         # All of it, so that what is received next can only be that the client left.
@@ -345,11 +345,11 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
     raise HTTPException(404)
 
 
-class _Errors:
+class Errors:
     """Turns what is raised into an answer."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,5 +1,6 @@
 // The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it.
 import { batch, computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import { note, place } from "../address";
 import { get } from "../api";
 import { keep, recall } from "../theme";
 import type { Catalog } from "../types";
@@ -46,6 +47,7 @@ export class Board {
   readonly foundNames: ReadonlySignal<ReadonlySet<number> | null>;
   readonly store: Store;
   private readonly key: string;
+  private noted = "";
   private frame = 0;
   private later = 0;
   private counted: Window | null = null;
@@ -67,7 +69,7 @@ export class Board {
     });
     this.key = `stepscope.timeline.${catalog.title}`;
     this.remember();
-    this.follow(location.hash);
+    this.follow(place.peek());
   }
 
   /** Picoseconds after the first moment. */
@@ -104,11 +106,11 @@ export class Board {
       effect(() => { this.window.value; this.selected.value; this.range.value; this.text.value; this.settle(); }),
       effect(() => keep(this.key, JSON.stringify({ arrangement: this.arrangement.value, marks: this.marks.value, colouring: this.colouring.value } satisfies Kept))),
     ];
-    const followed = () => this.follow(location.hash);
-    addEventListener("hashchange", followed);
+    let came = place.peek(); // followed when the board was made
+    const unfollow = place.subscribe((to) => { if (to !== came && to !== this.noted) this.follow(to); came = to; });
     void this.readCounters();
     return () => {
-      removeEventListener("hashchange", followed);
+      unfollow();
       cancelAnimationFrame(this.frame);
       clearTimeout(this.later);
       this.frame = 0;
@@ -122,8 +124,8 @@ export class Board {
   private settle(): void {
     clearTimeout(this.later);
     this.later = window.setTimeout(() => {
-      const place = write({ window: this.window.value, slice: this.selected.value, range: this.range.value, search: this.text.value });
-      if (location.hash.startsWith("#timeline")) history.replaceState(null, "", place);
+      const here = write({ window: this.window.value, slice: this.selected.value, range: this.range.value, search: this.text.value });
+      if (place.peek().startsWith("#timeline")) { this.noted = here; note(here); }
       void this.readCounters();
     }, 250);
   }
@@ -137,12 +139,12 @@ export class Board {
   }
 
   private follow(hash: string): void {
-    const place = read(hash, this.origin);
+    const asked = read(hash, this.origin);
     batch(() => {
-      this.window.value = within(place.window ?? { from: -0.02 * this.whole, to: 1.02 * this.whole }, this.whole);
-      if (place.slice !== this.selected.value) void this.select(place.slice, place.slice !== null && place.window === null);
-      if (place.range) void this.choose(place.range);
-      if (place.search && place.search !== this.text.value) void this.search(place.search);
+      this.window.value = within(asked.window ?? { from: -0.02 * this.whole, to: 1.02 * this.whole }, this.whole);
+      if (asked.slice !== this.selected.value) void this.select(asked.slice, asked.slice !== null && asked.window === null);
+      if (asked.range) void this.choose(asked.range);
+      if (asked.search && asked.search !== this.text.value) void this.search(asked.search);
     });
   }
 

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { place } from "../address";
 import { post } from "../api";
 import { useCommands } from "../commands";
 import type { Editor, Words } from "../editor";
@@ -92,8 +93,8 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
   useEffect(() => {
     let current = true;
     let own: Editor | null = null;
-    const brought = () => { const sql = queryOf(location.hash); if (sql !== null && editor.current && sql !== editor.current.text()) { editor.current.set(sql); running.current(); } };
-    const first = queryOf(location.hash);
+    const brought = () => { const sql = queryOf(place.peek()); if (sql !== null && editor.current && sql !== editor.current.text()) { editor.current.set(sql); running.current(); } };
+    const first = queryOf(place.peek());
     void import("../editor").then(({ mount }) => {
       if (!current || !host.current) return;
       const chosen = waiting.current ?? first;
@@ -101,8 +102,8 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
       setReady(true);
       if (chosen !== null) running.current();
     }, (failure: unknown) => setError(failure));
-    addEventListener("hashchange", brought);
-    return () => { current = false; removeEventListener("hashchange", brought); own?.close(); editor.current = null; };
+    const unbring = place.subscribe(brought);
+    return () => { current = false; unbring(); own?.close(); editor.current = null; };
   }, [schema]);
   useCommands(useMemo(() => [{ title: "Run the query", key: "", run: () => running.current() }, { title: "Write SQL", key: "", run: () => editor.current?.focus() }], []));
   const query = (sql: string) => {
