@@ -53,10 +53,13 @@ def program() -> str:
 class Browser:
     """One tab. A context manager."""
 
-    def __init__(self, *names: str) -> None:
-        """names: names that lead to this machine. No other name is found."""
+    def __init__(self, *names: str, one_process: bool = False) -> None:
+        """names: names that lead to this machine. No other name is found. one_process: sandboxed frames share
+        the process of their page, where they can be looked into."""
         here = "".join(f"MAP {name} 127.0.0.1, " for name in names)
         self._flags = (*_FLAGS, f"--host-resolver-rules={here}MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+        if one_process:
+            self._flags += ("--disable-features=IsolateSandboxedIframes",)
         self._numbers = itertools.count(1)
         self._events: list[dict[str, Any]] = []
         self._buffer = b""

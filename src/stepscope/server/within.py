@@ -54,6 +54,7 @@ class Within:
             self._loop.call_soon_threadsafe(self._recording.close)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
+            self._loop.close()
 
     def _run(self, work: Any) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
