@@ -150,8 +150,8 @@ _SUFFIXES = (
     ((".npz", ".npy"), "array file"),
 )
 INSTEAD = {
-    _HLO: "SQL does not reach the programs of XLA: `stepscope xla dumps`, `xla cost`, `xla diff`, `stepscope memory` "
-    "and `stepscope graph` read their folder, with --format json or csv for other tools",
+    _HLO: "SQL does not reach programs of XLA: `stepscope xla dumps`, `xla cost`, `xla diff`, `stepscope "
+    "memory` and `stepscope graph` read their folder, with --format json or csv for other tools",
     _CHAKRA: "record with torch.profiler.profile() and give what export_chrome_trace() writes: an execution "
     "trace says what ran and what it needed, not when",
     _FIREFOX: "look at it in profiler.firefox.com, or record with `py-spy record --format speedscope`, which "
