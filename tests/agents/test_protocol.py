@@ -100,6 +100,8 @@ def check(name: str, found: Any) -> None:
 
 def test_from_a_recording_to_its_reason() -> None:
     told = conversation(FIND)
+    (listed,) = [one["answer"] for one in told if one["arguments"] == {}]
+    assert listed["chapters"].pop("messages") > 100  # their numbers change with every new message
     check("find", told)
     assert not any(one["failed"] for one in told)
     for one in told:

@@ -9,8 +9,8 @@ It imports jax and numpy only. An answer is one line of JSON on stdout, the last
 
 from __future__ import annotations
 
+import contextlib
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -199,7 +199,10 @@ def parse(spec: Told) -> Told:
 
 def main() -> None:
     """Answers on stdout."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(ModuleNotFoundError):  # Windows leaves no core files
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     spec = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
     told = {"run": run, "compare": compare, "parse": parse}[sys.argv[1]](spec)
     print("\n" + json.dumps(told))
