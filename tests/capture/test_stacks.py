@@ -125,6 +125,38 @@ def test_processor_time_tells_running_from_waiting() -> None:
     assert by_line["spin"][0] > waited[0]
 
 
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="Linux tells how long a thread waits for a core"
+)
+def test_time_without_a_core_is_not_time_of_waiting() -> None:
+    """Two processes on one core: this one runs for about half of the time, and waits for nothing else."""
+    allowed = os.sched_getaffinity(0)
+    one = min(allowed)
+    other = subprocess.Popen(
+        [sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {{{one}}})\nwhile 1: pass"]
+    )
+
+    def work() -> None:
+        os.sched_setaffinity(0, {one})
+        try:
+            spin(1.0)
+        finally:
+            os.sched_setaffinity(0, allowed)
+
+    try:
+        _, found = sampled(work)
+    finally:
+        other.kill()
+        other.wait()
+    known = [one for one in found.samples if one["is_main"] and one["queued_ps"] is not None]
+    assert known, "the kernel counts no waits for a core"
+    whole, ran, queued = (sum(one[name] for one in known) for name in ("weight_ps", "cpu_ps", "queued_ps"))
+    assert ran < 0.8 * whole
+    assert queued > 0.3 * whole
+    # While the thread that looks has no core itself, it may hold the interpreter lock.
+    assert ran + queued > 0.6 * whole
+
+
 def test_threads_come_and_go() -> None:
     release = threading.Event()
 

@@ -77,6 +77,22 @@ def test_what_kept_the_recorder_waiting_is_the_stack_it_then_saw() -> None:
     assert found.odd == 0
 
 
+def test_time_without_a_core_is_what_the_clock_of_waits_went_on() -> None:
+    told = [
+        {"frame": 1, "function": "f"}, {"stack": 1, "frame": 1}, {"thread": 1, "name": "x"},
+        {"begin_unix_ns": 0}, {"unix_ns": 10, "on": [[1, 1, 5, 100]]},
+        {"unix_ns": 30, "on": [[1, 1, 8, 107]]},
+        {"unix_ns": 50, "on": [[1, 1, 28, 900]]},  # more than there was: it is between the looks
+        {"unix_ns": 70, "on": [[1, 1, 30]]}, {"unix_ns": 90, "on": [[1, 1, 30, None]]}, {"end_unix_ns": 100},
+    ]  # fmt: skip
+    found = read(*told)
+    assert [(one["weight_ps"], one["cpu_ps"], one["queued_ps"]) for one in found.samples] == [
+        (20_000, None, None), (20_000, 3_000, 7_000), (20_000, 20_000, 0), (20_000, 2_000, None),
+        (20_000, 0, None),
+    ]  # fmt: skip
+    assert found.odd == 0
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -120,7 +136,7 @@ _NUMBERS = st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1), st.non
 _LINES = st.dictionaries(
     st.sampled_from(["frame", "function", "stack", "in", "thread", "name", "unix_ns", "late_ns", "line",
                      "begin_unix_ns", "end_unix_ns", "dropped", "on", "main", "code"]),
-    st.one_of(_NUMBERS, st.lists(st.lists(_NUMBERS, max_size=3), max_size=3)), max_size=5,
+    st.one_of(_NUMBERS, st.lists(st.lists(_NUMBERS, max_size=5), max_size=3)), max_size=5,
 )  # fmt: skip
 
 

@@ -19,7 +19,13 @@ EXECUTE = ("tensorflow/python/eager/execute.py", "quick_execute", "library")
 
 
 def looked(
-    tables: Tables, begin: int, end: int, *path: tuple[str, str, str], main: bool, cpu: float | None = None
+    tables: Tables,
+    begin: int,
+    end: int,
+    *path: tuple[str, str, str],
+    main: bool,
+    cpu: float | None = None,
+    queued: float | None = None,
 ):
     """A sample of a thread, from and to units of time; frames from the outermost to the innermost."""
     parent = None
@@ -32,16 +38,18 @@ def looked(
         parent = (known or [tables.add("stack", **own)])[0]["id"]
     weight = (end - begin) * UNIT_PS
     facts = {"ts_ps": begin * UNIT_PS, "weight_ps": weight, "stack_id": parent, "is_main": main}
-    tables.add("stack_sample", cpu_ps=None if cpu is None else round(cpu * weight), **facts)
+    for column, part in (("cpu_ps", cpu), ("queued_ps", queued)):
+        facts[column] = None if part is None else round(part * weight)
+    tables.add("stack_sample", **facts)
 
 
-def a_slow_loader(*path: tuple[str, str, str], cpu: float) -> Tables:
+def a_slow_loader(*path: tuple[str, str, str], cpu: float, queued: float | None = None) -> Tables:
     """A step of 40 units that launches all the time; another thread has a stack for 30 of them."""
     tables = draw("""
 step       train  : [0.....................................]
 cpu/python thread : [FunctionRun...........................]
 """)
-    looked(tables, 1, 41, MAIN, EXECUTE, main=True, cpu=cpu)
+    looked(tables, 1, 41, MAIN, EXECUTE, main=True, cpu=cpu, queued=queued)
     looked(tables, 6, 36, *path, main=False)
     return tables
 
@@ -54,6 +62,11 @@ def test_launching_beside_a_loader_in_python_is_input_as_far_as_no_processor_was
 
 def test_no_more_is_lost_than_the_loader_ran():
     assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=0.1)) == {0: {"dispatch": 10, "input": 30}}
+
+
+def test_what_other_programs_took_is_not_lost_beside_the_loader():
+    """It ran for 4 of 40 and could have run for 32 more: no loader kept it from running."""
+    assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=0.1, queued=0.8)) == {0: {"dispatch": 40}}
 
 
 def test_a_thread_that_has_a_processor_launches():
@@ -107,7 +120,14 @@ def test_the_line_of_a_loader_is_where_its_python_runs():
     ask = asked(tables)
     stacks = places.sampled(ask, "r", "h")
     found = places.of_loader(ask, stacks, [0], 0.5)
-    assert found == (places.Place("train.py", 7, "tokens"), places.Place("train.py", 7, "rows"), 1, 1, 0)
+    assert found == (
+        places.Place("train.py", 7, "tokens"),
+        places.Place("train.py", 7, "rows"),
+        1,
+        1,
+        0,
+        None,
+    )
     assert places.of_loader(ask, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
 
 

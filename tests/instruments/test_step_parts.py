@@ -173,7 +173,12 @@ gpu/s2     device_stream :          [ncclAllReduce]
 
 
 def sample(
-    tables: Tables, begin: int, end: int, *frames: tuple[str, str, str], cpu: float | None = None
+    tables: Tables,
+    begin: int,
+    end: int,
+    *frames: tuple[str, str, str],
+    cpu: float | None = None,
+    queued: float | None = None,
 ) -> None:
     """A sample of the main thread's stack, outermost frame first."""
     parent = None
@@ -188,6 +193,7 @@ def sample(
         weight_ps=weight,
         stack_id=parent,
         **({} if cpu is None else {"cpu_ps": round(cpu * weight)}),
+        **({} if queued is None else {"queued_ps": round(queued * weight)}),
     )
 
 
@@ -216,6 +222,18 @@ cpu/python thread : [FunctionRun..]
     sample(tables, 16, 36, main, cpu=0.1)
     sample(tables, 36, 41, main, cpu=0.3)
     assert parts(tables) == {0: {"dispatch": 15, "python": 2 + 5, "wait": 18, "unknown": 1}}
+
+
+def test_python_without_a_core_does_not_wait():
+    """It would run if other programs left it a core; what it has neither is a wait."""
+    tables = drawn("""
+step       train  : [0......................................]
+cpu/python thread : [FunctionRun..]
+""")
+    main = ("train.py", "main", "program")
+    sample(tables, 16, 36, main, cpu=0.1, queued=0.85)
+    sample(tables, 36, 41, main, cpu=0.01, queued=0.01)
+    assert parts(tables) == {0: {"dispatch": 15, "python": 20, "wait": 5, "unknown": 1}}
 
 
 @given(st.sampled_from((*LABELS, None)), st.none() | st.floats(0, 1))

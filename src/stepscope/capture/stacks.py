@@ -26,6 +26,8 @@ SWITCH_S = 0.0001
 """Shorter turns change nothing: to wait and to be woken take as long again."""
 MOST_THREADS = 200
 """A look at more threads than that shows the first ones only."""
+MOST_QUEUES = 4
+"""Of so many threads it is looked at how long they wait for a core: each keeps a file open."""
 MOST_NAMES = 10_000
 MOST_BYTES = 48 << 20
 SLOWER_BYTES = 6 << 20
@@ -55,6 +57,8 @@ class Stacks:
         self._ended = False
         self._threads: dict[int, tuple[Any, int, int]] = {}
         """By identity: the thread as threading knows it, its number, its clock."""
+        self._queues: dict[int, Queued] = {}
+        """By clock: how long the thread waited for a core."""
         self._names = 0
         self._last: dict[int, int] = {}
         self._written = 0
@@ -91,6 +95,8 @@ class Stacks:
         self._wanted.set()
         if self._thread is not threading.current_thread() and self._thread.is_alive():
             self._thread.join(2.0)
+        for ident in list(self._threads) if self._idle.is_set() else ():
+            self._forget(ident)
 
     def told(self) -> dict[str, int]:
         """What capture.json says of it."""
@@ -174,12 +180,15 @@ class Stacks:
             if clock:
                 try:
                     entry.append(time.clock_gettime_ns(clock))
-                except OSError:  # it ended, or the system has no such clocks
-                    self._threads.pop(ident, None)
+                    queue = self._queues.get(clock)
+                    if queue is not None:
+                        entry.append(queue.waited_ns())
+                except (OSError, ValueError):  # it ended, or the system has no such clocks
+                    self._forget(ident)
             on.append(entry)
         if len(self._threads) > len(frames):
             for ident in [one for one in self._threads if one not in frames]:
-                del self._threads[ident]
+                self._forget(ident)
         # No frame is kept: what its variables hold must go when the program lets go of it.
         del frame
         frames.clear()
@@ -200,6 +209,8 @@ class Stacks:
         known = self._threads.get(ident)
         if known is not None and known[0] is thread:
             return known[1], known[2]
+        if known is not None:
+            self._forget(ident)
         name = thread.name if thread is not None else None
         number, clock = _TOO_MANY, 0
         if isinstance(name, str) and name.startswith("stepscope-"):
@@ -209,9 +220,18 @@ class Stacks:
             native = getattr(thread, "native_id", None)
             if native and sys.platform == "linux":
                 clock = ~native << 3 | 6  # the kernel's number for the processor time of one thread
+                if len(self._queues) < MOST_QUEUES:
+                    self._queues.update({clock: queue} if (queue := Queued.of(native)) else {})
             self._tell({"thread": number, "name": name, "main": ident == self._driver})
         self._threads[ident] = (thread, number, clock)
         return number, clock
+
+    def _forget(self, ident: int) -> None:
+        """Lets go of a thread that has ended."""
+        known = self._threads.pop(ident, None)
+        queue = self._queues.pop(known[2], None) if known is not None else None
+        if queue is not None:
+            queue.close()
 
     def _tell(self, line: dict[str, Any]) -> None:
         from .folder import text
@@ -227,6 +247,54 @@ class Stacks:
             self._pending = 0
             self._written += len(data)
             self._write(data)
+
+
+class Queued:
+    """How long a thread could have run and had no core, as the kernel counts it (Linux, schedstat).
+
+    os.pread would hand over the interpreter lock in the middle of a look, while frames are read.
+    """
+
+    def __init__(self, file: int) -> None:
+        import ctypes
+
+        self._file = file
+        self._text = ctypes.create_string_buffer(100)
+        self._read = ctypes.PyDLL(None).pread
+        self._read.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long)
+        self._read.restype = ctypes.c_ssize_t
+
+    @classmethod
+    def of(cls, native: int) -> Queued | None:
+        """native: the kernel's number of the thread. None where the system does not tell."""
+        if sys.maxsize < 2**32:
+            return None
+        try:
+            file = os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            one = cls(file)
+            one.waited_ns()
+        except (
+            ImportError,
+            OSError,
+            AttributeError,
+            ValueError,
+        ):  # a Python without ctypes, or no such numbers
+            os.close(file)
+            return None
+        return one
+
+    def waited_ns(self) -> int:
+        """Since the thread began. ValueError where it has ended."""
+        length = self._read(self._file, self._text, 100, 0)
+        _, waited, *_ = self._text.raw[: max(length, 0)].split()
+        return int(waited)
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        os.close(self._file)
 
 
 class Turns:

@@ -42,8 +42,8 @@ class Stacks:
         self._frame: dict[int, int] = {}
         self._stack: dict[int, int] = {}
         self._threads: dict[int, tuple[str | None, bool]] = {}
-        self._spent: dict[int, tuple[int, int | None]] = {}
-        """Of each thread: the last look at it, and its processor time then."""
+        self._spent: dict[int, tuple[int, int | None, int | None]] = {}
+        """Of each thread: the last look at it, and what it had spent then on a core and waiting for one."""
         self._looks = 0
         self._begin_ns: int | None = None
         """Where the time of the look begins that was read last, as far as lines before told."""
@@ -142,19 +142,20 @@ class Stacks:
             return
         good = True
         for one in look.threads:
-            told = one if isinstance(one, list) and len(one) in (2, 3) else (None, None)
+            told = one if isinstance(one, list) and 2 <= len(one) <= 4 else (None, None)
             thread, stack = _whole(told[0]), self._stack.get(_whole(told[1], -1))
             if thread not in self._threads or stack is None:
                 good = False
                 continue
             name, main = self._threads[thread]
-            spent = _whole(told[2]) if len(told) == 3 else None
-            looks, before = self._spent.get(thread, (-1, None))
-            self._spent[thread] = (self._looks, spent)
-            cpu = None
-            if spent is not None and before is not None and looks == self._looks - 1:
-                # It was spent between two moments, which are not quite where the time begins and ends.
-                cpu = min(max(spent - before, 0) * _PS, end_ps - ts_ps)
+            spent, waited = [*map(_whole, told[2:]), None, None][:2]
+            looks, ran_before, waited_before = self._spent.get(thread, (-1, None, None))
+            self._spent[thread] = (self._looks, spent, waited)
+            cpu = queued = None
+            # They were spent between two moments, which are not quite where the time begins and ends.
+            if looks == self._looks - 1:
+                cpu = _between(ran_before, spent, end_ps - ts_ps)
+                queued = None if cpu is None else _between(waited_before, waited, end_ps - ts_ps - cpu)
             self.samples.append(
                 {
                     "track_id": None,
@@ -164,10 +165,18 @@ class Stacks:
                     "weight_ps": end_ps - ts_ps,
                     "seen_ps": seen_ps,
                     "cpu_ps": cpu,
+                    "queued_ps": queued,
                     "stack_id": stack,
                 }
             )
         self.odd += not good
+
+
+def _between(before_ns: int | None, now_ns: int | None, most_ps: int) -> int | None:
+    """By how much a clock went on, in picoseconds."""
+    if before_ns is None or now_ns is None:
+        return None
+    return min(max(now_ns - before_ns, 0) * _PS, most_ps)
 
 
 def _whole(value: Any, default: Any = None) -> Any:

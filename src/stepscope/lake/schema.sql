@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 18
+-- SCHEMA_VERSION 19
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -21,6 +21,7 @@
 --  16  frame has has_loop
 --  17  iterator has step_without_ps and its bounds; op_line has the call of the function
 --  18  slice has rollup_id
+--  19  stack_sample has queued_ps
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -484,6 +485,7 @@ CREATE TABLE stack_sample (
   weight_ps BIGINT NOT NULL,        -- that time; the samples of a thread leave no gaps while it lives and is looked at
   seen_ps BIGINT,                   -- when the stack was looked at, within that time; NULL where the file does not say
   cpu_ps BIGINT,                    -- processor time of the thread meanwhile, NULL where it is not known
+  queued_ps BIGINT,                 -- how long it could have run meanwhile and had no core, NULL where it is not known
   stack_id BIGINT NOT NULL          -- its stack
 );
 

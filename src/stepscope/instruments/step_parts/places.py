@@ -94,10 +94,10 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     number: dict[str | None, dict[Path, float]] = defaultdict(lambda: defaultdict(float))
     everything: Counter[Path] = Counter()
     for other, one in stacks.items():
-        for stack_id, weight_ps, cpu_ps in _samples(query, other, sources, 1):
+        for stack_id, weight_ps, active_ps in _samples(query, other, sources, 1):
             path = one.paths.get(stack_id, ())
             everything[path] += weight_ps
-            ran = None if cpu_ps is None else cpu_ps / weight_ps
+            ran = None if active_ps is None else active_ps / weight_ps
             for part, share in labels.shares(one.meanings.get(stack_id, labels.NOTHING).label, ran):
                 if path:
                     by_label[part][path] += round(share * weight_ps)
@@ -119,10 +119,10 @@ def of_loader(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int]
     sampled_ps = 0
     for other, one in stacks.items():
         sampled_ps += sum(weight_ps for _, weight_ps, _ in _samples(query, other, sources, 1))
-        for stack_id, weight_ps, cpu_ps in _samples(query, other, sources, 0):
+        for stack_id, weight_ps, active_ps in _samples(query, other, sources, 0):
             if stack_id in one.loaders and (path := one.paths.get(stack_id)):
-                ran = cpu_ps is None or cpu_ps >= labels.PREEMPTED * weight_ps
-                weights[path] += weight_ps if ran else cpu_ps
+                ran = active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
+                weights[path] += weight_ps if ran else active_ps
                 number[path] += 1
     if sum(weights.values()) < least * sampled_ps:
         return Found(None, None)

@@ -140,9 +140,9 @@ def _evidence(
     looks = placing.placed(seen, doing)
     samples = stacks.segments(looks)
     ran = [
-        Ran(one.from_ps, one.to_ps, min(one.cpu_ps, one.to_ps - one.from_ps))
+        Ran(one.from_ps, one.to_ps, min(one.active_ps, one.to_ps - one.from_ps))
         for one in seen
-        if one.cpu_ps is not None
+        if one.active_ps is not None
     ]
     loading = stacks.loading(query, source.source_id, source.run_id, source.host_id, whole) if ran else []
     spans = None

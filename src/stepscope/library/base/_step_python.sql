@@ -12,6 +12,7 @@
 --   looks | int | Samples | samples, or slices
 --   time_ps | ps | Time | time that it stands for
 --   cpu_ps | ps | Processor time | processor time of the thread meanwhile, NULL where it is not known
+--   queued_ps | ps | Waited for a core | how long the thread could have run meanwhile and had no core, NULL where it is not known
 --   known_ps | ps | Time with processor time | time of which the processor time is known
 --   function | text | Function | innermost function
 --   file | text | File | its file
@@ -30,6 +31,7 @@ WITH judged AS (
     t.looks,
     t.time_ps,
     t.cpu_ps,
+    t.queued_ps,
     CASE WHEN t.cpu_ps IS NULL THEN 0 ELSE t.time_ps END AS known_ps,
     t.function,
     t.file,
@@ -59,6 +61,7 @@ SELECT
   j.looks,
   j.time_ps,
   j.cpu_ps,
+  j.queued_ps,
   j.known_ps,
   j.function,
   j.file,

@@ -18,6 +18,7 @@
 --   looks | int | Samples | samples, or slices
 --   time_ps | ps | Time | time that it stands for: of slices, without what lies on top of them
 --   cpu_ps | ps | Processor time | processor time of the thread meanwhile, NULL where it is not known
+--   queued_ps | ps | Waited for a core | how long the thread could have run meanwhile and had no core, NULL where it is not known
 --   function | text | Function | innermost function
 --   file | text | File | its file
 --   line | int | Line | line that ran
@@ -37,6 +38,7 @@ SELECT
   1 AS looks,
   m.weight_ps AS time_ps,
   m.cpu_ps,
+  m.queued_ps,
   f.function,
   f.file,
   f.line,
@@ -62,6 +64,7 @@ SELECT
   r.slices AS looks,
   r.self_ps AS time_ps,
   CAST(NULL AS BIGINT) AS cpu_ps,
+  CAST(NULL AS BIGINT) AS queued_ps,
   r.name AS function,
   CAST(NULL AS VARCHAR) AS file,
   CAST(NULL AS INTEGER) AS line,

@@ -55,7 +55,7 @@ seen AS (
   WHERE
     y.told_by = 'samples'
     AND y.place_function IS NOT NULL
-    AND (y.cpu_ps IS NULL OR y.cpu_ps * 10 >= y.time_ps)
+    AND (y.cpu_ps IS NULL OR (y.cpu_ps + COALESCE(y.queued_ps, 0)) * 10 >= y.time_ps)
     AND NOT (
       y.code <> 'program'
       AND (

@@ -10,7 +10,7 @@
 -- columns:
 --   stack_id | int | stack of the sample
 --   weight_ps | ps | time that it stands for
---   cpu_ps | ps | processor time of the thread meanwhile; NULL where it is not known
+--   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
 WITH spans AS (
   SELECT
     s.dur_ps,
@@ -22,7 +22,7 @@ WITH spans AS (
   WHERE s.source_id IN $sources
 )
 
-SELECT m.stack_id, m.weight_ps, m.cpu_ps
+SELECT m.stack_id, m.weight_ps, m.cpu_ps + COALESCE(m.queued_ps, 0) AS active_ps
 FROM stack_sample AS m
 WHERE
   m.source_id = $source_id

@@ -11,13 +11,13 @@
 --   ts_ps | ps | begin of the time that it stands for
 --   weight_ps | ps | that time
 --   moment_ps | ps | when the stack was looked at; the middle of that time where nobody says
---   cpu_ps | ps | processor time of the thread meanwhile; NULL where it is not known
+--   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
 --   stack_id | int | its stack
 SELECT
   m.ts_ps,
   m.weight_ps,
   COALESCE(m.seen_ps, m.ts_ps + CAST(FLOOR(CAST(m.weight_ps AS DOUBLE) / 2) AS BIGINT)) AS moment_ps,
-  m.cpu_ps,
+  m.cpu_ps + COALESCE(m.queued_ps, 0) AS active_ps,
   m.stack_id
 FROM stack_sample AS m
 WHERE
