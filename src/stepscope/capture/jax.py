@@ -1,4 +1,4 @@
-"""Steps of JAX: calls of functions that the program itself has jitted.
+"""Steps of JAX: calls of functions that the program itself has jitted; ops where it jits none.
 
 Compiled calls run in C++ and never come by Python, unless JAX is given no fast path for a function. That is
 withheld from the program's own functions while a recording is wanted (a call then costs some 70 us more), and
@@ -19,6 +19,9 @@ from .places import code_of, is_framework
 from .recorder import Recorder
 
 _FAST_PATHS = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes", "_cpp_pjit_cache")
+_MAKES = ("jit", "pjit", "device_put", "convert_element_type", "copy", "copy_p", "iota", "broadcast_in_dim",
+          "threefry2x32", "random_bits", "random_wrap", "random_unwrap", "random_seed", "random_fold_in")  # fmt: skip
+"""Ops that make and convert arrays: programs do so before their steps, too. A jitted function is no op."""
 _HELPERS = ("_run_python_pjit", "_python_pjit_helper")
 
 
@@ -96,6 +99,7 @@ def watch(recorder: Recorder) -> None:
 
     recorder.patches.wrap(pjit, helper, watched_helper)
     recorder.patches.wrap(pjit, "_get_fastpath_data", watched_path)
+    _watch_ops(recorder)
     _watch_compilation(recorder)
     _stay_out_of_places()
 
@@ -107,6 +111,50 @@ def watch(recorder: Recorder) -> None:
                 cache.clear()
 
     recorder.restoring.append(forget)
+
+
+def _watch_ops(recorder: Recorder) -> None:
+    """Reports ops that run one by one: a program that jits nothing has no other mark of its steps."""
+    import jax
+    from jax._src import core
+
+    trace = getattr(core, "EvalTrace", None)
+    if not hasattr(trace, "process_primitive"):
+        return  # of versions that run ops in another way only jitted calls mark steps
+    local = recorder.local
+
+    def make(run: Any) -> Any:
+        def process_primitive(self: Any, primitive: Any, *rest: Any, **more: Any) -> Any:
+            inside = getattr(local, "in_op", False)
+            anchor = recorder.pace.anchor
+            if inside or not recorder.listening or (anchor is not None and anchor[0] != "jax_op"):
+                return run(self, primitive, *rest, **more)
+            local.in_op = True
+            begin_ns = time.time_ns()
+            try:
+                result = run(self, primitive, *rest, **more)
+            finally:
+                local.in_op = False
+            end_ns = time.time_ns()
+            name = str(primitive)
+            if name in _MAKES or not (site := recorder.site()).loops:
+                return result
+            recorder.step(
+                Call(
+                    "jax_op",
+                    ("op", name),
+                    name,
+                    begin_ns,
+                    end_ns,
+                    settle=lambda: jax.block_until_ready(result),
+                    site=site,
+                )
+            )
+            return result
+
+        return process_primitive
+
+    recorder.patches.wrap(trace, "process_primitive", make)
 
 
 def _stay_out_of_places() -> None:

@@ -23,6 +23,7 @@ LEVELS = (
     "next_element",
     "gradient",
     "library_function",
+    "jax_op",
 )
 """Kinds of calls, the surest mark of a step first."""
 
@@ -33,6 +34,7 @@ FRAMEWORK = {
     "jax": "jax",
     "function_call": "tf2_function",
     "library_function": "tf2_function",
+    "jax_op": "jax",
     "next_element": "eager_dataset",
     "gradient": "tf2_eager",
 }

@@ -304,9 +304,9 @@ class Recorder:
 
     def _which(self, how: str) -> tuple[bool, bool]:
         """Whose profilers a recording needs: TensorFlow's, JAX's."""
-        jax = "jax" in self.frameworks and (how == "jax" or environment.jax_is_used())
+        jax = "jax" in self.frameworks and (how in ("jax", "jax_op") or environment.jax_is_used())
         tensorflow = "tensorflow" in self.frameworks and (
-            not jax or how != "jax" or bool(self.live_iterators())
+            not jax or how not in ("jax", "jax_op") or bool(self.live_iterators())
         )
         return tensorflow, jax
 

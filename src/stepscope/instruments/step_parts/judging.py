@@ -114,6 +114,10 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
         stacks = places.sampled(query, run_id, host_id)
         sampled = places.of_label(query, stacks, cause, sources)
+        if cause == "python" and sampled.samples < share / 2 * places.looks(query, stacks, sources):
+            # An op that calls Python runs it on a thread of the framework.
+            inside = places.of_loader(query, stacks, sources, share / 2)
+            sampled = sampled if inside.place is None else inside._replace(called_from=None)
         place = sampled.place
         if place is not None:
             more = along.goes_with(query, stacks.values(), place, cause, sources)

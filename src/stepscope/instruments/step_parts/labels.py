@@ -151,7 +151,7 @@ _PURPOSES = (
     _rule("input", r"tensorflow_datasets/.*:__next__|(^|/)data_adapters?/.*:.*(get_|__next__)", True),
     _rule(
         "compile",
-        r"(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
+        r"(^|/)session\.py:.*_extend_graph|(^|/)(func_graph|autograph_util|partial_eval|mlir|compiler)\.py:"
         r"|(^|/)tracing_compilation\.py:.*_create_concrete"
         r"|(^|/)polymorphic_function\.py:.*(_initialize|_variable_creation)|autograph/(?!.*:do_not_convert)|interpreters/(mlir|pe)\."
         r"|(^|/)pjit\.py:.*(_create_pjit_jaxpr|_pjit_lower)"

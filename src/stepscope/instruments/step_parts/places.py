@@ -111,9 +111,14 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     return _counted(*chosen(weights, label == "dispatch", most_of), counted)
 
 
+def looks(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int]) -> int:
+    """How many samples of the driving thread lie in steps of the sources."""
+    return sum(len(_samples(query, other, sources, 1)) for other in stacks)
+
+
 def of_loader(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int], least: float) -> Found:
-    """The line of the program's own Python in which threads of a loader spend most of the time, where they
-    spend at least a part of the steps in such Python."""
+    """The line of the program's own Python in which threads of a loader, or of an op that calls Python, spend
+    most of the time, where they spend at least a part of the steps in such Python."""
     weights: Counter[Path] = Counter()
     number: dict[Path, float] = defaultdict(float)
     sampled_ps = 0
