@@ -372,6 +372,30 @@ def test_confidence_falls_with_what_is_few(share, unknown, steps, weak):
     assert not weak or less != "high"
 
 
+@pytest.mark.parametrize(
+    ("running", "waiting", "active", "cause", "weak"),
+    [
+        (1.5, 0.4, 0.1, "dispatch", []),  # the machine is quiet: that is what launching takes
+        (0.2, 2.2, 0.1, "none", ["busy-machine"]),  # nothing runs because nobody had a core
+        (0.2, 2.2, 0.9, "dispatch", ["busy-machine"]),
+        (0.2, 2.2, None, "dispatch", ["busy-machine"]),
+        (0.0, 0.0, 0.1, "dispatch", []),
+    ],
+)
+def test_a_busy_machine_is_no_launching(running, waiting, active, cause, weak):
+    contention = judgement.Contention(running, waiting, active)
+    found = judgement.cause_of(parts(dispatch=0.41, compute=0.58), None, None, contention)
+    assert found[0] == cause
+    steps = steps_of(*[{"dispatch": 0.41, "compute": 0.58}] * 30)
+    assert [
+        one for one in judgement.weaknesses(steps, found[0], None, contention) if one != "few-steps"
+    ] == weak
+    said = judged.sentences([one(found[0], contention=contention)], False)
+    assert (
+        said[1:] == ["The machine was busy: 2.2 threads of the program waited for a core while 0.2 ran."]
+    ) == bool(weak)
+
+
 def test_the_answer_names_what_is_few():
     told = judged.document([one("python", weak=("few-steps", "few-samples"), confidence="low")], ())["answer"]
     assert (told["confidence"], told["weakened_by"]) == ("low", ["few-steps", "few-samples"])

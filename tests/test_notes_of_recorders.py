@@ -100,6 +100,7 @@ RECORDINGS: dict[str, bytes] = {
 ELSEWHERE = {
     "allocation-out-of-range": "formats/test_run_metadata.py",
     "compilations-capped": "formats/test_compilations.py",
+    "busy-machine": "test_judged.py",
     "damaged-archive": "sources/test_archives.py",
     "damaged-piece": "formats/test_capture.py",
     "fake-thread-ids": "formats/test_run_metadata.py",

@@ -470,6 +470,13 @@ NOTES: dict[str, Message] = {
         "numbers with the rows of its drawing. stepscope does not use them.",
         "Save the RunMetadata before you make a Timeline from it.",
     ),
+    "busy-machine": Message(
+        "Other programs had the cores",
+        "While steps were recorded, as many threads of the program waited for a core as ran. What needs a "
+        "core takes longer then, what waits for something does not, so shares and predictions may be others "
+        "on a quiet machine.",
+        "Record again when the machine is quiet, or on cores of its own.",
+    ),
     "few-samples": Message(
         "Few samples of stacks decide",
         "The place of an answer is the line that most samples of stacks speak for. There are fewer than ten, "

@@ -72,6 +72,7 @@ CASES = {
     "epochs": 120,
     "twice": 120,
     "tape": 120,
+    "nothing": 120,
 }
 """Steps of each program of programs/loops.py."""
 
@@ -79,7 +80,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_program(case: str, tmp_path: Path) -> None:
     """All steps that the recorder counts, and the summary's."""
-    pytest.importorskip("jax" if case in ("updates", "evaluation", "twice") else "tensorflow")
+    pytest.importorskip("jax" if case in ("updates", "evaluation", "twice", "nothing") else "tensorflow")
     program = PROGRAMS / "loops.py"
     # To the end: every step is a line, those of the warm-up, too.
     asked = ("--seconds", "600")

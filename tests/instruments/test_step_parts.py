@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
+from itertools import pairwise
 
 import pyarrow
 import pytest
@@ -554,3 +555,31 @@ step       train  : [0...........................]
 cpu/pool   thread :     [a:MatMul]  [b]
 """, b="a:MatMul")  # fmt: skip
     assert parts(tables) == {0: {"compute": 10, "unknown": 20}}
+
+
+_SEGMENTS = st.lists(
+    st.tuples(st.integers(1, 9), st.sampled_from([None, "dispatch", "python", "wait", "input"])), max_size=9
+)
+_CALLS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=5)
+
+
+@given(_SEGMENTS, _CALLS)
+def test_calls_that_compile_do_so_from_begin_to_end_but_for_their_waits(lengths, gaps):
+    """Held against the label of each unit of time."""
+    at, found, doing = 0, [], {}
+    for length, label in lengths:
+        if label is not None:
+            found.append(Segment(at, at + length, label))
+            doing.update(dict.fromkeys(range(at, at + length), label))
+        at += length
+    at, calls = 0, []
+    for gap, length in gaps:
+        calls.append((at + gap, at + gap + length))
+        at += gap + length
+    for begin, end in calls:
+        for unit in range(begin, end):
+            if doing.get(unit) not in ("wait", "input"):
+                doing[unit] = "compile"
+    told = driver.compiling(found, calls)
+    assert {unit: label for begin, end, label in told for unit in range(begin, end)} == doing
+    assert all(a.to_ps <= b.from_ps for a, b in pairwise(told))

@@ -35,6 +35,7 @@ class Compilations:
         self._lock = threading.Lock()
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next = 0
+        self._runs = 0
         self._history: dict[Any, _History] = {}
         self._whose: Whose | None = None
 
@@ -86,6 +87,32 @@ class Compilations:
             if found:
                 told["changes"] = [change._asdict() for change in found[:_MOST_CHANGES]]
                 told["more"] = max(len(found) - _MOST_CHANGES, 0)
+            self._tell(told)
+
+    def saw_run(self, begin_ns: int, end_ns: int, ops_before: int | None, ops: int) -> None:
+        """A session was run that had to prepare its graph. ops_before: how many ops it had when it was run
+        last, ops: has now; None or the same: for other values than before."""
+        with self._lock:
+            if self._told >= MOST:
+                self.dropped += 1
+                return
+            self._told += 1
+            self._runs += 1
+            grew = ops_before is not None and ops != ops_before
+            told: dict[str, Any] = {
+                "framework": "tensorflow",
+                "function": "Session.run",
+                "begin_unix_ns": begin_ns,
+                "end_unix_ns": end_ns,
+                "number": self._runs,
+                "what": "graph" if grew else "first",
+            }
+            at = self._caller()
+            if at is not None:
+                told["call"] = at
+            if grew:
+                change = {"argument": "graph", "what": "graph", "was": str(ops_before), "became": str(ops)}
+                told.update(changes=[change], more=0)
             self._tell(told)
 
     def _number(self, function: Any) -> int:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Collection
 
@@ -19,9 +21,8 @@ from .places import code_of, is_framework
 from .recorder import Recorder
 
 _FAST_PATHS = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes", "_cpp_pjit_cache")
-_MAKES = ("jit", "pjit", "device_put", "convert_element_type", "copy", "copy_p", "iota", "broadcast_in_dim",
-          "threefry2x32", "random_bits", "random_wrap", "random_unwrap", "random_seed", "random_fold_in")  # fmt: skip
-"""Ops that make and convert arrays: programs do so before their steps, too. A jitted function is no op."""
+_CALLS = ("jit", "pjit")
+"""Primitives that call a jitted function, which is seen by itself."""
 _HELPERS = ("_run_python_pjit", "_python_pjit_helper")
 
 
@@ -39,9 +40,17 @@ def watch(recorder: Recorder) -> None:
         )
         return
     local = recorder.local
+    ops = _Ops(recorder, jax)
     clean = getattr(core, "trace_state_clean", lambda: True)
     signature = inspect.signature(getattr(pjit, helper))
     parameter = list(signature.parameters).index("fun")
+
+    def forget() -> None:
+        """JAX remembers that there was no fast path. What was compiled is kept elsewhere, and stays."""
+        for name in _FAST_PATHS:
+            cache = getattr(pjit, name, None)
+            if cache is not None:
+                cache.clear()
 
     def compiled(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], end_ns: int) -> None:
         """Tells of what was traced or compiled since the last call of a jitted function."""
@@ -62,16 +71,19 @@ def watch(recorder: Recorder) -> None:
             function = args[parameter]
             if not recorder.listening or not clean():
                 return run(*args, **kwargs)
-            if is_framework(_file(function)):
-                result = run(*args, **kwargs)
-                compiled(function, args, kwargs, time.time_ns())
-                return result
             begin_ns = time.time_ns()
             result = run(*args, **kwargs)
             end_ns = time.time_ns()
             compiled(function, args, kwargs, end_ns)
-            local.jitted = function
             outputs = result[1]
+            if is_framework(_file(function)):
+                if ops.wanted():
+                    local.jitted = function
+                    ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
+                return result
+            local.jitted = function
+            if ops.end():
+                forget()
             recorder.step(
                 Call(
                     "jax",
@@ -99,62 +111,66 @@ def watch(recorder: Recorder) -> None:
 
     recorder.patches.wrap(pjit, helper, watched_helper)
     recorder.patches.wrap(pjit, "_get_fastpath_data", watched_path)
-    _watch_ops(recorder)
+    ops.watch(core)
     _watch_compilation(recorder)
     _stay_out_of_places()
-
-    def forget() -> None:
-        """JAX remembers that there was no fast path. What was compiled is kept elsewhere, and stays."""
-        for name in _FAST_PATHS:
-            cache = getattr(pjit, name, None)
-            if cache is not None:
-                cache.clear()
 
     recorder.restoring.append(forget)
 
 
-def _watch_ops(recorder: Recorder) -> None:
-    """Reports ops that run one by one: a program that jits nothing has no other mark of its steps."""
-    import jax
-    from jax._src import core
+class _Ops:
+    """Ops that a program runs one by one, until it calls a function that it has jitted: one that jits nothing
+    has no other mark of its steps. Most are functions that JAX itself has jitted; primitives are the rest."""
 
-    trace = getattr(core, "EvalTrace", None)
-    if not hasattr(trace, "process_primitive"):
-        return  # of versions that run ops in another way only jitted calls mark steps
-    local = recorder.local
+    def __init__(self, recorder: Recorder, jax: Any) -> None:
+        self._recorder = recorder
+        self._jax = jax
+        self._jits = False
+        self._inside = threading.local()
 
-    def make(run: Any) -> Any:
-        def process_primitive(self: Any, primitive: Any, *rest: Any, **more: Any) -> Any:
-            inside = getattr(local, "in_op", False)
-            anchor = recorder.pace.anchor
-            if inside or not recorder.listening or (anchor is not None and anchor[0] != "jax_op"):
-                return run(self, primitive, *rest, **more)
-            local.in_op = True
-            begin_ns = time.time_ns()
-            try:
-                result = run(self, primitive, *rest, **more)
-            finally:
-                local.in_op = False
-            end_ns = time.time_ns()
-            name = str(primitive)
-            if name in _MAKES or not (site := recorder.site()).loops:
-                return result
-            recorder.step(
-                Call(
-                    "jax_op",
-                    ("op", name),
-                    name,
-                    begin_ns,
-                    end_ns,
-                    settle=lambda: jax.block_until_ready(result),
-                    site=site,
-                )
+    def wanted(self) -> bool:
+        """True while nothing that the program has jitted was called, or where ops mark its steps."""
+        anchor = self._recorder.pace.anchor
+        by_ops = not self._jits if anchor is None else anchor[0] == "jax_op"
+        return by_ops and self._recorder.listening and not getattr(self._inside, "op", False)
+
+    def end(self) -> bool:
+        """The program calls a function that it has jitted. True when that ends it."""
+        ends, self._jits = not self._jits, True
+        return ends and self._recorder.pace.anchor is None
+
+    def saw(self, name: str, begin_ns: int, end_ns: int, outputs: Any) -> None:
+        """An op ran."""
+        site = self._recorder.site()
+        if site.loops:
+            settle = partial(self._jax.block_until_ready, outputs)
+            self._recorder.step(
+                Call("jax_op", ("op", name), name, begin_ns, end_ns, settle=settle, site=site)
             )
-            return result
 
-        return process_primitive
+    def watch(self, core: Any) -> None:
+        """Reports primitives."""
+        trace = getattr(core, "EvalTrace", None)
+        if not hasattr(trace, "process_primitive"):
+            return  # versions that run primitives in another way: their steps are those of jitted ops
 
-    recorder.patches.wrap(trace, "process_primitive", make)
+        def make(run: Any) -> Any:
+            def process_primitive(trace: Any, primitive: Any, *rest: Any, **more: Any) -> Any:
+                name = str(primitive)
+                if not self.wanted() or name in _CALLS:
+                    return run(trace, primitive, *rest, **more)
+                self._inside.op = True
+                begin_ns = time.time_ns()
+                try:
+                    result = run(trace, primitive, *rest, **more)
+                finally:
+                    self._inside.op = False
+                self.saw(name, begin_ns, time.time_ns(), result)
+                return result
+
+            return process_primitive
+
+        self._recorder.patches.wrap(trace, "process_primitive", make)
 
 
 def _stay_out_of_places() -> None:

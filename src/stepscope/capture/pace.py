@@ -49,6 +49,11 @@ _LATEST = 50
 _TINY_NS, _FEW = 2_000_000, 10
 """Calls that follow each other so closely may be parts of a step, where there is a loop around their loop.
 The first few may take several times as long."""
+_MANY_OPS = 50
+"""An op marks steps only after so many calls: programs run ops before their first step, too."""
+_OPS_OF_STEP, _LEAST_OPS = 20, 4
+"""A loop with fewer ops in a round may be one over layers, where there is another around it; one with fewer
+than the second number, that is quick as well, sets up."""
 _ROUNDS, _PATIENCE, _MOST_PATIENCE = 3, 50, 2000
 """So many rounds of the outer loop tell that it is one. So many calls within it are waited for while it has
 made no call of its own, and so many when it has made one."""
@@ -241,9 +246,22 @@ class Pace:
                     key = (_heaviest(each) or key) if most >= _ROUNDS else key
             elif loop != self.callers[key].site.loops[-1] and self.callers[key].count < _PATIENCE:
                 return None
-            if not self.callers[key].tiny():
+            ops = self._ops_each_round(loop, key)
+            if ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny()):
                 break
-        return key if self.callers[key].ready(self.warmup) else None
+        found = self.callers[key]
+        if found.how == "jax_op":
+            ops = self._ops_each_round(found.site.loops[-1], key)
+            if found.count < _MANY_OPS or (ops < _LEAST_OPS and found.tiny()):
+                return None
+        return key if found.ready(self.warmup) else None
+
+    def _ops_each_round(self, loop: Loop, key: tuple[Any, ...]) -> float:
+        """How many ops run in a round of a loop, and of those within it; 0 where no ops mark the steps."""
+        if key[0] != "jax_op":
+            return 0
+        inside = sum(one.count for one in self.callers.values() if loop in one.site.loops)
+        return inside / max((one.count for one in self._of(loop, key).values()), default=inside)
 
     def _of(self, loop: Loop, key: tuple[Any, ...]) -> dict[tuple[Any, ...], Caller]:
         """The calls that a loop makes itself, not one within it, of the kind and in the thread of another."""

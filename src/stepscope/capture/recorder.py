@@ -121,6 +121,15 @@ class Recorder:
             self.failed("what is compiled, from here on,", error)
         self._charge("compilations_ns", begin)
 
+    def prepares(self, begin_ns: int, end_ns: int, ops_before: int | None, ops: int) -> None:
+        """A session prepared its graph for a run; see Compilations.saw_run."""
+        if not self.listening or self.compilations is None:
+            return
+        begin = time.perf_counter_ns()
+        self.compiled += 1
+        self.compilations.saw_run(begin_ns, end_ns, ops_before, ops)
+        self._charge("compilations_ns", begin)
+
     def _compiles(self, line: dict[str, Any]) -> None:
         with self._lock:
             if self.folder is None:

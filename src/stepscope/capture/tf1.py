@@ -7,12 +7,16 @@ XPlane, and on a GPU both want the same tracer.
 from __future__ import annotations
 
 import time
+import weakref
 from typing import Any
 
 from .folder import Folder
 from .pace import Call
 from .quiet import quiet
 from .recorder import Recorder
+
+MOST_SIGNATURES = 1000
+"""So many different values that a session is asked for are remembered."""
 
 
 def watch(recorder: Recorder) -> None:
@@ -21,6 +25,7 @@ def watch(recorder: Recorder) -> None:
 
     local = recorder.local
     tracer = Tracer(recorder.plan.state)
+    graphs = Graphs()
 
     def make(run: Any) -> Any:
         def run_(
@@ -47,6 +52,9 @@ def watch(recorder: Recorder) -> None:
             finally:
                 local.inside = False
             end_ns = time.time_ns()
+            before, prepared, ops = graphs.prepared(self, fetches, feed_dict)
+            if prepared:
+                recorder.prepares(begin_ns, end_ns, before, ops)
             taken = tracer.taken()
             if taken is not None and recorder.folder is not None:
                 tracer.save(recorder.folder, step, taken)
@@ -67,6 +75,30 @@ def watch(recorder: Recorder) -> None:
         return run_
 
     recorder.patches.wrap(session.BaseSession, "run", make)
+
+
+class Graphs:
+    """Which runs make a session prepare its graph: for values that were not asked for before, or because
+    the graph has grown."""
+
+    def __init__(self) -> None:
+        self._seen: weakref.WeakKeyDictionary[Any, tuple[int, set[str]]] = weakref.WeakKeyDictionary()
+
+    def prepared(self, session: Any, fetches: Any, feed_dict: Any) -> tuple[int | None, bool, int]:
+        """After a run: how many ops the graph had at the run before, whether it was prepared, and how many it
+        has now."""
+        try:
+            before, known = self._seen.get(session, (None, set()))
+            ops = int(session.graph.version)
+            fed = signature(sorted(feed_dict, key=signature)) if feed_dict else ""
+            asked = f"{signature(fetches)} {fed}"
+            new = asked not in known
+            if new and len(known) < MOST_SIGNATURES:
+                known.add(asked)
+            self._seen[session] = ops, known
+        except (TypeError, AttributeError):  # a session of the program's own kind
+            return None, False, 0
+        return before, new or ops != before, ops
 
 
 def signature(fetches: Any) -> str:

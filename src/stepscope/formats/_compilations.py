@@ -10,6 +10,7 @@ NAME = "compilations.ndjson"
 CHANGES = (
     "first",
     "new_function",
+    "graph",
     "value",
     "shape",
     "dtype",

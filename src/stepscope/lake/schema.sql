@@ -506,7 +506,7 @@ CREATE TABLE compilation (
   call_line INTEGER,                -- that line
   call_function VARCHAR,            -- function that contains the line
   number BIGINT NOT NULL,           -- 1 for the first time that the function was traced or compiled, 2 for the next
-  change VARCHAR NOT NULL,          -- what was new: first, new_function (a function object made anew), value, shape, dtype, type, structure, function or object (of an argument), unknown
+  change VARCHAR NOT NULL,          -- what was new: first, new_function (a function object made anew), graph (which had more ops), value, shape, dtype, type, structure, function or object (of an argument), unknown
   argument VARCHAR,                 -- argument that was new, or variable that the new function holds
   was VARCHAR,                      -- what it was in the most similar call before that compiled
   became VARCHAR,                   -- what it was in this call

@@ -84,7 +84,11 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
     runs = len({one.run_id for one in judged})
     if runs == 1 and not unrelated:
         hosts = len(judged) > 1
-        return [_sentence(judged[0], several, hosts), *(_hosts(judged) if hosts else ())]
+        return [
+            _sentence(judged[0], several, hosts),
+            *_busy(judged[0]),
+            *(_hosts(judged) if hosts else ()),
+        ]
     if runs == 1:
         number = f"Recordings of different programs on {units.count(len(judged), 'host')}"
         return [f"{number}, each judged by itself: {_counted(judged)}."]
@@ -93,6 +97,16 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
     if len(judged) <= _MOST_SENTENCES:
         said += [_sentence(one, True, runs < len(judged)) for one in judged]
     return said
+
+
+def _busy(one: Judgement) -> list[str]:
+    """Whether other programs had the cores, which makes all of the rest less sure."""
+    found = one.contention
+    if found is None or not found.busy:
+        return []
+    waiting, running = f"{found.waiting:.1f}", f"{found.running:.1f}"
+    number = "1.0 thread" if waiting == "1.0" else f"{waiting} threads"
+    return [f"The machine was busy: {number} of the program waited for a core while {running} ran."]
 
 
 def _counted(judged: Sequence[Judgement]) -> str:
@@ -210,6 +224,7 @@ _NEW = {
     "structure": "{argument} has another structure each time",
     "function": "{argument} is another function each time",
     "object": "{argument} is another object each time",
+    "graph": "the program adds ops to the graph each time",
     "new_function": "the function itself is a new object each time",
     "unknown": "the recorder saw nothing change between these calls",
 }
@@ -221,6 +236,8 @@ def _new(one: Retrace) -> str:
     said = _NEW.get(one.change, _NEW["unknown"]).format(argument=argument)
     if one.was is None or one.became is None or one.change in ("function", "object", "unknown"):
         return said
+    if one.change == "graph":
+        return f"{said} ({one.was}, then {one.became} of them)"
     if one.change == "new_function":
         return f"{said} and holds another `{one.argument}` ({one.was}, then {one.became})"
     return f"{said} ({one.was}, then {one.became})"

@@ -1,4 +1,4 @@
-"""Loops in which every step compiles, each for another reason: floats, anew, static, shapes."""
+"""Loops in which every step compiles, each for another reason: floats, anew, static, shapes, graph."""
 
 import sys
 
@@ -63,5 +63,21 @@ def shapes():
         total(x).block_until_ready()
 
 
+def graph():
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    v1.disable_eager_execution()
+    rate = v1.get_variable("rate", [], initializer=v1.zeros_initializer())
+    x = v1.get_variable("x", [64, 64])
+    for _ in range(200):
+        x = tf.tanh(x @ x)
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        for i in range(STEPS):
+            session.run(rate.assign(0.01 / (i + 1)))
+            session.run(x.op)
+
+
 STEPS = 40
-{"floats": floats, "anew": anew, "static": static, "shapes": shapes}[sys.argv[1]]()
+{"floats": floats, "anew": anew, "static": static, "shapes": shapes, "graph": graph}[sys.argv[1]]()

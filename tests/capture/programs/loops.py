@@ -118,7 +118,23 @@ def tape():
             w.assign_sub(0.01 * gradient)
 
 
+def nothing():
+    """JAX without jit: ops one by one, in a loop over layers within that of the steps."""
+    import jax.numpy as jnp
+    import numpy as np
+
+    weights = [jnp.asarray(np.full((16, 16), 0.01 * i, np.float32)) for i in range(8)]
+    x = jnp.ones((4, 16)) * 0.5
+    for _ in range(STEPS):
+        kept = x
+        for i, w in enumerate(weights):
+            kept = jnp.sin(kept @ w) + kept
+            weights[i] = w - 0.001 * kept.T @ kept
+        float(kept.sum())
+
+
 {
+    "nothing": nothing,
     "tape": tape,
     "variables": variables,
     "values": values,

@@ -23,6 +23,10 @@ SHORT_PS = 500_000_000
 or gives, moved in bulk."""
 
 
+BUILDS = frozenset({"dispatch", "python", "copy", "compile"})
+"""What a thread does in a call that compiles, under other names."""
+
+
 def choose(candidates: Iterable[tuple[int, str, int, int]]) -> int | None:
     """The driving thread of a source: of track, its name, how many steps begin on it, and how many slices
     it has that only such a thread has. None when no thread has any."""
@@ -79,6 +83,36 @@ def joined(found: Iterable[Segment]) -> list[Segment]:
         else:
             kept.append(one)
     return kept
+
+
+def compiling(found: Sequence[Segment], calls: Sequence[tuple[int, int]]) -> list[Segment]:
+    """What a thread does, in which calls that compiled do so from begin to end: a call whose program is there
+    launches it in a fraction of the time. What waits in them goes on waiting. calls: disjoint and in
+    order."""
+    rest, number = list(found), 0
+    kept: list[Segment] = []
+    for begin, end in calls:
+        while number < len(rest) and rest[number].to_ps <= begin:
+            kept.append(rest[number])
+            number += 1
+        at = begin
+        while number < len(rest) and rest[number].from_ps < end:
+            from_ps, to_ps, label = rest[number]
+            if from_ps < begin:
+                kept.append(Segment(from_ps, begin, label))
+                from_ps = begin
+            if label not in BUILDS:
+                if from_ps > at:
+                    kept.append(Segment(at, from_ps, "compile"))
+                at = min(to_ps, end)
+                kept.append(Segment(from_ps, at, label))
+            if to_ps > end:
+                rest[number] = Segment(end, to_ps, label)
+                break
+            number += 1
+        if at < end:
+            kept.append(Segment(at, end, "compile"))
+    return joined((*kept, *rest[number:]))
 
 
 def launching(stacks: Sequence[Segment], slices: Sequence[Segment]) -> list[Segment]:

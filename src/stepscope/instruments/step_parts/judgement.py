@@ -15,7 +15,7 @@ from typing import Literal
 from stepscope.instruments.step_parts.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]
-Weakness = Literal["few-steps", "few-samples"]
+Weakness = Literal["few-steps", "few-samples", "busy-machine"]
 Cause = Literal[
     "input",
     "compile",
@@ -45,6 +45,8 @@ DISPATCH_STANDS_OUT = 0.35
 UNKNOWN_FROM = 0.4
 """When nothing is known of this part of a step, its cause is not known either, unless more is known of
 another."""
+BUSY = 1.0
+"""A machine is busy when as many threads of the program wait for a core as run."""
 ONE_OP = 0.4
 """A type of op stands out when it takes this part of the time of all ops."""
 ONE_LAYER = 0.7
@@ -75,6 +77,23 @@ class Retrace:
     """Calls that traced or compiled because of such a change."""
     steps: int
     """Steps in which they lie."""
+
+
+@dataclass(frozen=True)
+class Contention:
+    """What a program had of the cores that it wanted."""
+
+    running: float
+    """Threads that ran, on average."""
+    waiting: float
+    """Threads that waited for a core."""
+    active: float | None
+    """For which part of the time the thread that runs the steps ran or wanted to, where samples tell."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether the machine was too busy to tell launching from waiting for cores."""
+        return self.waiting >= BUSY * self.running and self.waiting > 0
 
 
 @dataclass(frozen=True)
@@ -140,6 +159,7 @@ class Judgement(Weighed):
     """Steps that traced or compiled something."""
     weak: tuple[Weakness, ...] = ()
     """What it was decided by that is few."""
+    contention: Contention | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -163,18 +183,24 @@ def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
 
 
 def cause_of(
-    parts: Sequence[Part], one_op: float | None, one_layer: float | None = None
+    parts: Sequence[Part],
+    one_op: float | None,
+    one_layer: float | None = None,
+    contention: Contention | None = None,
 ) -> tuple[Cause, float, int]:
     """What limits a step, with its share and its time. one_op: what the type of op that takes most takes of
-    all; one_layer: the same of a layer."""
+    all; one_layer: the same of a layer. On a busy machine launching is no more than what its thread did: the
+    rest of the time in which no op ran, threads of the framework had no core."""
     share = {part.label: part.share for part in parts}
     time = {part.label: part.ps_per_step for part in parts}
     others = [part for part in parts if part.label not in ("compute", "unknown")]
     known = max(share.get("compute", 0.0), others[0].share if others else 0.0)
     if share.get("unknown", 0.0) >= max(UNKNOWN_FROM, known):
         return "unknown", share["unknown"], time["unknown"]
+    active = None if contention is None or not contention.busy else contention.active
     for part in others:
-        if part.share >= _least(part.label):
+        does = part.share if active is None or part.label != "dispatch" else min(part.share, active)
+        if does >= _least(part.label):
             return part.label, part.share, part.ps_per_step
     compute, took = share.get("compute", 0.0), time.get("compute", 0)
     if compute > share.get("unknown", 0.0):
@@ -190,10 +216,14 @@ def confidence_of(share: float, unknown: float, steps: int, weak: Sequence[Weakn
 
 
 def weaknesses(
-    steps: Sequence[tuple[int, Sums]], cause: Cause, samples: tuple[float, float, float] | None
+    steps: Sequence[tuple[int, Sums]],
+    cause: Cause,
+    samples: tuple[float, float, float] | None,
+    contention: Contention | None = None,
 ) -> list[Weakness]:
-    """What an answer was decided by that is few. steps: duration and parts of each. samples: where they tell
-    the place, how many there are, how many speak for it, and how many for the next best."""
+    """What an answer was decided by that is few, and whether other programs had the cores. steps: duration
+    and parts of each. samples: where they tell the place, how many there are, how many speak for it, and how
+    many for the next best."""
     found: list[Weakness] = []
     if cause != "unknown" and not _settled(steps, cause):
         found.append("few-steps")
@@ -203,6 +233,8 @@ def weaknesses(
         apart = there - next_best > ERRORS * math.sqrt(there + next_best)
         if number < FEW_SAMPLES or not apart:
             found.append("few-samples")
+    if contention is not None and contention.busy:
+        found.append("busy-machine")
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import along, judgement, places
-from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace, Sums, Weighed
+from stepscope.instruments.step_parts.judgement import Contention, Judgement, Place, Retrace, Sums, Weighed
 from stepscope.instruments.step_parts.layers import layer_of
 from stepscope.library.statements import Query, statement
 
@@ -46,7 +46,12 @@ def by_source(query: Query) -> dict[int, Weighed]:
     groups: dict[int, list[Step]] = defaultdict(list)
     for step in steps(query):
         groups[step.source_id].append(step)
-    return {source_id: _weighed(chosen(mine)) for source_id, mine in groups.items()}
+    return {
+        source_id: _weighed(
+            chosen(mine), _contention(partial(_of_host, query, mine[0].run_id, mine[0].host_id))
+        )
+        for source_id, mine in groups.items()
+    }
 
 
 def steps(query: Query) -> list[Step]:
@@ -70,11 +75,11 @@ def chosen(steps: Sequence[Step]) -> list[Step]:
     return averaged if averaged and len(averaged) >= compiling else list(steps)
 
 
-def _weighed(judged: Sequence[Step]) -> Weighed:
+def _weighed(judged: Sequence[Step], contention: Contention | None) -> Weighed:
     parts = judgement.parts_of([(step.dur_ps, step.sums) for step in judged])
     return Weighed(
         parts,
-        judgement.cause_of(parts, None)[0],
+        judgement.cause_of(parts, None, None, contention)[0],
         len(judged),
         round(sum(step.dur_ps for step in judged) / len(judged)),
         all(step.recovered_from == "whole_capture" for step in judged),
@@ -83,10 +88,11 @@ def _weighed(judged: Sequence[Step]) -> Weighed:
 
 def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> Judgement:
     judged = chosen(steps)
-    weighed = _weighed(judged)
     asked = partial(_of_host, query, run_id, host_id)
+    contention = _contention(asked)
+    weighed = _weighed(judged, contention)
     op, op_type, op_share, layer_share = _top_op(asked, partial(_lines, query, run_id))
-    cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share)
+    cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share, contention)
     place: Place | None = None
     sampled = places.Found(None, None)
     stage = function = None
@@ -136,6 +142,7 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         [(step.dur_ps, step.sums) for step in judged],
         cause,
         None if sampled.place is None else (sampled.samples, sampled.there, sampled.next_best),
+        contention,
     )
     sure = judgement.confidence_of(share, weighed.share_of("unknown"), len(judged), weak)
     return Judgement(
@@ -148,6 +155,7 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
         host_id=host_id,
         share=share,
         ps_per_step=ps_per_step,
+        contention=contention,
         weak=tuple(weak),
         confidence="low" if weighed.whole_capture and cause != "unknown" else sure,
         left_ps=left,
@@ -207,6 +215,13 @@ def _top_op(
     inside = ops[most]
     part = max(layers.values()) / whole if len(layers) > 1 else None
     return max(inside, key=lambda one: (inside[one], one)), most, types[most] / whole, part
+
+
+def _contention(asked: Asked) -> Contention | None:
+    ((running, waiting, sampled_ps, active_ps),) = asked("contention")
+    if running is None or waiting is None:
+        return None
+    return Contention(running, waiting, active_ps / sampled_ps if sampled_ps else None)
 
 
 def _untraced(asked: Asked) -> float | None:

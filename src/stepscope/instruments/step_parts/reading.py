@@ -135,7 +135,9 @@ def _evidence(
     seen = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
     windows = list(_windows(query, source.source_id, whole, slices))
     calls = {} if track is None else driver.kinds(query(statement("driving_names", track_id=track)).rows())
-    thread = partial(_doing, query, stream, track or 0, calls, bool(functions))
+    within: dict[str, Value] = {"source_id": source.source_id, "begin_ps": whole[0], "end_ps": whole[1]}
+    compiled = stacks.merged(query(statement("compiled_calls", **within)).rows())
+    thread = partial(_doing, query, stream, track or 0, calls, bool(functions), compiled)
     doing = [] if track is None or not seen else _doing_throughout(thread, windows)
     looks = placing.placed(seen, doing)
     samples = stacks.segments(looks)
@@ -197,13 +199,22 @@ def _doing_throughout(
 
 
 def _doing(
-    query: Query, stream: Stream, track: int, kinds: driver.Kinds, functions: bool, window: Interval
+    query: Query,
+    stream: Stream,
+    track: int,
+    kinds: driver.Kinds,
+    functions: bool,
+    compiled: Sequence[Interval],
+    window: Interval,
 ) -> list[Segment]:
-    """What a thread does within a window. functions: some of its calls may have traced what they call."""
+    """What a thread does within a window. functions: some of its calls may have traced what they call.
+    compiled: calls that a recorder saw compile."""
     begin, end = window
     within: dict[str, Value] = {"track_id": track, "begin_ps": begin, "end_ps": end}
     traced = query(statement("traced_calls", **within)).rows() if functions and kinds else []
-    return driver.segments(stream(statement("driving_slices", **within)), kinds, traced)
+    found = driver.segments(stream(statement("driving_slices", **within)), kinds, traced)
+    calls = [call for call in compiled if call[0] < end and call[1] > begin]
+    return driver.compiling(found, calls) if calls else found
 
 
 def _spans_of(

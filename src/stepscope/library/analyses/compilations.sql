@@ -14,7 +14,7 @@
 --   call_file | text | File | file of the program's line that called it
 --   call_line | int | Line | that line
 --   call_function | text | Called in | function that contains the line
---   change | text | Change | what was new: first, new_function, value, shape, dtype, type, structure, function, object or unknown
+--   change | text | Change | what was new: first, new_function, graph, value, shape, dtype, type, structure, function, object or unknown
 --   argument | text | Argument | argument that was new, or variable that the new function holds
 --   was | text | Was | what it was in the most similar call before
 --   became | text | Became | what it was in the last call

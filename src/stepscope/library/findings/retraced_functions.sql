@@ -6,8 +6,8 @@
 -- impact: `{function}` was traced or compiled {times} {times:time|times} after the first, for {impact_ps} in all,
 --   called {place}. New each time: {changed}.
 -- action: Pass Python numbers that change as tensors or arrays, not as static arguments; pad batches to few
---   shapes, or give tf.function an input_signature with None for the size that changes; make functions once,
---   outside of the loop.
+--   shapes, or give tf.function an input_signature with None for the size that changes; make functions, and the
+--   ops of a graph, once, outside of the loop.
 -- weakened_by: compilations-capped
 -- reasoning: A function is compiled for each shape and type of array, for each value of Python's own that is compiled
 --   in, and for each new function object. The recorder compares a call that compiles with earlier calls of the same
@@ -37,6 +37,7 @@ SELECT
   END AS place,
   CASE c.change
     WHEN 'new_function' THEN 'the function object itself'
+    WHEN 'graph' THEN 'the number of ops in the graph'
     WHEN 'unknown' THEN 'nothing that the recorder saw'
     WHEN 'function' THEN 'the function passed as ' || COALESCE(c.argument, 'an argument')
     WHEN 'object' THEN 'the object passed as ' || COALESCE(c.argument, 'an argument')

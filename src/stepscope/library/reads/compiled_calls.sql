@@ -1,0 +1,26 @@
+-- When a recorder saw calls compile
+--
+-- question: When did calls of a source's host trace or compile something, in the time of the source?
+-- reads: compilation, capture
+-- notes: Of captures whose clock can be compared with the source's.
+-- parameters:
+--   source_id | int | source whose time is meant
+--   begin_ps | ps | begin of a stretch
+--   end_ps | ps | its end
+-- columns:
+--   begin_ps | ps | begin of the call
+--   end_ps | ps | its end
+WITH calls AS (
+  SELECT
+    m.ts_ps + CASE WHEN m.source_id = o.source_id THEN 0 ELSE (c.origin_unix_ns - o.origin_unix_ns) * 1000 END
+      AS from_ps,
+    m.dur_ps
+  FROM compilation AS m
+  INNER JOIN capture AS c ON c.source_id = m.source_id
+  INNER JOIN capture AS o ON o.source_id = $source_id AND o.run_id = m.run_id AND o.host_id = m.host_id
+)
+
+SELECT l.from_ps AS begin_ps, l.from_ps + l.dur_ps AS end_ps
+FROM calls AS l
+WHERE l.dur_ps > 0 AND l.from_ps < $end_ps AND l.from_ps + l.dur_ps > $begin_ps
+ORDER BY begin_ps NULLS LAST, end_ps NULLS LAST
