@@ -189,7 +189,7 @@ def cause_of(
     contention: Contention | None = None,
 ) -> tuple[Cause, float, int]:
     """What limits a step, with its share and its time. one_op: what the type of op that takes most takes of
-    all; one_layer: the same of a layer. On a busy machine launching is no more than what its thread did: the
+    all; one_layer: the same of a layer. On a busy machine launching takes only what its thread did: the
     rest of the time in which no op ran, threads of the framework had no core."""
     share = {part.label: part.share for part in parts}
     time = {part.label: part.ps_per_step for part in parts}
