@@ -254,8 +254,20 @@ CHANGES: dict[str, tuple[str, str | None, str | None]] = {
     "function": ("function", "loss", "f"),
     "object": ("object", "config", "Config"),
     "new function": ("new_function", "rate", "0.1"),
+    "graph that grows": ("graph", "graph", "1"),
     "nothing seen": ("unknown", None, None),
 }
+
+
+def busy_machine(waiting: float = 2.5) -> Tables:
+    tables = stacks()
+    for series, value in (("all running", 0.5), ("all waiting", waiting)):
+        tables.add("counter", name="threads during recording", series=series, ts_ps=0, value=value)
+    return tables
+
+
+def one_thread_without_a_core() -> Tables:
+    return busy_machine(1.0)
 
 
 def an_input_pipeline(verdict: str = "input_bound", limits: int | None = 1, hosts: int = 1) -> Tables:
@@ -337,6 +349,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         an_input_pipeline,
         an_input_pipeline_of_python,
         one_compilation,
+        busy_machine,
+        one_thread_without_a_core,
     ):
         yield make.__name__.replace("_", " "), make()
     yield from ((f"compilations, {name}", compilations(*of)) for name, of in CHANGES.items())
