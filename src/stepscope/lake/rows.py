@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -45,9 +46,34 @@ def printable(text: str) -> str:
 def placed(source: Source, facts: Mapping[str, Any]) -> Source:
     """The source on the host that its bytes name, where its path names none."""
     told = facts.get("meta", {}).get("host")
-    if source.host_id != "unknown" or not told:
+    if source.host_id != "unknown":
         return source
+    if not told:
+        rank, ranks = ranks_of(source, facts)
+        if rank is None or (rank == 0 and (ranks or 1) < 2):
+            return source  # the only process of its job, as far as one knows
+        told = f"rank-{rank}"
     return source._replace(host_name=str(told), host_id=names.slug(str(told), "host"))
+
+
+_MOST_RANKS = 2**31
+
+
+def ranks_of(source: Source, facts: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """The number of the process in its job and how many there are, as PyTorch's recordings say; else the
+    number that the name of the file tells. None where nothing says, or what it says cannot be."""
+    try:
+        told = json.loads(facts.get("meta", {}).get("distributedInfo") or "null")
+    except (ValueError, RecursionError):
+        told = None
+    said = told if isinstance(told, dict) else {}
+    rank, ranks = (
+        number if type(number := said.get(key)) is int and 0 <= number < _MOST_RANKS else None
+        for key in ("rank", "world_size")
+    )
+    if rank is not None and ranks is not None and rank >= ranks:
+        rank = ranks = None
+    return (source.rank if rank is None else rank), ranks or None
 
 
 def source_row(source: Source, source_id: int, facts: Mapping[str, Any], error: str | None) -> SourceRow:
@@ -112,9 +138,9 @@ def small_tables(
         origin = facts.get("origin_unix_ns")
         clock = "relative" if origin is None else "unix"
         producer = facts.get("producer") or "unknown"
-        tables["capture"] = [
-            (source_id, run_id, host_id, source_id, producer, origin, clock, min(end - start, 2**63 - 1))
-        ]
+        dur_ps = min(end - start, 2**63 - 1)
+        told = (source_id, run_id, host_id, source_id, producer, origin, clock, dur_ps)
+        tables["capture"] = [(*told, *ranks_of(source, facts))]
     return tables
 
 

@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 19
+-- SCHEMA_VERSION 20
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -22,6 +22,7 @@
 --  17  iterator has step_without_ps and its bounds; op_line has the call of the function
 --  18  slice has rollup_id
 --  19  stack_sample has queued_ps
+--  20  collective and clock_offset; capture has rank and ranks
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -45,7 +46,9 @@ CREATE TABLE capture (
   producer VARCHAR NOT NULL,        -- what wrote it: tf_timeline, tf_profiler, jax, kineto, horovod, viztracer, step_stats, stepscope, unknown
   origin_unix_ns BIGINT,            -- Unix time of ts_ps = 0 in nanoseconds; NULL when the file does not say
   clock VARCHAR NOT NULL,           -- unix: comparable between captures; relative: only within this capture
-  dur_ps BIGINT NOT NULL            -- from the first to the last event
+  dur_ps BIGINT NOT NULL,           -- from the first to the last event
+  rank BIGINT,                      -- number of the process in its job, where the recording or its name tells one
+  ranks BIGINT                      -- processes of the job, where the recording tells how many
 );
 
 -- One file (or archive member) that was read, and how complete it was.
@@ -538,6 +541,55 @@ CREATE TABLE stack_part (
   stack_id BIGINT NOT NULL,         -- the stack
   label VARCHAR NOT NULL,           -- label as in step_part
   dur_ps BIGINT NOT NULL            -- time of the step that counts to it
+);
+
+-- A rank's part in a collective: a communication that several processes or devices make together, such as an
+-- all-reduce. Made from slices of all sources of a run: at ingest, or when first asked for.
+CREATE TABLE collective (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  slice_id BIGINT NOT NULL,         -- the same as a slice
+  track_id BIGINT NOT NULL,         -- track it lies on
+  device VARCHAR NOT NULL,          -- device it ran on
+  participant VARCHAR NOT NULL,     -- who took part: rank-3 where the number is known, else the host; with the device where several devices of a source take part
+  rank BIGINT,                      -- number of the process, where known
+  step BIGINT,                      -- number of the step during which it started
+  kind VARCHAR NOT NULL,            -- all_reduce, all_gather, reduce_scatter, all_to_all, all_to_all_v (parts of different sizes), broadcast, reduce, gather, scatter, barrier, send, recv, send_recv, permute or unknown
+  group_name VARCHAR,               -- process group with its ranks, tensor of Horovod, or op of the program; NULL where the recording tells none
+  group_size BIGINT,                -- ranks of that group, where the recording tells how many
+  sequence BIGINT NOT NULL,         -- the recorded number within the group; where there is none, the place among those of the group and step, from 0
+  dtype VARCHAR,                    -- element type as recorded
+  elements_in BIGINT,               -- elements that this rank gives
+  elements_out BIGINT,              -- elements that it gets
+  ts_ps BIGINT NOT NULL,            -- start, from the capture's origin
+  dur_ps BIGINT NOT NULL,           -- duration
+  matched_by VARCHAR NOT NULL,      -- what tells that others' rows are the same collective: sequence (recorded number), order (place within group and step), negotiation (Horovod's) or none
+  match_id BIGINT,                  -- equal for all rows of one collective; NULL when matched by none
+  seen BIGINT NOT NULL,             -- rows of the same collective with this one
+  wait_ps BIGINT,                   -- time until the last rank arrives: how much longer than the shortest; NULL without others, or where ranks do not end together
+  transfer_ps BIGINT,               -- the rest: duration of the shortest
+  axis_ts_ps BIGINT,                -- start on the clock of clock_offset.axis_source_id; NULL where that is unknown
+  late_ps BIGINT,                   -- how long after the first rank it arrives, by that clock; NULL where the clock of any rank is not aligned by ends
+  path_ps BIGINT                    -- of the rank that arrives last, on the critical path: its time since the collective before it on the path; NULL off the path
+);
+
+-- How far a source's clock is from the one that all sources of its run are compared on. Made along with collective,
+-- for sources with collectives where a run has several.
+CREATE TABLE clock_offset (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source whose clock it is
+  axis_source_id BIGINT NOT NULL,   -- source whose clock is the axis
+  aligned_by VARCHAR NOT NULL,      -- axis (this clock is it), ends (of collectives that end together), time_of_day (as the hosts' clocks say, error unknown) or unknown
+  anchor_ps BIGINT,                 -- a moment of this clock, from the capture's origin
+  offset_ps BIGINT,                 -- to be added at that moment; NULL when unknown
+  drift_ppm DOUBLE,                 -- millionths of the time since then, to be added as well
+  residual_ps BIGINT,               -- nine of ten ends are no further apart once aligned: the error bar of a time; NULL when unknown
+  most_residual_ps BIGINT,          -- the same of all ends
+  pairs BIGINT NOT NULL             -- ends that were compared
 );
 
 -- Memory that an allocator gave and took back. Made from allocations and graphs:

@@ -19,7 +19,7 @@ from stepscope.presenters.plain import plain
 from stepscope.report import Finding, Report, Section, Split
 
 _SCREEN = 40
-_FIRST = ("answers", "step_parts", "step_list", "ops", "op_types")
+_FIRST = ("answers", "step_parts", "step_list", "ranks", "ops", "op_types")
 _MOST_BARS = 3
 """Hosts whose mean steps are drawn; a table has those of more."""
 _MOST_SENTENCES = 3

@@ -7,6 +7,7 @@ from typing import Any
 
 from stepscope import units
 from stepscope.instruments.pipeline.stages import branch
+from stepscope.report import ranks
 from stepscope.report.parts import Rows
 
 _PLACES = {"device": "on devices", "host": "on hosts", "launch": "in launches"}
@@ -283,6 +284,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
     "concurrency": _at_once,
     "checkpoint_tensors": _checkpoints,
     "completeness": _complete,
+    "ranks": ranks.sentences,
 }
 
 

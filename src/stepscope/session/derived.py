@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from stepscope.lake.decoded import Decoded
     from stepscope.lake.schema import Table
 
-VERSIONS = {"iterator": 3, "iterator_call": 2, "buffer": 2, "tfprof_node": 1, "step_part": 8, "stack_part": 4}
+VERSIONS = {
+    "iterator": 3, "iterator_call": 2, "buffer": 2, "tfprof_node": 1, "step_part": 8, "stack_part": 4,
+    "collective": 1, "clock_offset": 1,
+}  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
 tables give other rows, so that what was stored before is made anew."""
 TOGETHER = {
@@ -28,6 +31,8 @@ TOGETHER = {
     "buffer": ("buffer",),
     "step_part": ("step_part", "stack_part"),
     "stack_part": ("step_part", "stack_part"),
+    "collective": ("collective", "clock_offset"),
+    "clock_offset": ("collective", "clock_offset"),
 }
 """Tables that are made along with one."""
 
@@ -194,6 +199,10 @@ def _rows_of(name: str, engine: Engine) -> Tables:
         from stepscope.instruments.step_parts import reading
 
         return reading.rows(engine.query, engine.stream)._asdict()
+    if name in ("collective", "clock_offset"):
+        from stepscope.instruments.ranks import table
+
+        return table.rows(engine.query)._asdict()
     from stepscope.instruments.pipeline import diagnoses
 
     found = diagnoses.find(engine.query)

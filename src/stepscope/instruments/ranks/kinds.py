@@ -1,0 +1,120 @@
+"""What a collective is: its kind by its name, and what PyTorch's recordings say of its group.
+
+Ranks end together where each needs something of every other: then the rank with the shortest collective
+arrived last, and equal ends tell how far clocks are apart. A broadcast's root may be done before others
+begin, and who exchanges parts of different sizes, or with one other rank only, is done when its own are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+END_TOGETHER = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"})
+
+_KINDS = (
+    (re.compile(r"reducescatter"), "reduce_scatter"),
+    (re.compile(r"allgather"), "all_gather"),
+    (re.compile(r"alltoallv|raggedalltoall"), "all_to_all_v"),
+    (re.compile(r"alltoall"), "all_to_all"),
+    (re.compile(r"allreduce|collectivereduce|crossdevicereduce"), "all_reduce"),
+    (re.compile(r"sendrecv"), "send_recv"),
+    (re.compile(r"barrier"), "barrier"),
+    (re.compile(r"broadcast|bcast"), "broadcast"),
+    (re.compile(r"permute"), "permute"),
+    (re.compile(r"collectivegather"), "all_gather"),
+    (re.compile(r"gather"), "gather"),
+    (re.compile(r"scatter"), "scatter"),
+    (re.compile(r"reduce"), "reduce"),
+    (re.compile(r"(?:^|:)i?send"), "send"),
+    (re.compile(r"(?:^|:)i?recv"), "recv"),
+)
+"""By letters alone, so that allreduce, all_reduce, all-reduce and AllReduce are one; the first that is
+found."""
+_LETTERS = re.compile(r"[^a-z:]+")
+_MOST_TEXT = 400
+"""Characters of a name or group that are kept: ranks of a group are listed in it."""
+_MOST_DIMENSIONS = 64
+_MOST = 2**63 - 1
+
+
+class Told(NamedTuple):
+    """What a recording tells of a collective."""
+
+    kind: str
+    group: str | None = None
+    group_size: int | None = None
+    sequence: int | None = None
+    dtype: str | None = None
+    elements_in: int | None = None
+    elements_out: int | None = None
+
+
+def kind_of(name: str) -> str:
+    """The kind that a name says: all_reduce for ncclDevKernel_AllReduce_Sum_f32_RING_LL."""
+    letters = _LETTERS.sub("", name[:_MOST_TEXT].lower())
+    return next((kind for pattern, kind in _KINDS if pattern.search(letters)), "unknown")
+
+
+def told(names: tuple[str | None, ...], group: str | None, args_json: str | None) -> Told:
+    """What the names of a slice, the group that they imply and its named values tell. names: the best
+    first."""
+    args = _object(args_json)
+    kind = next((kind for name in names if name and (kind := kind_of(name)) != "unknown"), "unknown")
+    group = None if group is None else group[:_MOST_TEXT]
+    if not args:
+        return Told(kind, group)
+    if isinstance(said := args.get("Collective name"), str) and (known := kind_of(said)) != "unknown":
+        kind = known
+    splits = [args.get(key) for key in ("In split size", "Out split size")]
+    if kind == "all_to_all" and any(isinstance(one, str) and one.strip("[] ") for one in splits):
+        kind = "all_to_all_v"
+    if group is not None and (module := _text(args.get("hlo_module"))) is not None:
+        group = f"{module} {group}"[:_MOST_TEXT]
+    name, ranks = (_text(args.get(key)) for key in ("Process Group Name", "Process Group Ranks"))
+    if name is not None or ranks is not None:
+        group = " ".join(part for part in (name, ranks) if part)[:_MOST_TEXT]
+    return Told(
+        kind,
+        group,
+        _number(args.get("Group size")),
+        _number(args.get("Seq")),
+        _text(args.get("dtype")),
+        _number(args["In msg nelems"]) if "In msg nelems" in args else _elements(args.get("Input Dims")),
+        _number(args.get("Out msg nelems")),
+    )
+
+
+def _elements(shapes: object) -> int | None:
+    """Elements of tensors of these shapes, as PyTorch writes them with the marks of gloo: [[64, 10]]."""
+    if not isinstance(shapes, list) or not shapes or not all(isinstance(one, list) for one in shapes):
+        return None
+    sizes = [_number(size) for shape in shapes[:_MOST_TEXT] for size in shape[:_MOST_DIMENSIONS]]
+    if None in sizes or len(shapes) > _MOST_TEXT or any(len(shape) > _MOST_DIMENSIONS for shape in shapes):
+        return None
+    found = sum(prod(_number(size) or 0 for size in shape) for shape in shapes)
+    return found if found <= _MOST else None
+
+
+def _object(text: str | None) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value[:_MOST_TEXT] if isinstance(value, str) and value else None
+
+
+def _number(value: object) -> int | None:
+    """A whole number from 0 on, as a number or as its digits."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value <= _MOST else None

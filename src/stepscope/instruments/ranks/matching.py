@@ -1,0 +1,134 @@
+"""Which parts are of one collective.
+
+* A recorded sequence number tells, together with the process group: they count the same on all ranks.
+* Without numbers the order tells: the third collective of a group in step 12 is that on all ranks, as long as
+  they are of the same kind, type and number of elements. What follows the first that differs is left
+  unmatched, and where nothing tells elements, a step is matched only if all ranks have the same number in it.
+  So is a step that a recording has only a part of, and what lies in no step.
+* Horovod's coordinator says when each rank was ready: that is one collective by itself.
+
+Nothing depends on the order of sources, nor on clocks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from stepscope.instruments.ranks.parts import Part
+
+_BETWEEN_TWO = frozenset({"send", "recv", "send_recv"})
+"""Messages between two ranks: numbers and order count other messages on other ranks. They are not matched."""
+
+
+class Matched(NamedTuple):
+    """A part, by its place among the parts, with what tells which others are of the same collective."""
+
+    number: int
+    by: str
+    sequence: int
+    match: int | None
+    """Equal for all of one collective, and different from those of others."""
+
+
+def match(parts: Sequence[Part]) -> list[Matched]:
+    """What each part is matched by, in the order of the parts."""
+    found: dict[int, Matched] = {}
+    groups: list[tuple[str, list[tuple[int, int]]]] = []  # by what, and the places and sequence numbers
+    by_number, by_order, negotiated, alone = _split(parts)
+    groups += [("none", [(number, place)]) for number, place in alone]
+    groups += [("negotiation", [(number, 0) for number in numbers]) for numbers in negotiated.values()]
+    for key, numbers in by_number.items():
+        groups += [("sequence", [(number, key[-1]) for number in own]) for own in _agreeing(parts, numbers)]
+    for numbers in by_order.values():
+        groups += [("order", own) for own in _in_order(parts, numbers)]
+    for by, own in groups:
+        match_number = min(number for number, _ in own)
+        known = by if len(own) > 1 else "none"
+        for number, sequence in own:
+            found[number] = Matched(number, known, sequence, match_number if len(own) > 1 else None)
+    return [found[number] for number in range(len(parts))]
+
+
+_ByKey = dict[tuple[Any, ...], list[int]]
+
+
+def _split(
+    parts: Sequence[Part],
+) -> tuple[_ByKey, _ByKey, dict[int, list[int]], list[tuple[int, int]]]:
+    """Places of parts by what may tell of them: numbers, order, negotiations, or nothing; those with a
+    number."""
+    by_number: _ByKey = defaultdict(list)
+    by_order: _ByKey = defaultdict(list)
+    alone: list[tuple[int, int]] = []
+    negotiated: dict[int, list[int]] = defaultdict(list)
+    again: Counter[tuple[object, ...]] = Counter()
+    for number, part in enumerate(parts):
+        told = part.told
+        if part.negotiated is not None:
+            negotiated[part.negotiated].append(number)
+        elif told.kind in _BETWEEN_TWO:
+            lane = (part.source_id, told.group, told.kind, part.step)
+            alone.append((number, again[lane] if told.sequence is None else told.sequence))
+            again[lane] += 1
+        elif told.sequence is not None:
+            # Several kernels may have one number.
+            own = (part.run_id, told.group, told.sequence, part.participant)
+            by_number[part.run_id, told.group, again[own], told.sequence].append(number)
+            again[own] += 1
+        else:
+            # Of unknown groups, each kind is counted for itself: groups run on streams of their own.
+            apart = told.kind if told.group is None else None
+            by_order[part.run_id, told.group, apart, part.step].append(number)
+    return by_number, by_order, negotiated, alone
+
+
+def _signature(part: Part) -> tuple[object, ...]:
+    """What is equal on all ranks. Parts of different sizes are not, nor is what a root gives or gets."""
+    told = part.told
+    sized = part.ends_together
+    return told.kind, told.dtype, told.elements_in if sized else None
+
+
+def _agreeing(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[int]]:
+    """Parts of one number that are alike: those that most are, and each other one for itself."""
+    alike = Counter(_signature(parts[number]) for number in numbers)
+    best, most = alike.most_common(1)[0]
+    agreed = sum(1 for many in alike.values() if many == most) == 1
+    own = [number for number in numbers if agreed and _signature(parts[number]) == best]
+    if own:
+        yield own
+    yield from ([number] for number in numbers if not agreed or _signature(parts[number]) != best)
+
+
+def _in_order(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """Collectives of a group and step by their order, as places and sequence numbers."""
+    ranks: dict[str, list[int]] = defaultdict(list)
+    for number in numbers:  # in the order of time, for each source
+        ranks[parts[number].participant].append(number)
+    of_sources = {who: {parts[number].source_id for number in own} for who, own in ranks.items()}
+    # Two recordings of a rank that have the same step are of different rounds: nothing tells which is whose.
+    going = {who for who, sources in of_sources.items() if len(sources) == 1}
+    apart = [own for who, own in ranks.items() if who not in going]
+    first = parts[numbers[0]]
+    whole = first.step is not None and all(parts[number].whole_step for number in numbers)
+    sizes = all(parts[number].told.elements_in is not None for number in numbers)
+    other_than_next = first.told.kind == "permute" and first.told.group is None
+    if other_than_next or (not (whole and sizes) and len({len(ranks[who]) for who in going}) > 1):
+        apart += [ranks[who] for who in going]
+        going = set()
+    for own in apart:
+        yield from ([(number, place)] for place, number in enumerate(own))
+    place = 0
+    while going:
+        there = {who: ranks[who][place] for who in going if len(ranks[who]) > place}
+        alike = Counter(_signature(parts[number]) for number in there.values())
+        best, most = alike.most_common(1)[0] if alike else (None, 0)
+        agreed = 2 * most > len(there)
+        going = {who for who, number in there.items() if agreed and _signature(parts[number]) == best}
+        if going:
+            yield [(there[who], place) for who in sorted(going)]
+        for who in there.keys() - going:
+            yield from ([(number, place + at)] for at, number in enumerate(ranks[who][place:]))
+        place += 1

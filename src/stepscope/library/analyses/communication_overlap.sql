@@ -1,0 +1,68 @@
+-- Communication and compute at once
+--
+-- question: How much of the communication of each rank and step does compute hide?
+-- reads: communication_step
+-- notes: A step's communication is the time in which any collective runs: exposed where it counts to communication,
+--   hidden where compute runs at the same time. Their sum is the union of the collectives, so that overlap is what
+--   HTA's get_comm_comp_overlap gives, but within steps: HTA counts from the first kernel to the last, in steps or
+--   not. Waiting for later ranks is part of it: a collective lasts until the last rank arrives.
+-- weakened_by: lost, capped, truncated, missing
+-- chart: stacked_bar x=what y=exposed_ps,hidden_ps
+-- columns:
+--   run_id | text | Run | name of the run
+--   participant | text | Rank | rank, or host
+--   what | text | Step | "mean" of the steps that averages include, or the number of the step
+--   steps | int | Steps | steps that the row is the mean of
+--   step_ps | ps | Duration | duration of the step
+--   exposed_ps | ps | Exposed | communication that no compute hides
+--   hidden_ps | ps | Hidden | communication under compute
+--   overlap | ratio | Overlap | hidden part of the communication
+--   wait_ps | ps | Waits | waiting for later ranks in the step's collectives, added up over them
+WITH lines AS (
+  SELECT
+    0 AS place,
+    e.run_id,
+    e.participant,
+    'mean' AS what,
+    COUNT(*) AS number,
+    CAST(NULL AS BIGINT) AS step_number,
+    CAST(NULL AS BIGINT) AS at_ps,
+    CAST(NULL AS BIGINT) AS row_id,
+    SUM(e.dur_ps) AS dur_sum,
+    SUM(e.exposed_ps) AS shown_sum,
+    SUM(e.hidden_ps) AS under_sum,
+    SUM(e.wait_ps) AS waited_sum
+  FROM communication_step AS e
+  WHERE e.averaged
+  GROUP BY e.run_id, e.participant
+  UNION ALL
+  SELECT
+    1 AS place,
+    e.run_id,
+    e.participant,
+    CAST(e.step AS VARCHAR) AS what,
+    1 AS number,
+    e.step,
+    e.ts_ps,
+    e.step_id,
+    e.dur_ps,
+    e.exposed_ps,
+    e.hidden_ps,
+    e.wait_ps
+  FROM communication_step AS e
+)
+
+SELECT
+  l.run_id,
+  l.participant,
+  l.what,
+  l.number AS steps,
+  CAST(FLOOR(CAST(l.dur_sum AS DOUBLE) / l.number) AS BIGINT) AS step_ps,
+  CAST(FLOOR(CAST(l.shown_sum AS DOUBLE) / l.number) AS BIGINT) AS exposed_ps,
+  CAST(FLOOR(CAST(l.under_sum AS DOUBLE) / l.number) AS BIGINT) AS hidden_ps,
+  CAST(l.under_sum AS DOUBLE) / NULLIF(l.shown_sum + l.under_sum, 0) AS overlap,
+  CAST(FLOOR(CAST(l.waited_sum AS DOUBLE) / l.number) AS BIGINT) AS wait_ps
+FROM lines AS l
+ORDER BY
+  l.run_id NULLS LAST, l.participant NULLS LAST, l.place NULLS LAST, l.step_number NULLS LAST, l.at_ps NULLS LAST,
+  l.row_id NULLS LAST

@@ -1,0 +1,58 @@
+-- Parameters on parameter servers
+--
+-- question: How are variables and the time of their ops spread over the parameter servers?
+-- reads: tfprof_node
+-- notes: A variable belongs to the server that its node is placed on. Nodes that ran on several devices are left out.
+-- weakened_by: lost, capped, truncated, missing
+-- chart: bar x=server y=parameters
+-- columns:
+--   run_id | text | Run | run of the sources
+--   server | text | Server | device of the parameter server
+--   variables | int | Variables | nodes with parameters
+--   parameters | int | Parameters | elements of these
+--   share | ratio | Share | part of all parameters on parameter servers of the run
+--   times_mean | float | Of the mean | parameters over the mean of the run's servers
+--   busy_ps | ps | Ops | time of all ops on it, added up
+WITH placed AS (
+  SELECT
+    n.run_id,
+    n.devices,
+    n.self_params,
+    n.self_cpu_ps + n.self_accelerator_ps AS op_ps
+  FROM tfprof_node AS n
+  WHERE n.view = 'scope' AND n.is_node AND n.devices LIKE '/job:ps/%' AND n.devices NOT LIKE '%|%'
+),
+
+servers AS (
+  SELECT
+    p.run_id,
+    p.devices AS server,
+    SUM(CASE WHEN p.self_params > 0 THEN 1 ELSE 0 END) AS number,
+    SUM(p.self_params) AS params_sum,
+    SUM(p.op_ps) AS ops_sum
+  FROM placed AS p
+  GROUP BY p.run_id, p.devices
+),
+
+whole AS (
+  SELECT
+    s.run_id,
+    s.server,
+    s.number,
+    s.params_sum,
+    s.ops_sum,
+    SUM(s.params_sum) OVER (PARTITION BY s.run_id) AS all_params,
+    COUNT(*) OVER (PARTITION BY s.run_id) AS servers_seen
+  FROM servers AS s
+)
+
+SELECT
+  w.run_id,
+  w.server,
+  CAST(w.number AS BIGINT) AS variables,
+  CAST(w.params_sum AS BIGINT) AS parameters,
+  CAST(w.params_sum AS DOUBLE) / NULLIF(w.all_params, 0) AS share,
+  CAST(w.params_sum AS DOUBLE) * w.servers_seen / NULLIF(w.all_params, 0) AS times_mean,
+  CAST(w.ops_sum AS BIGINT) AS busy_ps
+FROM whole AS w
+ORDER BY w.run_id NULLS LAST, parameters DESC NULLS LAST, w.server NULLS LAST

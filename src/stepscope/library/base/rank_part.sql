@@ -1,0 +1,97 @@
+-- Parts of the steps of each rank, on average
+--
+-- question: What does a step of each rank go to, and by how much is that more than on the other ranks?
+-- reads: rank_source, step, step_part
+-- notes: Over the steps that averages include. The others are all other ranks of the run, each with its own mean.
+-- columns:
+--   run_id | text | Run | name of the run
+--   participant | text | Rank | which rank
+--   label | text | Label | input, compile, compute, communication, copy, dispatch, python, wait, idle or unknown
+--   steps | int | Steps | steps of the rank
+--   ranks | int | Ranks | ranks of the run that have steps
+--   step_ps | ps | Mean step | mean duration of a step
+--   part_ps | ps | Mean | time of a step that counts to the label, on average
+--   hidden_ps | ps | Mean hidden | the same hidden under another label
+--   others_ps | ps | Others' mean | the same on the other ranks; NULL where there are none
+WITH steps_of AS (
+  SELECT
+    r.run_id,
+    r.participant,
+    COUNT(*) AS number,
+    CAST(SUM(s.dur_ps) AS DOUBLE) / COUNT(*) AS mean_dur_ps
+  FROM rank_source AS r
+  INNER JOIN step AS s ON s.source_id = r.source_id
+  WHERE s.averaged
+  GROUP BY r.run_id, r.participant
+),
+
+counted AS (
+  SELECT
+    t.run_id,
+    t.participant,
+    t.number,
+    t.mean_dur_ps,
+    COUNT(*) OVER (PARTITION BY t.run_id) AS ranks
+  FROM steps_of AS t
+),
+
+labels AS (
+  SELECT p.label
+  FROM step_part AS p
+  GROUP BY p.label
+),
+
+sums AS (
+  SELECT
+    r.run_id,
+    r.participant,
+    p.label,
+    SUM(p.dur_ps) AS part_sum,
+    SUM(p.hidden_ps) AS hidden_sum
+  FROM rank_source AS r
+  INNER JOIN step AS s ON s.source_id = r.source_id
+  INNER JOIN step_part AS p ON p.step_id = s.id
+  WHERE s.averaged
+  GROUP BY r.run_id, r.participant, p.label
+),
+
+means AS (
+  SELECT
+    c.run_id,
+    c.participant,
+    l.label,
+    c.number,
+    c.ranks,
+    CAST(FLOOR(c.mean_dur_ps) AS BIGINT) AS step_ps,
+    CAST(FLOOR(CAST(COALESCE(s.part_sum, 0) AS DOUBLE) / c.number) AS BIGINT) AS part_ps,
+    CAST(FLOOR(CAST(COALESCE(s.hidden_sum, 0) AS DOUBLE) / c.number) AS BIGINT) AS under_ps
+  FROM counted AS c
+  CROSS JOIN labels AS l
+  LEFT JOIN sums AS s ON s.run_id = c.run_id AND s.participant = c.participant AND s.label = l.label
+),
+
+alike AS (
+  SELECT
+    m.run_id,
+    m.participant,
+    m.label,
+    m.number,
+    m.ranks,
+    m.step_ps,
+    m.part_ps,
+    m.under_ps,
+    CAST(SUM(m.part_ps) OVER (PARTITION BY m.run_id, m.label) AS BIGINT) AS all_ps
+  FROM means AS m
+)
+
+SELECT
+  a.run_id,
+  a.participant,
+  a.label,
+  a.number AS steps,
+  a.ranks,
+  a.step_ps,
+  a.part_ps,
+  a.under_ps AS hidden_ps,
+  CAST(FLOOR(CAST(a.all_ps - a.part_ps AS DOUBLE) / NULLIF(a.ranks - 1, 0)) AS BIGINT) AS others_ps
+FROM alike AS a

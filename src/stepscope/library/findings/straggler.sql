@@ -1,0 +1,197 @@
+-- The others wait for one rank
+--
+-- question: Do the other ranks wait for one rank more than chance would have it?
+-- reads: arrival, collective, rank_part, clock_offset
+-- severity: high when it causes a tenth of the time, medium from 3 %, else low
+-- impact: {participant} arrives last at {times_last} of {collectives} {collectives:collective|collectives} of up to
+--   {ranks} ranks, and causes {caused_share} of the waiting for a last rank. If it arrived with the rank before it,
+--   they would be done {impact_ps} earlier, {share} of the time. {reason}
+-- action: {advice}
+-- weakened_by: lost, capped, truncated
+-- notes: Judged by durations, so clocks play no part: all ranks leave such a collective together, and the shortest
+--   part is that of the rank that came last. `late_ps` says the same by aligned clocks, where they tell it.
+-- reasoning: A collective cannot end before its last rank arrives. What that rank does before costs every other rank
+--   the same time, which shows there as a long collective: the network seems slow where a rank is.
+-- formula: a collective costs the second shortest part minus the shortest, and that counts to the rank with the
+--   shortest; impact = what counts to the rank; reported from eight collectives, when it exceeds by three standard
+--   deviations what would count to it if each rank of a collective were equally likely the last, when three
+--   collectives or more matter in it ((sum of costs)^2 / sum of their squares), and when the rank waits at least
+--   0.5 % of the time between two collectives less than the others do; share = impact / time from its first to its
+--   last collective.
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Causes | by how much collectives would be done earlier
+--   run_id | text | Run | name of the run
+--   participant | text | Rank | rank that the others wait for
+--   host_id | text | Host | its host
+--   ranks | int | Ranks | most ranks seen in its collectives
+--   collectives | int | Collectives | its collectives that were seen on several ranks
+--   times_last | int | Last | of these, those at which it arrives last
+--   caused_share | ratio | Of all waiting | its part of what all last ranks cost in these collectives
+--   share | ratio | Share | impact as part of the time
+--   own_wait_ps | ps | Waits itself | its mean wait in a collective
+--   others_wait_ps | ps | Others wait | mean wait of the others in the same collectives
+--   late_ps | ps | Late by clock | how long after the first rank it arrives on average, by aligned clocks; NULL where their error is no smaller
+--   label | text | Spends more on | part of its steps that is longest beyond that of the other ranks; NULL when unknown
+--   more_ps | ps | More in a step | by how much
+--   reason | text | Reason | the same as a sentence
+--   advice | text | Advice | what to do about it
+WITH of_match AS (
+  SELECT a.match_id, SUM(a.wait_ps) AS match_wait, SUM(a.caused_ps) AS match_caused
+  FROM arrival AS a
+  GROUP BY a.match_id
+),
+
+spans AS (
+  SELECT c.run_id, c.participant, MIN(c.host_id) AS first_host, MAX(c.ts_ps + c.dur_ps) - MIN(c.ts_ps) AS span_ps
+  FROM collective AS c
+  GROUP BY c.run_id, c.participant
+),
+
+sums AS (
+  SELECT
+    a.run_id,
+    a.participant,
+    COUNT(*) AS number,
+    MAX(a.seen) AS most_seen,
+    SUM(CASE WHEN a.is_last THEN 1 ELSE 0 END) AS lasts,
+    SUM(m.match_caused) AS all_caused,
+    SUM(CAST(m.match_caused AS DOUBLE) / a.seen) AS chance,
+    SUM(CAST(m.match_caused AS DOUBLE) * m.match_caused * (a.seen - 1) / (a.seen * a.seen)) AS variance,
+    SUM(CAST(a.caused_ps AS DOUBLE) * a.caused_ps) AS squares,
+    SUM(a.caused_ps) AS caused,
+    SUM(a.wait_ps) AS own_wait,
+    SUM(CAST(FLOOR(CAST(m.match_wait - a.wait_ps AS DOUBLE) / (a.seen - 1)) AS BIGINT)) AS others_wait
+  FROM arrival AS a
+  INNER JOIN of_match AS m ON m.match_id = a.match_id
+  WHERE a.seen > 1
+  GROUP BY a.run_id, a.participant
+),
+
+judged AS (
+  SELECT
+    s.run_id,
+    s.participant,
+    p.first_host,
+    p.span_ps,
+    s.number,
+    s.most_seen,
+    s.lasts,
+    s.all_caused,
+    s.caused,
+    s.own_wait,
+    s.others_wait
+  FROM sums AS s
+  INNER JOIN spans AS p ON p.run_id = s.run_id AND p.participant = s.participant
+  WHERE
+    s.number >= 8
+    AND s.caused - s.chance > 3.0 * SQRT(s.variance)
+    AND CAST(s.caused AS DOUBLE) * s.caused >= 3.0 * s.squares
+    AND s.others_wait - s.own_wait >= 0.005 * p.span_ps
+    AND s.caused > 0
+    AND p.span_ps > 0
+),
+
+by_clock AS (
+  SELECT
+    c.run_id,
+    c.participant,
+    CAST(SUM(c.late_ps) AS DOUBLE) / COUNT(*) AS late_mean,
+    MAX(k.residual_ps) AS error_ps
+  FROM collective AS c
+  INNER JOIN clock_offset AS k ON k.source_id = c.source_id
+  WHERE c.wait_ps IS NOT NULL AND c.late_ps IS NOT NULL
+  GROUP BY c.run_id, c.participant
+),
+
+errors AS (
+  SELECT k.run_id, MAX(k.residual_ps) AS most_error
+  FROM clock_offset AS k
+  GROUP BY k.run_id
+),
+
+more AS (
+  SELECT
+    p.run_id,
+    p.participant,
+    p.label,
+    p.part_ps - p.others_ps AS beyond_ps,
+    ROW_NUMBER() OVER (
+      PARTITION BY p.run_id, p.participant ORDER BY p.part_ps - p.others_ps DESC NULLS LAST, p.label NULLS LAST
+    ) AS place
+  FROM rank_part AS p
+  WHERE p.others_ps IS NOT NULL AND p.part_ps > p.others_ps AND p.label <> 'communication'
+),
+
+reasons AS (
+  SELECT
+    j.run_id,
+    j.participant,
+    j.first_host,
+    j.span_ps,
+    j.number,
+    j.most_seen,
+    j.lasts,
+    j.all_caused,
+    j.caused,
+    j.own_wait,
+    j.others_wait,
+    CASE WHEN b.late_mean > 2.0 * e.most_error THEN CAST(FLOOR(b.late_mean) AS BIGINT) END AS late_clock,
+    m.label AS more_label,
+    m.beyond_ps
+  FROM judged AS j
+  LEFT JOIN by_clock AS b ON b.run_id = j.run_id AND b.participant = j.participant
+  LEFT JOIN errors AS e ON e.run_id = j.run_id
+  LEFT JOIN more AS m ON m.run_id = j.run_id AND m.participant = j.participant AND m.place = 1
+)
+
+SELECT
+  CASE
+    WHEN r.caused >= 0.1 * r.span_ps THEN 'high'
+    WHEN r.caused >= 0.03 * r.span_ps THEN 'medium'
+    ELSE 'low'
+  END AS severity,
+  CAST(r.caused AS BIGINT) AS impact_ps,
+  r.run_id,
+  r.participant,
+  r.first_host AS host_id,
+  r.most_seen AS ranks,
+  r.number AS collectives,
+  CAST(r.lasts AS BIGINT) AS times_last,
+  CAST(r.caused AS DOUBLE) / NULLIF(r.all_caused, 0) AS caused_share,
+  CAST(r.caused AS DOUBLE) / NULLIF(r.span_ps, 0) AS share,
+  CAST(FLOOR(CAST(r.own_wait AS DOUBLE) / r.number) AS BIGINT) AS own_wait_ps,
+  CAST(FLOOR(CAST(r.others_wait AS DOUBLE) / r.number) AS BIGINT) AS others_wait_ps,
+  r.late_clock AS late_ps,
+  r.more_label AS label,
+  r.beyond_ps AS more_ps,
+  CASE
+    WHEN r.more_label IS NULL THEN 'Its steps do not tell what it does longer than the others.'
+    WHEN r.more_label = 'input' THEN 'Its steps wait longer for input than those of the other ranks.'
+    WHEN r.more_label = 'compute' THEN 'Its steps compute longer than those of the other ranks.'
+    WHEN r.more_label = 'compile' THEN 'Its steps trace or compile longer than those of the other ranks.'
+    WHEN r.more_label = 'copy' THEN 'Its steps copy longer than those of the other ranks.'
+    WHEN r.more_label = 'python' THEN 'Its steps spend more time in Python than those of the other ranks.'
+    WHEN r.more_label = 'dispatch' THEN 'Its steps launch longer than those of the other ranks.'
+    WHEN r.more_label = 'wait' THEN 'Its steps sleep or wait for files longer than those of the other ranks.'
+    WHEN r.more_label = 'idle' THEN 'Its accelerator is idle longer than those of the other ranks.'
+    ELSE 'What its steps do longer than those of the other ranks was not recorded.'
+  END AS reason,
+  CASE
+    WHEN r.more_label = 'input' THEN
+      'Look at the input of this rank: its share of the files, its disk, other load on its host. '
+      || '`stepscope pipeline` shows the stage that limits.'
+    WHEN r.more_label = 'compute' THEN
+      'Compare its ops with those of another rank in the view `op_sum`: more of them means more work '
+      || 'in its share of data or model, the same ones longer mean a slower or throttled device.'
+    WHEN r.more_label = 'compile' THEN
+      'Find what compiles on this rank only: shapes of its share of the data that the others do not have.'
+    WHEN r.more_label IN ('python', 'dispatch', 'wait') THEN
+      'Look at what only this rank does between steps: logging, checkpoints, evaluation, garbage '
+      || 'collection, other load on its host.'
+    ELSE
+      'Compare its steps with those of another rank in the analysis `ranks`, and record stacks on its '
+      || 'host to see what it does before it arrives.'
+  END AS advice
+FROM reasons AS r
+ORDER BY impact_ps DESC NULLS LAST, r.run_id NULLS LAST, r.participant NULLS LAST

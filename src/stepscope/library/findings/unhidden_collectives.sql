@@ -1,0 +1,92 @@
+-- Collectives that no compute hides
+--
+-- question: How much of the steps is communication during which nothing is computed?
+-- reads: communication_step, step
+-- severity: high from 30 % of the steps, medium from 10 %
+-- impact: {exposed_share} of the step time of {participant} is communication that no compute hides: {mean_exposed_ps}
+--   of each step, {impact_ps} in all; {mean_hidden_ps} are hidden. {waits}
+-- action: {advice}
+-- weakened_by: lost, capped, truncated, no-steps
+-- reasoning: Communication under compute costs nothing; what is left over makes every step longer. Part of it is not
+--   the network but waiting for the last rank, which a faster network does not shorten.
+-- formula: exposed_share = communication in step_part / duration of the averaged steps; reported from 0.1, high from
+--   0.3; wait_share = waits / durations of the collectives that several ranks were seen in.
+-- columns:
+--   severity | text | Severity | high or medium
+--   impact_ps | ps | Could be saved | exposed communication of the averaged steps
+--   run_id | text | Run | name of the run
+--   participant | text | Rank | rank, or host
+--   host_id | text | Host | its host
+--   steps | int | Steps | steps that averages include
+--   exposed_share | ratio | Share of steps | exposed communication as part of the steps
+--   mean_exposed_ps | ps | Exposed | exposed communication of a step, on average
+--   mean_hidden_ps | ps | Hidden | communication of a step under compute, on average
+--   wait_share | ratio | Waiting | waiting as part of its time in collectives; NULL where no other rank was seen in one
+--   waits | text | Waiting for others | what part of it waits for later ranks, as a sentence
+--   advice | text | Advice | what to do
+WITH all_steps AS (
+  SELECT s.source_id, COUNT(*) AS number, SUM(s.dur_ps) AS whole_ps
+  FROM step AS s
+  WHERE s.averaged
+  GROUP BY s.source_id
+),
+
+talking AS (
+  SELECT
+    c.run_id,
+    c.participant,
+    c.host_id,
+    c.source_id,
+    SUM(c.exposed_ps) AS shown,
+    SUM(c.hidden_ps) AS under,
+    SUM(c.wait_ps) AS waited,
+    SUM(c.seen_ps) AS taken
+  FROM communication_step AS c
+  WHERE c.averaged
+  GROUP BY c.run_id, c.participant, c.host_id, c.source_id
+),
+
+sums AS (
+  SELECT
+    t.run_id,
+    t.participant,
+    MIN(t.host_id) AS first_host,
+    SUM(a.number) AS step_count,
+    SUM(a.whole_ps) AS whole_sum,
+    SUM(t.shown) AS shown_sum,
+    SUM(t.under) AS under_sum,
+    SUM(t.waited) AS waited_sum,
+    SUM(t.taken) AS taken_sum
+  FROM talking AS t
+  INNER JOIN all_steps AS a ON a.source_id = t.source_id
+  GROUP BY t.run_id, t.participant
+)
+
+SELECT
+  CASE WHEN s.shown_sum >= 0.3 * s.whole_sum THEN 'high' ELSE 'medium' END AS severity,
+  CAST(s.shown_sum AS BIGINT) AS impact_ps,
+  s.run_id,
+  s.participant,
+  s.first_host AS host_id,
+  CAST(s.step_count AS BIGINT) AS steps,
+  CAST(s.shown_sum AS DOUBLE) / NULLIF(s.whole_sum, 0) AS exposed_share,
+  CAST(FLOOR(CAST(s.shown_sum AS DOUBLE) / s.step_count) AS BIGINT) AS mean_exposed_ps,
+  CAST(FLOOR(CAST(s.under_sum AS DOUBLE) / s.step_count) AS BIGINT) AS mean_hidden_ps,
+  CAST(s.waited_sum AS DOUBLE) / NULLIF(s.taken_sum, 0) AS wait_share,
+  CASE
+    WHEN s.taken_sum = 0 THEN 'No other rank was seen in its collectives, so waiting for others is not told apart.'
+    WHEN s.waited_sum >= 0.5 * s.taken_sum THEN 'Most of its time in collectives is waiting for later ranks.'
+    ELSE 'Less than half of its time in collectives is waiting for later ranks.'
+  END AS waits,
+  CASE
+    WHEN s.waited_sum >= 0.5 * s.taken_sum AND s.taken_sum > 0 THEN
+      'Most of it waits for other ranks: find the one that arrives last (analysis `ranks`) before you '
+      || 'look at the network.'
+    ELSE
+      'Begin each collective as soon as its tensors are ready, while the backward pass goes on '
+      || '(gradient buckets, XLA''s latency-hiding scheduler), send less (lower precision, sharding), or '
+      || 'do more work between collectives.'
+  END AS advice
+FROM sums AS s
+WHERE s.whole_sum > 0 AND s.shown_sum >= 0.1 * s.whole_sum
+ORDER BY impact_ps DESC NULLS LAST, s.run_id NULLS LAST, s.participant NULLS LAST

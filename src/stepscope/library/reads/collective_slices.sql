@@ -1,0 +1,106 @@
+-- Slices that are collectives
+--
+-- question: Which slices are communications that several processes or devices make together?
+-- reads: slice, rollup_op, track_place, track, step
+-- notes: Of a source that recorded an accelerator, those on its devices; marks around them and launches are others'.
+--   Of nested ones the outermost: Horovod draws NCCL's within its own. PyTorch's collectives on processors (gloo) are
+--   ops by the name record_param_comms, and what ran them are marks that begin with gloo:.
+-- columns:
+--   slice_id | int | number of the slice
+--   run_id | text | run of the source
+--   host_id | text | host of the source
+--   source_id | int | source
+--   track_id | int | track
+--   producer | text | what wrote the source
+--   place | text | device or host
+--   device | text | device it ran on
+--   process | text | group of the row: a tensor of Horovod
+--   step | int | step during which it started
+--   cut_off | bool | true where the recording begins or ends within that step
+--   name | text | name of the slice
+--   op_name | text | op it executes
+--   op_type | text | its type
+--   ts_ps | ps | start
+--   dur_ps | ps | duration
+--   args_json | text | its named values
+WITH kinds AS (
+  SELECT
+    r.id,
+    p.producer,
+    p.place,
+    p.device,
+    CASE
+      WHEN r.is_op AND r.class = 'collective' THEN 1
+      WHEN p.producer = 'kineto' AND p.place = 'host' AND r.name LIKE 'gloo:%' THEN 1
+      ELSE 0
+    END AS counts,
+    MAX(CASE WHEN p.place = 'device' AND r.is_op AND r.class = 'collective' THEN 1 ELSE 0 END) OVER (
+      PARTITION BY r.source_id
+    ) AS on_devices
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  WHERE (r.is_op AND r.class = 'collective') OR r.name LIKE 'gloo:%'
+),
+
+wanted AS (
+  SELECT k.id, k.producer, k.place, k.device
+  FROM kinds AS k
+  WHERE k.counts = 1 AND (k.place = 'device' OR (k.place = 'host' AND k.on_devices = 0))
+),
+
+within AS (
+  SELECT
+    s.id AS slice_id,
+    s.run_id,
+    s.host_id,
+    s.source_id,
+    s.track_id,
+    w.producer,
+    w.place,
+    w.device,
+    s.step,
+    s.name,
+    s.op_name,
+    s.op_type,
+    s.ts_ps,
+    s.dur_ps,
+    s.args_json,
+    MAX(s.ts_ps + s.dur_ps) OVER (
+      PARTITION BY s.track_id
+      ORDER BY s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS until_ps
+  FROM slice AS s
+  INNER JOIN wanted AS w ON w.id = s.rollup_id
+),
+
+cut AS (
+  SELECT s.source_id, s.step
+  FROM step AS s
+  WHERE s.kind = 'cut_off'
+  GROUP BY s.source_id, s.step
+)
+
+SELECT
+  w.slice_id,
+  w.run_id,
+  w.host_id,
+  w.source_id,
+  w.track_id,
+  w.producer,
+  w.place,
+  w.device,
+  t.process,
+  w.step,
+  c.source_id IS NOT NULL AS cut_off,
+  w.name,
+  w.op_name,
+  w.op_type,
+  w.ts_ps,
+  w.dur_ps,
+  w.args_json
+FROM within AS w
+INNER JOIN track AS t ON t.id = w.track_id
+LEFT JOIN cut AS c ON c.source_id = w.source_id AND c.step = w.step
+WHERE w.until_ps IS NULL OR w.until_ps < w.ts_ps + w.dur_ps
+ORDER BY w.source_id NULLS LAST, w.ts_ps NULLS LAST, w.dur_ps DESC NULLS LAST, w.slice_id NULLS LAST
