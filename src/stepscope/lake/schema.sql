@@ -587,7 +587,7 @@ CREATE TABLE clock_offset (
   anchor_ps BIGINT,                 -- a moment of this clock, from the capture's origin
   offset_ps BIGINT,                 -- to be added at that moment; NULL when unknown
   drift_ppm DOUBLE,                 -- millionths of the time since then, to be added as well
-  residual_ps BIGINT,               -- nine of ten ends are no further apart once aligned: the error bar of a time; NULL when unknown
+  residual_ps BIGINT,               -- nine of ten ends are within this once aligned: the error bar of a time; NULL when unknown
   most_residual_ps BIGINT,          -- the same of all ends
   pairs BIGINT NOT NULL             -- ends that were compared
 );

@@ -2,7 +2,7 @@
 --
 -- question: Who took part, and in which sources was it recorded?
 -- reads: collective, capture, step
--- notes: Whoever takes part in collectives, and every other source with steps whose rank or host is known.
+-- notes: All that take part in collectives, and every other source with steps whose rank or host is known.
 -- columns:
 --   run_id | text | Run | run of the source
 --   participant | text | Rank | rank-3 where the number is known, else the host; with the device where several devices of a source take part

@@ -31,7 +31,7 @@
 --   share | ratio | Share | impact as part of the time
 --   own_wait_ps | ps | Waits itself | its mean wait in a collective
 --   others_wait_ps | ps | Others wait | mean wait of the others in the same collectives
---   late_ps | ps | Late by clock | how long after the first rank it arrives on average, by aligned clocks; NULL where their error is no smaller
+--   late_ps | ps | Late by clock | how long after the first rank it arrives on average, by aligned clocks; NULL where the error of clocks may explain it
 --   label | text | Spends more on | part of its steps that is longest beyond that of the other ranks; NULL when unknown
 --   more_ps | ps | More in a step | by how much
 --   reason | text | Reason | the same as a sentence
