@@ -33,6 +33,7 @@ VERBS = (
         "check",
         "query",
         "ingest",
+        "compact",
         "export",
         "report",
         "serve",

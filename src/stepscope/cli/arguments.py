@@ -103,6 +103,13 @@ def add_reading(parser: Parser) -> None:
     parser.add_argument("--no-cache", action="store_true", help="store nothing in the cache")
 
 
+def add_part(parser: Parser) -> None:
+    """Which part of a lake is read."""
+    for name in ("run", "host"):
+        told = f"read only this {name} of a lake; may be repeated"
+        parser.add_argument(f"--{name}", metavar="ID", action="append", help=told)
+
+
 def add_showing(parser: Parser, formats: Sequence[str] = FORMATS) -> None:
     """How answers are shown."""
     if formats:

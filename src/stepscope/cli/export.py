@@ -10,6 +10,7 @@ from stepscope import units
 from stepscope.cli.arguments import (
     Parser,
     add_output,
+    add_part,
     add_paths,
     add_reading,
     add_showing,
@@ -63,6 +64,7 @@ def parser() -> Parser:
         help="tf-timeline: show scheduling (default), kernels on a GPU, or both from first to last",
     )
     add_reading(parser)
+    add_part(parser)
     parser.add_argument(
         "--format",
         choices=("table", "json"),

@@ -7,7 +7,15 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.arguments import (
+    Parser,
+    add_part,
+    add_paths,
+    add_reading,
+    add_showing,
+    need_csv,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound, UsageError
 
@@ -40,6 +48,7 @@ def parser() -> Parser:
         "--batch", metavar="N", type=int, help="what if the batch of N were halved (N: detected)"
     )
     add_reading(parser)
+    add_part(parser)
     add_showing(parser)
     return parser
 

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.arguments import (
+    Parser,
+    a_path,
+    add_part,
+    add_paths,
+    add_reading,
+    add_showing,
+    need_csv,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -61,6 +70,7 @@ def parser() -> Parser:
     )
     parser.add_argument("--out", metavar="DIR", type=a_path, help="folder that --verify writes, new or empty")
     add_reading(parser)
+    add_part(parser)
     add_showing(parser)
     return parser
 

@@ -14,6 +14,7 @@ from stepscope.cli.arguments import (
     Parser,
     a_path,
     add_output,
+    add_part,
     add_paths,
     add_reading,
     add_showing,
@@ -53,6 +54,7 @@ def parser() -> Parser:
     add_paths(parser, "recordings; the last argument, or the first, may be the SQL")
     parser.add_argument("-f", "--file", metavar="FILE", type=a_path, help="read the SQL from FILE")
     add_reading(parser)
+    add_part(parser)
     add_showing(parser)
     add_output(parser, f"write the rows to FILE: {', '.join(ENDINGS)}")
     parser.add_argument(

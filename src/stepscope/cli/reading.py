@@ -25,8 +25,10 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
     from stepscope.session import trace
 
     with bar(console) as shown:
+        # Verbs that compare do not offer a part of a lake.
+        only = trace.Only(getattr(options, "run", None), getattr(options, "host", None))
         found = trace.open(
-            *options.paths, cache=not options.no_cache, lake=options.lake, progress=shown.update
+            *options.paths, cache=not options.no_cache, lake=options.lake, progress=shown.update, only=only
         )
         try:
             tell_skipped(found.skipped, console)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stepscope.cli.arguments import Parser, add_output, add_paths, add_reading, add_showing, need_paths
+from stepscope.cli.arguments import (
+    Parser,
+    add_output,
+    add_part,
+    add_paths,
+    add_reading,
+    add_showing,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -19,6 +27,7 @@ def parser() -> Parser:
     add_paths(parser)
     add_output(parser, "file to write: .html, .md or .json; - for Markdown on stdout")
     add_reading(parser)
+    add_part(parser)
     add_showing(parser, ())
     return parser
 

@@ -6,7 +6,15 @@ import argparse
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, add_showing, need_csv, need_paths
+from stepscope.cli.arguments import (
+    Parser,
+    add_part,
+    add_paths,
+    add_reading,
+    add_showing,
+    need_csv,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.errors import NothingFound
 
@@ -25,6 +33,7 @@ def parser() -> Parser:
     parser = Parser("summary", ABOUT, "stepscope [summary] PATH… [options]")
     add_paths(parser)
     add_reading(parser)
+    add_part(parser)
     add_showing(parser)
     parser.add_argument("--all", action="store_true", help="everything, not just a screenful")
     parser.add_argument(

@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 from stepscope.errors import StepscopeError
 
 Params = Sequence[Any] | Mapping[str, Any]
-Form = Literal["parquet", "csv", "ndjson", "text"]
-"""What copy() writes: a Parquet file; lines, with a header for csv; or one column of text as it is."""
+Form = Literal["parquet", "packed", "csv", "ndjson", "text"]
+"""What copy() writes: a Parquet file, `packed` with row groups of a fleet's size; lines, with a header for
+csv; or one column of text as it is."""
 
 
 class Reads(NamedTuple):
@@ -43,10 +44,20 @@ class Arrow(Protocol):
         """A PyCapsule of an ArrowArrayStream."""
 
 
+class Condition(NamedTuple):
+    """Rows whose column is one of some values, or none of them. Never NULL, never a user's text as a name."""
+
+    column: str
+    values: tuple[str, ...] | tuple[int, ...]
+    negated: bool = False
+
+
 class Files(NamedTuple):
     """Parquet files that hold all columns of a table; no path has characters of patterns."""
 
     paths: tuple[str, ...]
+    where: tuple[Condition, ...] = ()
+    """What the rows must fulfil to be rows of the table."""
 
 
 class Stream(NamedTuple):

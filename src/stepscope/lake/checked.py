@@ -10,13 +10,25 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from stepscope import strict_json
 from stepscope.lake import cache_folder, disk
-from stepscope.lake.manifest import File
 from stepscope.sources.look import settled
+
+
+class _File(Protocol):
+    """What was written."""
+
+    @property
+    def path(self) -> str:
+        """Within the lake."""
+
+    @property
+    def hash(self) -> str:
+        """Of its bytes."""
 
 
 class Checked:
@@ -36,13 +48,13 @@ class Checked:
                 files = found.get("files")
                 self._files = files if isinstance(files, dict) else {}
 
-    def knows(self, file: File, status: os.stat_result) -> bool:
+    def knows(self, file: _File, status: os.stat_result) -> bool:
         """Whether the file was found to be as it was written, and has not changed since."""
         return self._files.get(file.path) == _known(file, status)
 
-    def keep(self, found: dict[File, os.stat_result]) -> None:
+    def keep(self, found: Iterable[tuple[_File, os.stat_result]]) -> None:
         """Remembers files that were as they were written; each with what was seen of it before."""
-        new = {file.path: _known(file, status) for file, status in found.items() if settled(status)}
+        new = {file.path: _known(file, status) for file, status in found if settled(status)}
         if not new or self._path is None:
             return
         self._files.update(new)
@@ -51,7 +63,7 @@ class Checked:
             disk.write_whole(self._path, json.dumps(told).encode())
 
 
-def _known(file: File, status: os.stat_result) -> list[Any]:
+def _known(file: _File, status: os.stat_result) -> list[Any]:
     return [file.hash, *times(status)]
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 from stepscope.errors import LakeError
-from stepscope.lake import manifest, numbers
+from stepscope.lake import manifest, numbers, snapshot
 from stepscope.lake.decoded import Decoded
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import MANIFESTS
@@ -25,7 +25,7 @@ def claim(folder: Path, decoded: Decoded) -> tuple[int, Manifest | None]:
     bits = numbers.bits_for(_size(decoded.source))
     while True:
         source_id = numbers.wanted(key, bits)
-        there = _manifest(folder, source_id)
+        there = manifest_of(folder, source_id)
         if there is not None and key_of(there.source) == key:
             return source_id, there
         if rows <= 1 << bits:
@@ -40,7 +40,7 @@ def check_free(folder: Path, made: Manifest) -> None:
     """LakeError when another source of the lake has ids among those of `made`, or the other way round."""
     source_id, rows = made.source.source_id, most_rows(made)
     for other in chain(numbers.around(source_id), numbers.within(source_id, rows)):
-        there = _manifest(folder, other)
+        there = manifest_of(folder, other)
         if there is not None and (other > source_id or other + most_rows(there) > source_id):
             raise _clash(made.source.path, there)
 
@@ -52,7 +52,7 @@ def key_of(row: SourceRow) -> tuple[str, str, str, str]:
 
 def most_rows(made: Manifest) -> int:
     """Rows of the largest table of a source."""
-    return max((file.rows for file in made.files), default=0)
+    return max(made.rows.values(), default=0)
 
 
 def _size(source: Source) -> int:
@@ -60,9 +60,13 @@ def _size(source: Source) -> int:
     return source.size + sum(piece.size for piece in source.pieces)
 
 
-def _manifest(folder: Path, source_id: int) -> Manifest | None:
+def manifest_of(folder: Path, source_id: int) -> Manifest | None:
+    """The manifest of the source with that number: its own, or else that in the snapshot."""
     path = folder / MANIFESTS / manifest.file_name(source_id)
-    return manifest.read(path) if path.exists() else None
+    if path.exists():
+        return manifest.read(path)
+    current = snapshot.current(folder)
+    return None if current is None else current.by_id.get(source_id)
 
 
 def _clash(path: str, there: Manifest) -> LakeError:

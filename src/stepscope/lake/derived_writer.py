@@ -16,6 +16,7 @@ from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
 from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.relation import Columns, plain_columns
 from stepscope.lake.schema import schema
+from stepscope.lake.snapshot import ALL_HOSTS
 from stepscope.lake.writer import staged, telling
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Merging = Callable[[Path], Iterable[tuple[str, Path, int]]]
 """Writes files under a stage: the table of each, its path and rows."""
-ALL_HOSTS = "all"
-"""Stands for the host in the paths of files that hold rows of several."""
 MANY_HOSTS = 32
 MERGED_VERSION = 1
 """Of merged tables, whose rows are copies."""
@@ -126,8 +125,7 @@ def _announce(folder: Path, announcement: Path, found: Derived, parts: Sequence[
     old = derived.read(folder, found.run_id)
     if old is not None and (gone := {file.path for file in old.files} - {file.path for file in found.files}):
         # Readers that opened the lake before may still read them.
-        plan = json.dumps({"files": sorted(gone)}).encode()
-        disk.write_synced(folder / STAGE / f"old-{os.urandom(16).hex()}.json", plan)
+        leftovers.retire(folder, sorted(gone))
     with disk.opened_folder(folder, (FOLDER,)) as opened:
         if opened is None:
             raise leftovers.linked(folder / FOLDER)

@@ -7,16 +7,19 @@ is removed, whatever a plan says.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
 from stepscope.lake import derived, disk, manifest, reader
+from stepscope.lake import snapshot as snapshots
 
 STAGE = "_stage"
 PLAN = "plan.json"
@@ -58,6 +61,11 @@ def sweep(folder: Path) -> Swept:
             removed += done
             if seen:
                 refused.append((name, seen))
+    try:
+        removed += _past_snapshots(folder)
+    except (OSError, LakeError) as error:
+        # Whoever reads the lake is told of a damaged snapshot; nothing is removed on its word.
+        refused.append((snapshots.FOLDER, str(getattr(error, "happened", error))))
     return Swept(removed, tuple(refused))
 
 
@@ -81,6 +89,32 @@ def _leftover(folder: Path, stage: int, name: str) -> tuple[bool, str]:
     seen = _remove_unlisted(folder, folder / STAGE / name) if _OLD.fullmatch(name) else ""
     os.unlink(name, dir_fd=stage)
     return True, seen
+
+
+def retire(folder: Path, paths: Sequence[str]) -> None:
+    """Has files removed an hour from now, unless somebody lists them then."""
+    if paths:
+        plan = json.dumps({"files": list(paths)}).encode()
+        disk.write_synced(folder / STAGE / f"old-{os.urandom(16).hex()}.json", plan)
+
+
+def _past_snapshots(folder: Path) -> int:
+    """Removes the files of snapshots that another one followed, and of those that never were."""
+    current = snapshots.current(folder)
+    removed = 0
+    with disk.opened_folder(folder, (snapshots.FOLDER,)) as opened:
+        for name in [] if opened is None else disk.names(opened):
+            number = snapshots.number_of(name)
+            if number is None and not snapshots.is_part(name):
+                continue
+            parts = () if current is None else (current.commit.sources.name, current.commit.files.name)
+            if name in parts or (current is not None and number is not None and number >= current.number):
+                continue
+            status = os.stat(name, dir_fd=opened, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > OLD_SECONDS:
+                os.unlink(name, dir_fd=opened)
+                removed += 1
+    return removed
 
 
 def undo(folder: Path, name: str) -> str:
@@ -114,7 +148,7 @@ def _remove_unlisted(folder: Path, plan: Path) -> str:
     seen = "" if len(own) == len(paths) else "it names files that are not a table's"
     if there:
         with disk.locked(folder / STAGE / COMMIT_LOCK):
-            listed = {file.path for one in reader.read_manifests(folder) for file in one.files}
+            listed = {file.path for file in reader.contents(folder).files_of()}
             listed |= {file.path for one in derived.read_all(folder) for file in one.files}
             for path in there:
                 if path not in listed and not _unlink(folder, path):

@@ -1,7 +1,8 @@
 """The manifest of a source in a lake: what was read, and every file that holds its rows.
 
 A lake's manifests are its truth: readers read the files they list and no others. A manifest is written
-last, so a source is in the lake wholly or not at all.
+last, so a source is in the lake wholly or not at all. Compaction puts the manifests of many sources into one
+snapshot, see stepscope.lake.snapshot.
 """
 
 from __future__ import annotations
@@ -41,10 +42,20 @@ class Manifest(NamedTuple):
     identity: tuple[str, int, int, int, int] | None
     """Absolute path, size, mtime_ns, ctime_ns and inode of the file it was read from, to know it again."""
     member: str
+    packed: str | None = None
+    """Rows by table (`slice=307 track=3`) of a source whose rows lie together with those of others, in the
+    files of a snapshot; None for one that has files of its own."""
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Rows by table."""
+        if self.packed is None:
+            return {file.table: file.rows for file in self.files}
+        return {table: int(rows) for table, _, rows in (one.partition("=") for one in self.packed.split())}
 
     def to_json(self) -> bytes:
         """The file's bytes."""
-        told = self._asdict() | {
+        told = {key: value for key, value in self._asdict().items() if key != "packed"} | {
             "source": self.source._asdict(),
             "files": [file._asdict() for file in self.files],
         }
@@ -74,9 +85,10 @@ def read(path: Path) -> Manifest:
         parts = {
             "source": strict_json.record(SourceRow, found.get("source")),
             "files": tuple(strict_json.record(File, one) for one in found["files"]),
-            "identity": _identity(found.get("identity")),
+            "identity": identity_of(found.get("identity")),
+            "packed": None,
         }
-        manifest = strict_json.record(Manifest, found, parts)
+        manifest = strict_json.record(Manifest, {**found, "packed": None}, parts)
     except strict_json.OddJson as error:
         raise _damaged(path, str(error)) from None
     except OSError as error:
@@ -86,7 +98,7 @@ def read(path: Path) -> Manifest:
         raise _damaged(path, f"it speaks of source {source.source_id}")
     for name in (source.run_id, source.host_id):
         # They become names of folders and files, also where a source has no file that shows them.
-        if not _NAME.fullmatch(name):
+        if not is_name(name):
             raise _damaged(path, f"a run or host is called {name!r}")
     for file in manifest.files:
         place = f"{file.table}/run={source.run_id}/host={source.host_id}/"
@@ -95,7 +107,12 @@ def read(path: Path) -> Manifest:
     return manifest
 
 
-def _identity(found: object) -> tuple[str, int, int, int, int] | None:
+def is_name(name: str) -> bool:
+    """Whether a run or host may be called so in a lake."""
+    return _NAME.fullmatch(name) is not None
+
+
+def identity_of(found: object) -> tuple[str, int, int, int, int] | None:
     if found is None:
         return None
     if isinstance(found, list) and len(found) == 5 and isinstance(found[0], str):

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from stepscope import config, strict_json
+from stepscope.engines import Condition
 from stepscope.errors import LakeError
 from stepscope.lake import manifest as manifests
+from stepscope.lake import snapshot as snapshots
 from stepscope.lake.checked import Checked
-from stepscope.lake.manifest import File, Manifest
+from stepscope.lake.manifest import Manifest
 from stepscope.lake.schema import schema
+from stepscope.lake.snapshot import Packed, Snapshot
 from stepscope.sources.given import LAKE_MARK
 
 MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20
 CHECKED_FILES = 1000
 """A lake up to this size is hashed when it is opened; of a larger one each table when it is first read."""
+_MOST_LOOKS = 20
+"""How often the manifests are listed anew because one was removed meanwhile."""
 
 
 class _Mark(NamedTuple):
@@ -32,42 +36,126 @@ class _Mark(NamedTuple):
     schema_version: int
 
 
+class TableFile(NamedTuple):
+    """A Parquet file that holds rows of a table, and which of its rows count."""
+
+    table: str
+    path: str
+    """Within the lake."""
+    bytes: int
+    rows: int
+    hash: str
+    run_id: str
+    where: tuple[Condition, ...]
+    """What rows must fulfil: files of a snapshot hold those of several hosts, and of sources that were
+    decoded anew since. Empty where all rows count."""
+
+
 @dataclass(frozen=True)
 class Lake:
     """A lake as it was when it was opened: later ingests do not change it."""
 
     folder: Path
     manifests: tuple[Manifest, ...]
+    snapshot: Snapshot | None = None
+    own: frozenset[int] = frozenset()
+    """Sources that have a manifest of their own, where there is a snapshot: what it says of them is past."""
+    hosts: frozenset[str] | None = None
+    """Only rows of these hosts count; None for all."""
 
     @property
     def is_small(self) -> bool:
         """Whether the contents are compared whenever the lake is opened, in a few milliseconds."""
-        sizes = [file.bytes for one in self.manifests for file in one.files]
+        sizes = [file.bytes for _, file in self._every]
         return len(sizes) <= CHECKED_FILES and sum(sizes) <= CHECKED_BYTES
 
+    @cached_property
+    def _superseded(self) -> Mapping[str, tuple[int, ...]]:
+        """For each run of the snapshot the sources whose rows in its files do not count."""
+        found: dict[str, list[int]] = {}
+        for one in self.snapshot.manifests if self.snapshot is not None else ():
+            if one.source.source_id in self.own:
+                found.setdefault(one.source.run_id, []).append(one.source.source_id)
+        return {run_id: tuple(ids) for run_id, ids in found.items()}
+
+    def files_of(
+        self,
+        table: str | None = None,
+        runs: Collection[str] | None = None,
+        hosts: Collection[str] | None = None,
+    ) -> list[TableFile]:
+        """The files that hold the rows of a table (None: of all), those of snapshots first, and which of
+        their rows count. runs, hosts: only files with rows of these, by their ids.
+
+        This is what engines read: nothing else says which files belong to a lake. Derived tables that are
+        stored for a run lie elsewhere, see stepscope.lake.derived.
+        """
+        wanted = self._wanted(hosts)
+        return [
+            file if wanted is None else _only(file, one, wanted)
+            for one, file in self._every
+            if (table is None or file.table == table)
+            and (runs is None or file.run_id in runs)
+            and (wanted is None or _has_host(one, wanted))
+        ]
+
+    def _wanted(self, hosts: Collection[str] | None) -> frozenset[str] | None:
+        if hosts is None or self.hosts is None:
+            return self.hosts if hosts is None else frozenset(hosts)
+        return self.hosts.intersection(hosts)
+
+    @cached_property
+    def _every(self) -> list[tuple[Manifest | Packed, TableFile]]:
+        """All files, each with what announced it."""
+        found: list[tuple[Manifest | Packed, TableFile]] = []
+        counted = {one.source.run_id for one in self.manifests if one.packed is not None}
+        for packed in self.snapshot.files if self.snapshot is not None else ():
+            if packed.run_id in counted:
+                gone = self._superseded.get(packed.run_id, ())
+                has_ids = "source_id" in schema().table(packed.table).names
+                where = (Condition("source_id", gone, negated=True),) if gone and has_ids else ()
+                found.append((packed, TableFile(*packed[:6], where)))
+        for one in self.manifests:
+            found += [(one, TableFile(*file, one.source.run_id, ())) for file in one.files]
+        return found
+
     def files(self, root: Path | None = None) -> dict[str, list[str]]:
-        """Paths of the files of each table, in the order of the sources. root: a folder that stands for the
-        lake's own."""
+        """Paths of the files of each table. root: a folder that stands for the lake's own."""
         found: dict[str, list[str]] = defaultdict(list)
         above = str(root or self.folder)
-        for one in self.manifests:
-            for file in one.files:
-                found[file.table].append(f"{above}/{file.path}")
+        for _, file in self._every:
+            found[file.table].append(f"{above}/{file.path}")
         return dict(found)
 
-    def verify(self, *, contents: bool, table: str | None = None, checked: Checked | None = None) -> None:
-        """Compares files with their manifests: sizes, and with `contents` also hashes.
+    def of_runs(self, runs: Collection[str], hosts: Collection[str] | None = None) -> Lake:
+        """The lake with only the sources of some runs, and hosts."""
+        wanted = self._wanted(hosts)
+        kept = tuple(
+            one
+            for one in self.manifests
+            if one.source.run_id in runs and (wanted is None or one.source.host_id in wanted)
+        )
+        return Lake(self.folder, kept, self.snapshot, self.own, wanted)
 
-        table: only files of that table. checked: remembers which contents need no second look. LakeError
-        for the first that is missing or differs.
+    def verify(
+        self,
+        *,
+        contents: bool,
+        table: str | None = None,
+        checked: Checked | None = None,
+        files: Collection[str] | None = None,
+    ) -> None:
+        """Compares files with what announced them: sizes, and with `contents` also hashes.
+
+        table: only files of that table. files: only these paths. checked: remembers which contents need no
+        second look. LakeError for the first that is missing or differs.
         """
-        todo: list[tuple[Manifest, File, os.stat_result]] = []
-        for one in self.manifests:
-            for file in one.files:
-                if table is None or file.table == table:
-                    status = self._sized(one, file)
-                    if contents and not (checked is not None and checked.knows(file, status)):
-                        todo.append((one, file, status))
+        todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
+        for one, file in self._every:
+            if (table is None or file.table == table) and (files is None or file.path in files):
+                status = self._sized(one, file)
+                if contents and not (checked is not None and checked.knows(file, status)):
+                    todo.append((one, file, status))
         if not todo:
             return
         # Imported here: a lake that was looked at before needs neither.
@@ -86,9 +174,9 @@ class Lake:
             if not same:
                 raise _broken(path, one, "its bytes are not those that were written")
         if checked is not None:
-            checked.keep({file: status for _, file, status in todo})
+            checked.keep((file, status) for _, file, status in todo)
 
-    def _sized(self, one: Manifest, file: File) -> os.stat_result:
+    def _sized(self, one: Manifest | Packed, file: TableFile) -> os.stat_result:
         try:
             status = os.stat(f"{self.folder}/{file.path}")  # noqa: PTH116 - there may be many thousands
         except OSError as error:
@@ -97,6 +185,19 @@ class Lake:
             seen = f"{status.st_size:,} bytes instead of {file.bytes:,}"
             raise _broken(self.folder / file.path, one, seen)
         return status
+
+
+def _has_host(one: Manifest | Packed, hosts: Collection[str]) -> bool:
+    if isinstance(one, Manifest):
+        return one.source.host_id in hosts
+    return any(one.first_host <= host <= one.last_host for host in hosts)
+
+
+def _only(file: TableFile, one: Manifest | Packed, hosts: Collection[str]) -> TableFile:
+    """The file with only the rows of some hosts, where it holds those of others, too."""
+    if isinstance(one, Manifest) or "host_id" not in schema().table(file.table).names:
+        return file
+    return file._replace(where=(*file.where, Condition("host_id", tuple(sorted(hosts)))))
 
 
 def content_hash(path: Path) -> str:
@@ -112,7 +213,7 @@ def open_lake(folder: Path) -> Lake:
     Only a small lake's contents are compared here: see Lake.is_small.
     """
     check_mark(folder)
-    found = Lake(folder, read_manifests(folder))
+    found = contents(folder)
     found.verify(contents=found.is_small)
     return found
 
@@ -148,11 +249,19 @@ def check_mark(folder: Path) -> None:
 
 def whole_manifests(folder: Path) -> tuple[Manifest, ...]:
     """The manifests whose files are all there, with the sizes that they had."""
-    return tuple(one for one in read_manifests(folder) if is_whole(folder, one))
+    lake = contents(folder)
+    whole = {run_id: _is_whole(lake, run_id) for run_id in (lake.snapshot.by_run if lake.snapshot else ())}
+    return tuple(
+        one
+        for one in lake.manifests
+        if (whole.get(one.source.run_id, True) if one.packed is not None else is_whole(folder, one))
+    )
 
 
 def is_whole(folder: Path, one: Manifest) -> bool:
     """Whether the files of a source are all there, with the sizes that they had."""
+    if one.packed is not None:
+        return _is_whole(Lake(folder, (one,), snapshots.current(folder)), one.source.run_id)
     try:
         Lake(folder, (one,)).verify(contents=False)
     except LakeError:
@@ -160,41 +269,65 @@ def is_whole(folder: Path, one: Manifest) -> bool:
     return True
 
 
+def _is_whole(lake: Lake, run_id: str) -> bool:
+    """Whether the files that the snapshot has of a run are all there."""
+    paths = {file.path for file in lake.snapshot.by_run.get(run_id, ())} if lake.snapshot else set()
+    try:
+        lake.verify(contents=False, files=paths)
+    except LakeError:
+        return False
+    return True
+
+
+def contents(folder: Path) -> Lake:
+    """What a lake holds, unseen whether its files are there. LakeError when what says so is damaged."""
+    for _ in range(_MOST_LOOKS):
+        try:
+            single = {one.source.source_id: one for one in _single(folder)}
+            break
+        except FileNotFoundError:
+            continue  # it moved into a snapshot meanwhile
+    else:
+        raise LakeError(
+            "The lake changes faster than it can be read.",
+            seen=f"manifests that were listed were gone {_MOST_LOOKS} times in a row",
+            todo="wait until `stepscope compact` is done, and run the same command again",
+            path=str(folder),
+        )
+    # After the manifests: see stepscope.lake.snapshot.
+    snapshot = snapshots.current(folder)
+    if snapshot is None:
+        return Lake(folder, tuple(single.values()))
+    every = {**snapshot.by_id, **single}
+    own = frozenset(single)
+    return Lake(folder, tuple(every[key] for key in sorted(every)), snapshot, own)
+
+
 def read_manifests(folder: Path) -> tuple[Manifest, ...]:
     """All manifests, in the order of source_id."""
-    return tuple(manifests.read(path) for path in sorted((folder / MANIFESTS).glob("[0-9]*.json")))
+    return contents(folder).manifests
 
 
-_PLAIN = re.compile(r"[^*?\[\]\\\x00-\x1f\ud800-\udfff]+")
+def _single(folder: Path) -> Iterator[Manifest]:
+    """The manifests that are files of their own, in the order of source_id. FileNotFoundError when one was
+    removed since they were listed."""
+    for path in sorted((folder / MANIFESTS).glob("[0-9]*.json")):
+        try:
+            yield manifests.read(path)
+        except LakeError:
+            if not os.path.lexists(path):
+                raise FileNotFoundError(path) from None
+            raise
 
 
-@contextlib.contextmanager
-def plain_folder(folder: Path) -> Iterator[Path]:
-    """A path to the folder that no engine takes for a pattern: its own, or a link that lasts as long as the
-    block. LakeError when there is no place for the link."""
-    if _PLAIN.fullmatch(str(folder)):
-        yield folder
-        return
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="stepscope-lake-") as place:
-        if not _PLAIN.fullmatch(place):
-            raise LakeError(
-                "The path of the lake cannot be read.",
-                seen="characters in it that stand for patterns of file names, or are not UTF-8",
-                todo="rename the folder, or set TMPDIR to one with a plain name",
-                path=str(folder),
-            )
-        link = Path(place, "lake")
-        link.symlink_to(folder)
-        yield link
-
-
-def _broken(path: Path, manifest: Manifest, seen: str) -> LakeError:
-    return LakeError(
-        "A file of the lake is missing or damaged.",
-        seen=seen,
-        todo=f"remove {MANIFESTS}/{manifests.file_name(manifest.source.source_id)} from the lake and ingest "
-        f"{manifest.source.path} again; the other sources are not affected",
-        path=str(path),
-    )
+def _broken(path: Path, one: Manifest | Packed, seen: str) -> LakeError:
+    if isinstance(one, Packed):
+        todo = (
+            f"remove it, and ingest the recordings of run {one.run_id} again; the other runs are not affected"
+        )
+    else:
+        todo = (
+            f"remove {MANIFESTS}/{manifests.file_name(one.source.source_id)} from the lake and ingest "
+            f"{one.source.path} again; the other sources are not affected"
+        )
+    return LakeError("A file of the lake is missing or damaged.", seen=seen, todo=todo, path=str(path))

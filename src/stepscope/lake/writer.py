@@ -6,6 +6,7 @@ process owns. Folders:
 
     stepscope-lake.json                  version of the schema
     _manifest/<source_id>.json           one a source, the commit
+    _snapshot/<number>.json              what compaction made of many, see stepscope.lake.snapshot
     _derived/<run>.json                  one a run, see stepscope.lake.derived
     _stage/<name>/ + <name>.lock         a source being written; the lock dies with its writer
     _stage/commit.lock                   held while files get their names
@@ -23,7 +24,7 @@ from pathlib import Path
 from stepscope import config
 from stepscope.errors import LakeError
 from stepscope.lake import disk, leftovers, manifest, reader
-from stepscope.lake.claims import check_free, claim
+from stepscope.lake.claims import check_free, claim, manifest_of
 from stepscope.lake.decoded import Decoded
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE, Swept
 from stepscope.lake.manifest import File, Manifest
@@ -149,7 +150,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
     disk.write_synced(staged_manifest, made.to_json())
     disk.sync_folder(stage)
     with disk.locked(folder / STAGE / COMMIT_LOCK):
-        there = manifest.read(announced) if announced.exists() else None
+        there = manifest_of(folder, made.source.source_id)
         if there != replacing:
             (stage / PLAN).unlink()
             return False
@@ -167,8 +168,8 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
             # Also folders that were there: who made them may have died before they were synced.
             changed.update(path for path in target.parents if path.is_relative_to(folder))
         disk.sync_folders(changed)
-        if replacing is not None:
-            _retire(folder, replacing, name)
+        if replacing is not None and replacing.packed is None:
+            leftovers.retire(folder, [file.path for file in replacing.files])
             staged_manifest.replace(announced)
         elif not disk.put_if_absent(staged_manifest, announced):
             raise LakeError(
@@ -186,11 +187,6 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
             raise
         (stage / PLAN).unlink(missing_ok=True)
     return True
-
-
-def _retire(folder: Path, old: Manifest, name: str) -> None:
-    plan = json.dumps({"manifest": name, "files": [file.path for file in old.files]}).encode()
-    disk.write_synced(folder / STAGE / f"old-{os.urandom(16).hex()}.json", plan)
 
 
 @contextlib.contextmanager

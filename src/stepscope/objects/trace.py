@@ -229,6 +229,8 @@ def open(
     host: str | None = None,
     progress: Progress | None = None,
     engine: Callable[[], Engine] | None = None,
+    runs: Collection[str] | None = None,
+    hosts: Collection[str] | None = None,
 ) -> Trace:
     """Opens files, folders, archives, "-" or a lake, each a path or a list of paths, as one Trace.
 
@@ -240,16 +242,20 @@ def open(
 
     cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
     and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
-    found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). Decoding happens at the
-    first query. NothingFound when there is no recording under the paths.
+    found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). runs, hosts: ids of
+    those of a lake to read; what else it has is not looked at. Decoding happens at the first query.
+    NothingFound when there is no recording under the paths.
     """
     from stepscope.session import trace
 
     given = list(_flat(paths))
     if not given and lake is None:
         raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")
-    made = Trace(*trace.found(given, cache, lake, run, host, progress, engine), engine)
-    again = partial(trace.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine)
+    only = trace.Only(runs, hosts)
+    made = Trace(*trace.found(given, cache, lake, run, host, progress, engine, only), engine)
+    again = partial(
+        trace.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only
+    )
     made._again = again, cache or lake is not None
     return made
 

@@ -31,21 +31,25 @@ MANY_SOURCES = 32
 MOST_MERGED_BYTES = 32 << 20
 """Bytes of a table's files up to which they are merged: larger ones are worth opening."""
 
+HOSTS_AT_ONCE = 16
+"""Hosts of a fleet whose steps are taken apart together."""
+
 Rows = list[dict[str, Any]]
 
 
 def derive_runs(folder: Path, run_ids: set[str]) -> None:
     """Stores the derived tables of those runs that lack them, or whose are out of date. LakeError when the
     lake cannot be written."""
+    there = reader.contents(folder)
     stale = {
         run_id: manifests
-        for run_id, manifests in derived.by_run(reader.read_manifests(folder)).items()
+        for run_id, manifests in derived.by_run(there.manifests).items()
         if run_id in run_ids and not _is_current(folder, run_id, manifests)
     }
     for run_id, manifests in stale.items():
         tables: dict[str, Rows | None] = dict.fromkeys(VERSIONS)
         wanted = [name for name in VERSIONS if name != "tfprof_node" or _slices(manifests) <= MOST_SLICES]
-        lake = Lake(folder, tuple(manifests))
+        lake = there.of_runs([run_id])
         tables.update(rows(lake, wanted))
         merging = partial(_merge, lake, _mergeable(manifests))
         derived_writer.write(folder, run_id, manifests, tables, VERSIONS, merging)
@@ -59,6 +63,8 @@ def _is_current(folder: Path, run_id: str, manifests: Sequence[Manifest]) -> boo
 def _mergeable(manifests: Sequence[Manifest]) -> list[str]:
     """The tables whose files one file is to stand for."""
     sizes: dict[str, list[int]] = {}
+    if any(one.packed is not None for one in manifests):
+        return []  # their rows lie together already
     for one in manifests:
         for file in one.files:
             sizes.setdefault(file.table, []).append(file.bytes)
@@ -84,7 +90,7 @@ def _merge(lake: Lake, tables: Sequence[str], stage: Path) -> Iterator[tuple[str
 
 
 def _slices(manifests: Sequence[Manifest]) -> int:
-    return sum(file.rows for one in manifests for file in one.files if file.table == "slice")
+    return sum(one.rows.get("slice", 0) for one in manifests)
 
 
 def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
@@ -92,17 +98,38 @@ def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
     from stepscope.session.lake_tables import LakeTables
     from stepscope.session.open_trace import OpenTrace
 
-    given = {file.table for one in lake.manifests for file in one.files}
+    given = {table for one in lake.manifests for table in one.rows}
     if not given & _MADE_FROM:
         return {table: [] for table in tables}
-    with OpenTrace(LakeTables(lake, None)) as trace:
-        found = {}
-        for table in tables:
-            names = schema().table(table).names
-            asked = rows_of(table, names, order="id")
-            found[table] = [dict(zip(names, row, strict=True)) for row in trace.query(asked).rows()]
-        return found
+    found: dict[str, Rows] = {}
+    for part, wanted in _parts(lake, tables):
+        with OpenTrace(LakeTables(part, None)) as trace:
+            for table in wanted:
+                names = schema().table(table).names
+                asked = rows_of(table, names, order="id")
+                made = [dict(zip(names, row, strict=True)) for row in trace.query(asked).rows()]
+                found.setdefault(table, []).extend(made)
+    for table in _OF_HOSTS.intersection(tables):
+        found[table].sort(key=lambda row: row["id"])
+    return found
 
 
+def _parts(lake: Lake, tables: Sequence[str]) -> Iterator[tuple[Lake, Sequence[str]]]:
+    """What to open, and the tables to make of it. Some tables ask several questions about each source, and a
+    question opens every file: with all hosts of a fleet at once that would be files times files."""
+    hosts = sorted({one.source.host_id for one in lake.manifests})
+    if len(hosts) <= MANY_SOURCES:
+        yield lake, tables
+        return
+    runs = {one.source.run_id for one in lake.manifests}
+    apart = [table for table in tables if table in _OF_HOSTS]
+    if together := [table for table in tables if table not in _OF_HOSTS]:
+        yield lake, together
+    for first in range(0, len(hosts) if apart else 0, HOSTS_AT_ONCE):
+        yield lake.of_runs(runs, hosts[first : first + HOSTS_AT_ONCE]), apart
+
+
+_OF_HOSTS = frozenset({"step_part", "stack_part"})
+"""Tables whose rows about a host are made of that host's alone."""
 _MADE_FROM = frozenset({"slice", "instant", "allocation", "tensor", "op_run", "stack_sample"})
 """A run without any of these has nothing to derive."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.engines import Files, Relation, Rows
+from stepscope.engines import Condition, Files, Relation, Rows
 from stepscope.errors import LakeError, StepscopeError
-from stepscope.lake import derived, reader
+from stepscope.lake import derived
 from stepscope.lake.checked import Checked
 from stepscope.lake.derived import Derived
+from stepscope.lake.patterns import plain_folder
 from stepscope.lake.reader import Lake
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
@@ -32,22 +33,31 @@ _KEYS = {"run": ("run_id",), "host": ("host_id", "run_id")}
 class LakeTables:
     """The tables of a lake, as they were when it was opened."""
 
-    def __init__(self, lake: Lake, cache: Path | None, make: Make | None = None) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        cache: Path | None,
+        make: Make | None = None,
+        runs: Collection[str] | None = None,
+        hosts: Collection[str] | None = None,
+    ) -> None:
         """cache: where it is remembered what was compared with its hash; None compares everything. make:
         makes derived tables of one run where the lake lacks them. Without it nothing that is stored is used,
-        and they are made of all sources together."""
+        and they are made of all sources together. runs, hosts: ids of those to read; None reads all."""
+        self._all = derived.by_run(lake.manifests)
+        if runs is not None or hosts is not None:
+            lake = lake.of_runs(self._all if runs is None else runs, hosts)
         self._lake = lake
         self._make = make
         self._checked = Checked(lake.folder, cache) if cache and not lake.is_small else None
         self._read: set[str] = set()
         self._held = contextlib.ExitStack()
-        self._root = self._held.enter_context(reader.plain_folder(lake.folder))
-        self._files = lake.files(self._root)
+        self._root = self._held.enter_context(plain_folder(lake.folder))
         self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
         self.skipped: tuple[Skipped, ...] = ()
         self._runs = derived.by_run(lake.manifests)
         self._stored = self._current() if make else {}
-        self.paths = [path for paths in self._files.values() for path in paths]
+        self.paths = [str(self._root / file.path) for file in lake.files_of()]
         self.paths += [str(self._root / file.path) for one in self._stored.values() for file in one.files]
 
     def _current(self) -> dict[str, Derived]:
@@ -57,7 +67,7 @@ class LakeTables:
             run_id: one
             for run_id, one in found.items()
             if one is not None
-            and one.current(self._runs[run_id], VERSIONS)
+            and one.current(self._all[run_id], VERSIONS)
             and derived.intact(self._lake.folder, one)
         }
 
@@ -92,14 +102,23 @@ class LakeTables:
         """A derived table: its files, and rows made anew for runs that lack them."""
         made: list[list[Any]] = []
         files: list[str] = []
-        for run_id, manifests in self._runs.items():
+        for run_id in self._runs:
             paths = self._stored_paths(run_id, table)
             if paths is None:
-                rows = make(Lake(self._lake.folder, tuple(manifests)), [table])[table]
+                rows = make(self._lake.of_runs([run_id]), [table])[table]
                 made += [list(row.values()) for row in rows]
             else:
                 files += [str(self._root / path) for path in paths]
-        return [*([Files(tuple(files))] if files else []), *([Rows(made)] if made else [])]
+        return [
+            *([Files(tuple(files), self._of_hosts(table))] if files else []),
+            *([Rows(made)] if made else []),
+        ]
+
+    def _of_hosts(self, table: str) -> tuple[Condition, ...]:
+        """What keeps the rows of the hosts to read, in files that hold those of all."""
+        if self._lake.hosts is None or "host_id" not in schema().table(table).names:
+            return ()
+        return (Condition("host_id", tuple(sorted(self._lake.hosts))),)
 
     def _parts(self, table: str) -> Sequence[Part]:
         """The files of a table that is read for the first time, once they were compared with their hashes. A
@@ -108,17 +127,18 @@ class LakeTables:
         Run and host come from the files, never from folders: a folder above the lake may be called name=foo,
         and must not become a column."""
         merged = {run_id: paths for run_id in self._stored if (paths := self._stored_paths(run_id, table))}
-        if not merged:
-            apart, paths = self._lake, self._files.get(table, [])
-        else:
-            others = (own for run_id, own in self._runs.items() if run_id not in merged)
-            apart = Lake(self._lake.folder, tuple(one for own in others for one in own))
-            paths = [str(self._root / path) for own in merged.values() for path in own]
-            paths += apart.files(self._root).get(table, [])
+        files = self._lake.files_of(table, self._runs.keys() - merged.keys())
         if not self._lake.is_small:
-            apart.verify(contents=True, table=table, checked=self._checked)
+            listed = {file.path for file in files}
+            self._lake.verify(contents=True, table=table, checked=self._checked, files=listed)
         self._read.add(table)
-        return [Files(tuple(paths))] if paths else []
+        parts: dict[tuple[Condition, ...], list[str]] = {}
+        if merged:
+            paths = [str(self._root / path) for own in merged.values() for path in own]
+            parts.setdefault(self._of_hosts(table), []).extend(paths)
+        for file in files:
+            parts.setdefault(file.where, []).append(str(self._root / file.path))
+        return [Files(tuple(paths), where) for where, paths in parts.items()]
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """LakeError when a file that was read is not what was written."""

@@ -212,11 +212,7 @@ def _carriers(
     lake already, or else the first that is new."""
     from stepscope.formats import _op_log
 
-    there = {
-        one.source.run_id: (one.identity, one.member)
-        for one in manifests
-        if any(file.table == "op_line" for file in one.files)
-    }
+    there = {one.source.run_id: (one.identity, one.member) for one in manifests if "op_line" in one.rows}
     found: dict[str, tuple[tuple[Bytes, str], ...]] = {}
     for run_id, places in op_logs.by_run(sources, _op_log.NAMES).items():
         of_run = [one for one in todo if one.run_id == run_id]

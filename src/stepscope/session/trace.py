@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from stepscope import config
 from stepscope.errors import UsageError
@@ -17,10 +17,21 @@ if TYPE_CHECKING:
     from stepscope.lake.cache import Cache
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
+    from stepscope.session.compacting import Compacted
     from stepscope.session.schedule import Progress
     from stepscope.session.tables import Tables
     from stepscope.sources.find import Found
     from stepscope.sources.source import Skipped, Source
+
+
+class Only(NamedTuple):
+    """Which part of a lake to read: ids of runs and hosts; None for all."""
+
+    runs: Collection[str] | None = None
+    hosts: Collection[str] | None = None
+
+
+EVERYTHING = Only()
 
 
 class Trace(Protocol):
@@ -115,18 +126,20 @@ def open(
     host: str | None = None,
     progress: Progress | None = None,
     engine: Callable[[], Engine] | None = None,
+    only: Only = EVERYTHING,
 ) -> Trace:
     """Opens files, folders, archives, "-" or a lake as one Trace.
 
     cache: keep what is decoded in the user's cache folder, keyed by content; False answers from memory
     and keeps nothing. lake: a lake to read instead of paths. run, host: names to use instead of those
-    found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). Decoding happens at the
-    first query. NothingFound when there is no recording under the paths.
+    found. engine: makes what answers SQL, in place of DuckDB (see stepscope.engines). only: runs and hosts of
+    a lake; what else it has is neither looked at nor read. Decoding happens at the first query. NothingFound
+    when there is no recording under the paths.
     """
     from stepscope.session.open_trace import OpenTrace
 
     return OpenTrace(
-        *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine), engine
+        *found([fspath(path) for path in paths], cache, lake, run, host, progress, engine, only), engine
     )
 
 
@@ -138,6 +151,7 @@ def found(
     host: str | None = None,
     progress: Progress | None = None,
     engine: Callable[[], Engine] | None = None,
+    only: Only = EVERYTHING,
 ) -> tuple[Tables, Sequence[str]]:
     """The tables of what is under some paths, and what was given; parameters and errors as with open()."""
     from stepscope.sources.given import is_lake, local_lake, look_up
@@ -149,7 +163,7 @@ def found(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return _of_lake(str(local_lake(fspath(lake))), cache)
+        return _of_lake(str(local_lake(fspath(lake))), cache, only)
     from stepscope.sources.find import find
 
     look_up(names)
@@ -162,7 +176,14 @@ def found(
                 todo="ingest the other paths into the lake, or leave it out",
                 path=lakes[0],
             )
-        return _of_lake(lakes[0], cache)
+        return _of_lake(lakes[0], cache, only)
+    if only != EVERYTHING:
+        raise UsageError(
+            "Only a lake can be read in part.",
+            seen="runs or hosts to read, and paths that are no lake",
+            todo="leave out --run and --host, or ingest the paths into a lake",
+            path=names[0] if names else None,
+        )
     if engine is None and any(Path(name).is_dir() for name in names):
         # Making the engine takes longer than looking at most folders. Files are looked at sooner than that,
         # and then they are decoded meanwhile.
@@ -209,13 +230,62 @@ def ingest(
     return ingest_all([fspath(path) for path in paths], folder, run, host, progress, looked)
 
 
-def _of_lake(folder: str, cache: bool) -> tuple[Tables, Sequence[str]]:
+def compact(
+    lake: str | PathLike[str],
+    runs: Collection[str] | None = None,
+    *,
+    told: Callable[[Compacted], None] | None = None,
+) -> list[Compacted]:
+    """Puts the rows of all sources of a run into one file a table: what fleets need, see
+    stepscope.session.compacting. runs: ids of those to compact; None compacts all that have several sources.
+
+    told: called with each run as it is done. LakeError when the lake is damaged or cannot be written.
+    """
+    from stepscope.session import compacting
+    from stepscope.sources.given import local_lake
+
+    return compacting.compact(local_lake(fspath(lake)), runs, told)
+
+
+def verify(lake: str | PathLike[str]) -> tuple[int, int]:
+    """Compares every file of a lake with its hash: how many files and bytes were read. LakeError for the
+    first that is missing or differs."""
+    from stepscope.lake import reader
+    from stepscope.sources.given import local_lake
+
+    folder = local_lake(fspath(lake))
+    reader.check_mark(folder)
+    there = reader.contents(folder)
+    there.verify(contents=True)
+    files = there.files_of()
+    return len(files), sum(file.bytes for file in files)
+
+
+def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str]]:
     from stepscope.lake import reader
     from stepscope.session import deriving
     from stepscope.session.lake_tables import LakeTables
 
     lake = reader.open_lake(Path(folder).absolute())
-    return LakeTables(lake, config.cache_dir() if cache else None, deriving.rows), [folder]
+    runs, hosts = (None if names is None else frozenset(names) for names in only)
+    for kind, wanted, there in (
+        ("run", runs, {one.source.run_id for one in lake.manifests}),
+        ("host", hosts, {one.source.host_id for one in lake.manifests}),
+    ):
+        if missing := sorted((wanted or frozenset()) - there):
+            raise _not_there(kind, missing[0], there, folder)
+    kept = config.cache_dir() if cache else None
+    return LakeTables(lake, kept, deriving.rows, runs, hosts), [folder]
+
+
+def _not_there(kind: str, name: str, there: Collection[str], folder: str) -> UsageError:
+    shown = ", ".join(sorted(there)[:5]) + (", …" if len(there) > 5 else "")
+    return UsageError(
+        f"The lake has no {kind} {name}.",
+        seen=f"{kind}s {shown}" if there else "a lake without sources",
+        todo=f"use an id from the table {kind}",
+        path=folder,
+    )
 
 
 def _cache() -> Cache | None:

@@ -43,6 +43,8 @@ _MOST_READS = 500
 
 COPY: dict[Form, str] = {
     "parquet": "FORMAT parquet, COMPRESSION zstd",
+    # Row groups of 16 MiB and more, as warehouses want them: a slice takes 6.5 bytes and up.
+    "packed": "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2621440",
     "csv": "FORMAT csv, HEADER true, USE_TMP_FILE false",
     "ndjson": "FORMAT json, ARRAY false, USE_TMP_FILE false",
     # A column of one text, written as it is: the delimiter is a character that JSON cannot hold unescaped.

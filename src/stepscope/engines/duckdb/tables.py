@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from stepscope.engines import Files, Part, Relation, Rows, Stream
+from stepscope.engines import Condition, Files, Part, Relation, Rows, Stream
 from stepscope.engines.duckdb.native import duckdb
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class Tables:
         """The rows of one part as a SELECT of all columns; None when there are none."""
         if isinstance(part, Files):
             listed = ", ".join(_text(path) for path in part.paths)
-            return f"SELECT {_picks(relation)} FROM read_parquet([{listed}], hive_partitioning = false)"
+            read = f"SELECT {_picks(relation)} FROM read_parquet([{listed}], hive_partitioning = false)"
+            return f"{read} WHERE {' AND '.join(map(_fulfils, part.where))}" if part.where else read
         if isinstance(part, Rows):
             return self._values(relation, part) if part.rows else None
         return self._streamed(relation, part, wanted)
@@ -151,6 +152,12 @@ def quote(name: str) -> str:
 
 def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def _fulfils(condition: Condition) -> str:
+    """A condition as SQL."""
+    values = ", ".join(_text(one) if isinstance(one, str) else str(one) for one in condition.values)
+    return f"{quote(condition.column)} {'NOT ' if condition.negated else ''}IN ({values})"
 
 
 def _picks(relation: Relation) -> str:

@@ -1,0 +1,48 @@
+"""stepscope compact LAKE: the rows of all sources of a run in one file a table."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from stepscope import units
+from stepscope.cli.arguments import Parser, a_path, add_showing
+from stepscope.cli.console import Console
+from stepscope.cli.query import write_rows
+
+if TYPE_CHECKING:
+    from stepscope.session.compacting import Compacted
+
+ABOUT = "make a lake of many hosts fast: one file a table and run"
+EPILOG = """Compact a run once all its hosts are in the lake. Nothing is lost: the same rows lie sorted in
+fewer files, what is ingested later is added as before, and compacting again takes it in. The files that were
+replaced stay for an hour, for readers that opened the lake before; the next ingest or compaction then removes
+them."""
+
+COLUMNS = ("run", "sources", "files_before", "bytes_before", "files", "bytes")
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("compact", ABOUT, "stepscope compact LAKE [options]", EPILOG)
+    parser.add_argument("lake", metavar="LAKE", type=a_path, help="the lake")
+    parser.add_argument("--run", metavar="ID", action="append", help="only this run; may be repeated")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Compacts, and says what became of each run."""
+    from stepscope.session import trace
+
+    def told(one: Compacted) -> None:
+        files = f"{units.count(one.files_before, 'file')} are now {one.files:,}"
+        console.say(f"{one.run_id}: {units.count(one.sources, 'source')}, {files}")
+
+    done = trace.compact(options.lake, options.run, told=told)
+    if not done:
+        console.say("nothing to compact: no run of the lake has several sources outside its snapshot")
+    write_rows(
+        COLUMNS, [tuple(one) for one in done], console, options.format, spreadsheet=options.spreadsheet
+    )
+    return 0

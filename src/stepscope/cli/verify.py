@@ -1,0 +1,33 @@
+"""stepscope verify LAKE: compares every file of a lake with its hash."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepscope import units
+from stepscope.cli.arguments import Parser, a_path, add_showing
+from stepscope.cli.console import Console
+from stepscope.cli.query import write_rows
+
+ABOUT = "compare every file of a lake with what was written"
+EPILOG = """Queries compare a file with its hash when they first read it, and remember that they did. This
+looks at every file, whatever is remembered. It stops at the first that is missing or damaged, and says how to
+mend it."""
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("verify", ABOUT, "stepscope verify LAKE [options]", EPILOG)
+    parser.add_argument("lake", metavar="LAKE", type=a_path, help="the lake")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Reads the lake's files."""
+    from stepscope.session import trace
+
+    files, size = trace.verify(options.lake)
+    write_rows(("files", "bytes"), [(files, size)], console, options.format, spreadsheet=options.spreadsheet)
+    console.say(f"{options.lake} is whole: {units.count(files, 'file')} compared")
+    return 0

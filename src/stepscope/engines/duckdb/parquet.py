@@ -1,0 +1,40 @@
+"""All rows of one small Parquet file, without an engine around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from stepscope.engines.duckdb import native
+from stepscope.engines.duckdb.native import duckdb
+from stepscope.engines.duckdb.tables import quote
+
+
+class Odd(ValueError):
+    """A file that is not Parquet, or has other columns; the message says what was seen."""
+
+
+def rows_of_file(path: Path, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
+    """The rows of a file that has exactly these columns, by name and SQL type. Odd when it has others, or
+    cannot be read; no character of the path may stand for a pattern."""
+    native.prepare()
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "python_enable_replacements": False,
+        "threads": 1,
+    }
+    connection = duckdb.connect(":memory:", config=settings)
+    try:
+        picked = ", ".join(quote(name) for name, _ in columns)
+        read = "read_parquet($1, hive_partitioning = false)"
+        there = connection.execute(f"DESCRIBE SELECT * FROM {read}", [str(path)]).fetchall()
+        found = [(str(name), str(kind)) for name, kind, *_ in there]
+        if found != list(columns):
+            raise Odd(f"columns {', '.join(f'{name} {kind}' for name, kind in found)}")
+        return connection.execute(f"SELECT {picked} FROM {read}", [str(path)]).fetchall()
+    except duckdb.Error as error:
+        raise Odd(str(error).splitlines()[0]) from None
+    finally:
+        connection.close()

@@ -1,0 +1,163 @@
+"""Writing a snapshot: the files of a run get their names, then one commit says that they hold its sources.
+
+What a crash leaves: before the commit, files that no one lists, which the next sweep takes back; after it,
+manifests that the snapshot has as well, which readers prefer and the next compaction takes in again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepscope.errors import LakeError
+from stepscope.lake import disk, leftovers, manifest, reader
+from stepscope.lake import snapshot as snapshots
+from stepscope.lake.claims import manifest_of
+from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
+from stepscope.lake.manifest import Manifest
+from stepscope.lake.reader import MANIFESTS
+from stepscope.lake.relation import Columns
+from stepscope.lake.rows import SourceRow
+from stepscope.lake.schema import schema
+from stepscope.lake.snapshot import FILE_COLUMNS, FOLDER, SOURCE_COLUMNS, Commit, Packed, Part, Snapshot
+
+VERSION = 1
+"""Of what makes the files, in their names."""
+
+
+def path_of(table: str, run_id: str, digest: str) -> str:
+    """The path of a file within the lake: its name is its content's."""
+    return f"{table}/run={run_id}/host={snapshots.ALL_HOSTS}/{digest}-{VERSION}.parquet"
+
+
+def write(
+    folder: Path, stage: Path, run_id: str, absorbed: Sequence[Manifest], made: Sequence[tuple[Packed, Path]]
+) -> bool:
+    """Announces the files of a run, which lie synced under the stage. absorbed: the sources whose rows they
+    hold, as the lake had them. False, and nothing done, when the lake has changed since. LakeError when it
+    cannot be written."""
+    plan = json.dumps({"files": [file.path for file, _ in made]}).encode()
+    (stage / PLAN).unlink(missing_ok=True)
+    disk.write_synced(stage / PLAN, plan)
+    disk.sync_folder(stage)
+    with disk.locked(folder / STAGE / COMMIT_LOCK):
+        before = snapshots.current(folder)
+        if any(manifest_of(folder, one.source.source_id) != one for one in absorbed):
+            (stage / PLAN).unlink()
+            return False
+        _place(folder, made)
+        (folder / FOLDER).mkdir(exist_ok=True)
+        with disk.opened_folder(folder, (FOLDER,)) as opened:
+            if opened is None:
+                raise leftovers.linked(folder / FOLDER)
+        after = next_of(before, run_id, absorbed, [file for file, _ in made])
+        commit = stage / "snapshot.json"
+        commit.unlink(missing_ok=True)
+        parts = (("sources", source_rows(after)), ("files", file_rows(after)))
+        sources, files = (store_part(folder, stage, kind, *rows) for kind, rows in parts)
+        disk.write_synced(commit, Commit(schema().version, sources, files).to_json())
+        disk.sync_folders([folder, folder / FOLDER])
+        # Before the commit: what it names is removed an hour later, and only if no one lists it then.
+        leftovers.retire(folder, past_of(before, run_id, absorbed, made))
+        if not disk.put_if_absent(commit, folder / FOLDER / snapshots.name_of(after.number)):
+            raise LakeError(
+                "Somebody writes to the lake without its lock.",
+                seen=f"{snapshots.name_of(after.number)} appeared while the lock was held",
+                todo="check that the file system of the lake supports locks (flock)",
+                path=str(folder),
+            )
+        disk.sync_folder(folder / FOLDER)
+        (stage / PLAN).unlink()
+        for one in absorbed:
+            if one.packed is None:
+                (folder / MANIFESTS / manifest.file_name(one.source.source_id)).unlink()
+        disk.sync_folder(folder / MANIFESTS)
+    return True
+
+
+def next_of(
+    before: Snapshot | None, run_id: str, absorbed: Sequence[Manifest], made: Sequence[Packed]
+) -> Snapshot:
+    """The snapshot that follows, with the sources of a run as they are in its new files."""
+    others = [one for one in before.manifests if one.source.run_id != run_id] if before else []
+    files = [file for file in before.files if file.run_id != run_id] if before else []
+    packed = [
+        one._replace(files=(), packed=" ".join(f"{table}={rows}" for table, rows in sorted(one.rows.items())))
+        for one in absorbed
+    ]
+    manifests = sorted((*others, *packed), key=lambda one: one.source.source_id)
+    number = before.number + 1 if before else 1
+    nothing = Part("", 0, "")
+    commit = Commit(schema().version, nothing, nothing)
+    return Snapshot(number, commit, tuple(manifests), (*files, *made))
+
+
+def past_of(
+    before: Snapshot | None,
+    run_id: str,
+    absorbed: Sequence[Manifest],
+    made: Sequence[tuple[Packed, Path]] = (),
+) -> list[str]:
+    """The files that nobody needs once the new ones are announced, but readers of the lake as it was."""
+    past = {file.path for one in absorbed for file in one.files}
+    past |= {file.path for file in before.by_run.get(run_id, ())} if before else set()
+    return sorted(past - {file.path for file, _ in made})
+
+
+def _place(folder: Path, made: Sequence[tuple[Packed, Path]]) -> None:
+    """Gives the files their names, durably."""
+    changed = {folder}
+    for file, part in made:
+        target = folder / file.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with disk.opened_folder(folder, file.path.split("/")[:-1]) as parent:
+            if parent is None:
+                raise leftovers.linked(target.parent)
+            os.replace(part, target.name, dst_dir_fd=parent)
+        changed.update(path for path in target.parents if path.is_relative_to(folder))
+    disk.sync_folders(changed)
+
+
+Rows = tuple[Sequence[tuple[str, str]], list[tuple[object, ...]]]
+"""Columns with their types, and rows."""
+
+
+def source_rows(made: Snapshot) -> Rows:
+    """The sources of a snapshot, as its Parquet file has them."""
+    rows = [
+        (*one.source, None if one.identity is None else json.dumps(one.identity), one.member, one.packed)
+        for one in made.manifests
+    ]
+    assert len(SOURCE_COLUMNS) == len(SourceRow._fields) + 3
+    return SOURCE_COLUMNS, list(rows)
+
+
+def file_rows(made: Snapshot) -> Rows:
+    """The files of a snapshot, as its Parquet file has them."""
+    return FILE_COLUMNS, [tuple(file) for file in made.files]
+
+
+def write_part(path: Path, columns: Sequence[tuple[str, str]], rows: list[tuple[object, ...]]) -> None:
+    """Writes and syncs a Parquet file of a snapshot."""
+    from stepscope import _core
+
+    store = _core.build()
+    values = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    store.replace("snapshot", dict(zip((name for name, _ in columns), values, strict=True)))
+    wanted: Columns = [(name, kind, None, 0) for name, kind in columns]
+    path.unlink(missing_ok=True)
+    _core.write_parquet([(str(path), store, "snapshot", wanted)], threads=1)
+
+
+def store_part(
+    folder: Path, stage: Path, kind: str, columns: Sequence[tuple[str, str]], rows: list[tuple[object, ...]]
+) -> Part:
+    """Writes a Parquet file of a snapshot into its folder, under the name of its content."""
+    part = stage / f"{kind}.parquet"
+    write_part(part, columns, rows)
+    digest = reader.content_hash(part)
+    found = Part(f"{digest}-{kind}.parquet", part.stat().st_size, digest)
+    part.replace(folder / FOLDER / found.name)
+    return found

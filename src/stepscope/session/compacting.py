@@ -1,0 +1,139 @@
+"""Compaction: the rows of all sources of a run in one file a table, sorted by host, track and time.
+
+A file costs 0.3 ms to open and two to three kilobytes of names and statistics, whatever it holds, and a run
+of 10,000 hosts has ten of them a host. Afterwards a question reads as many files as it reads tables. Tables
+that would exceed FILE_BYTES are cut between hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from stepscope.engines import Statement, rows_of
+from stepscope.errors import UsageError
+from stepscope.lake import disk, reader, snapshot_writer, writer
+from stepscope.lake.manifest import Manifest
+from stepscope.lake.reader import Lake
+from stepscope.lake.schema import Table, schema
+from stepscope.lake.snapshot import Packed
+
+FILE_BYTES = 192 << 20
+"""Bytes of the files of a table that become one; what they become is smaller."""
+_ORDER = ("host_id", "track_id", "ts_ps", "start_ps", "id")
+_GUESSED_ROW_BYTES = 12
+_ATTEMPTS = 3
+"""How often a run is compacted anew because somebody ingested into it meanwhile."""
+
+
+class Compacted(NamedTuple):
+    """What was done with a run."""
+
+    run_id: str
+    sources: int
+    files_before: int
+    bytes_before: int
+    files: int
+    bytes: int
+
+
+def compact(
+    folder: Path, runs: Collection[str] | None = None, told: Callable[[Compacted], None] | None = None
+) -> list[Compacted]:
+    """Compacts those runs of a lake (None: all) that have several sources, not all in one place yet.
+
+    told: called with each as it is done. UsageError for a run that the lake lacks; LakeError when the lake is
+    damaged or cannot be written: what is in it stays whole.
+    """
+    writer.create(folder)
+    reader.check_mark(folder)
+    wanted = needed(reader.contents(folder), runs, str(folder))
+    done = []
+    for run_id in wanted:
+        for _ in range(_ATTEMPTS):
+            found = _compact(folder, run_id)
+            if found is not None:
+                done.append(found)
+                if told is not None:
+                    told(found)
+                break
+    return done
+
+
+def needed(lake: Lake, runs: Collection[str] | None, shown: str) -> list[str]:
+    """The runs that are to be compacted. UsageError for one that the lake lacks."""
+    sources: dict[str, list[Manifest]] = {}
+    for one in lake.manifests:
+        sources.setdefault(one.source.run_id, []).append(one)
+    if missing := sorted(set(runs or ()) - sources.keys()):
+        raise UsageError(
+            "A run is not in the lake.",
+            seen=f"no run {missing[0]} among {', '.join(sorted(sources)[:5])}{', …' * (len(sources) > 5)}",
+            todo="use the name that stepscope ingest displayed, the column run",
+            path=shown,
+        )
+    return [
+        run_id
+        for run_id, own in sorted(sources.items())
+        if (runs is None or run_id in runs) and len(own) > 1 and any(one.packed is None for one in own)
+    ]
+
+
+def _compact(folder: Path, run_id: str) -> Compacted | None:
+    """Compacts one run; None when somebody changed it meanwhile."""
+    lake = reader.contents(folder).of_runs([run_id])
+    before = lake.files_of()
+    with writer.telling(folder), writer.staged(folder) as stage:
+        lake.verify(contents=True)
+        made = list(pack(lake, run_id, stage))
+        if not snapshot_writer.write(folder, stage, run_id, lake.manifests, made):
+            return None
+    return Compacted(
+        run_id,
+        len(lake.manifests),
+        *(len(before), sum(file.bytes for file in before)),
+        *(len(made), sum(file.bytes for file, _ in made)),
+    )
+
+
+def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
+    """Writes and syncs the files of a run under the stage."""
+    from stepscope.session.lake_tables import LakeTables
+    from stepscope.session.open_trace import OpenTrace
+
+    for table in schema().tables:
+        for number, hosts in enumerate(_cut(lake, table.name)):
+            path = stage / f"{table.name}.{number}.packed.parquet"
+            part = lake.of_runs([run_id], hosts)
+            with OpenTrace(LakeTables(part, None)) as trace:
+                rows = trace.copy(_sorted(table), str(path), "packed")
+            disk.sync_file(path)
+            digest, size = reader.content_hash(path), path.stat().st_size
+            place = snapshot_writer.path_of(table.name, run_id, digest)
+            yield Packed(table.name, place, size, rows, digest, run_id, hosts[0], hosts[-1]), path
+
+
+def _sorted(table: Table) -> Statement:
+    keys = [name for name in _ORDER if name in table.names] or [table.names[0]]
+    return rows_of(table.name, table.names, order=", ".join(keys))
+
+
+def _cut(lake: Lake, table: str) -> Iterator[Sequence[str]]:
+    """The hosts of each file of a table, in order."""
+    sizes: dict[str, int] = {}
+    for one in lake.manifests:
+        if (rows := one.rows.get(table)) is not None:
+            own = sum(file.bytes for file in one.files if file.table == table)
+            # What of a file of the snapshot is this source's, is not known: a guess by its rows will do.
+            sizes[one.source.host_id] = sizes.get(one.source.host_id, 0) + (own or rows * _GUESSED_ROW_BYTES)
+    hosts: list[str] = []
+    total = 0
+    for host, size in sorted(sizes.items()):
+        if hosts and total + size > FILE_BYTES:
+            yield hosts
+            hosts, total = [], 0
+        hosts.append(host)
+        total += size
+    if hosts:
+        yield hosts

@@ -1,0 +1,269 @@
+"""Compaction: the same rows in fewer files, whatever comes after, and whenever it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import stepscope
+from stepscope.cli import main
+from stepscope.errors import LakeError, UsageError
+from stepscope.lake import disk, leftovers, reader, snapshot, snapshot_writer, writer
+from stepscope.session import compacting
+from stepscope.session.trace import Only, compact, verify
+from tests.lake.recordings import chrome
+from tests.lake.test_lake import everything
+
+HOSTS = 4
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A lake of a run of four hosts, and one of a single host."""
+    for host in range(HOSTS):
+        chrome(tmp_path / "logs" / "run=fleet" / f"host=h{host}" / "t.json", f"h{host}_", count=10 + host)
+    chrome(tmp_path / "logs" / "run=alone" / "host=h0" / "t.json", "alone")
+    stepscope.ingest([tmp_path / "logs"], tmp_path / "lake")
+    return tmp_path / "lake"
+
+
+def test_the_rows_are_the_same_in_one_sorted_file_a_table(lake: Path) -> None:
+    before = everything(lake)
+    (done,) = compact(lake)
+    assert (done.run_id, done.sources) == ("fleet", HOSTS)
+    assert everything(lake) == before
+    there = reader.contents(lake)
+    assert [one.path.split("/")[1:3] for one in there.files_of("slice")] == [
+        ["run=fleet", "host=all"],
+        ["run=alone", "host=h0"],
+    ]
+    assert len(list((lake / reader.MANIFESTS).iterdir())) == 1
+    file = pq.ParquetFile(lake / there.files_of("slice")[0].path)
+    rows = file.read(["host_id", "track_id", "ts_ps"]).to_pylist()
+    assert rows == sorted(rows, key=lambda row: tuple(row.values()))
+    assert file.num_row_groups == 1
+    assert compact(lake) == []  # nothing is left to do
+    assert verify(lake)[0] == len(there.files_of())
+
+
+def test_what_is_known_is_not_read_again_and_what_is_new_is_added(lake: Path, tmp_path: Path) -> None:
+    compact(lake)
+    known = reader.contents(lake)
+    stepscope.ingest([tmp_path / "logs"], lake)
+    assert reader.contents(lake) == known
+    chrome(tmp_path / "logs" / "run=fleet" / "host=h9" / "t.json", "h9_", count=7)
+    stepscope.ingest([tmp_path / "logs"], lake)
+    every = everything(lake)
+    assert len(every["slice"]) == sum(10 + host for host in range(HOSTS)) + 7 + 20
+    (done,) = compact(lake)
+    assert done.sources == HOSTS + 1
+    assert everything(lake) == every
+    fresh = tmp_path / "fresh"
+    stepscope.ingest([tmp_path / "logs"], fresh)
+    assert everything(fresh) == every
+
+
+def test_a_source_decoded_anew_takes_the_place_of_its_rows(lake: Path, tmp_path: Path) -> None:
+    compact(lake)
+    before = everything(lake)
+    # As if an older decoder had written the snapshot: the next ingest reads everything again.
+    current = snapshot.current(lake)
+    assert current is not None
+    source = current.manifests[0].source
+    with writer.staged(lake) as stage:
+        old = [
+            one._replace(source=one.source._replace(decoder_version=one.source.decoder_version - 1))
+            for one in current.manifests
+            if one.source.source_id == source.source_id
+        ]
+        parts = [one for one in current.manifests if one.source.source_id != source.source_id]
+        next_one = snapshot_writer.next_of(current, "fleet", [*old, *parts], current.files)
+        sources, files = (
+            snapshot_writer.store_part(lake, stage, kind, *rows)
+            for kind, rows in (
+                ("sources", snapshot_writer.source_rows(next_one)),
+                ("files", snapshot_writer.file_rows(next_one)),
+            )
+        )
+        commit = snapshot.Commit(current.commit.schema_version, sources, files)
+        (lake / snapshot.FOLDER / snapshot.name_of(next_one.number)).write_bytes(commit.to_json())
+    stepscope.ingest([tmp_path / "logs"], lake)
+    there = reader.contents(lake)
+    assert there.own >= {source.source_id}
+    (packed,) = [file for file in there.files_of("slice", runs=["fleet"]) if "host=all" in file.path]
+    assert [(one.column, one.values, one.negated) for one in packed.where] == [
+        ("source_id", (source.source_id,), True)
+    ]
+    assert everything(lake) == before
+    compact(lake)
+    assert not any(file.where for file in reader.contents(lake).files_of())
+    assert everything(lake) == before
+
+
+def test_a_lake_is_read_in_part(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def hosts(only: Only) -> list[tuple[Any, ...]]:
+        with stepscope.open(lake=lake, runs=only.runs, hosts=only.hosts) as trace:
+            assert {one.host_id for one in trace.sources} == set(only.hosts or {"h0", "h1", "h2", "h3"})
+            sql = "SELECT host_id, count(*) FROM slice GROUP BY host_id ORDER BY host_id"
+            parts = "SELECT DISTINCT host_id FROM tfprof_node ORDER BY host_id"
+            assert [row[0] for row in trace.query(parts).rows()] == [
+                row[0] for row in trace.query(sql).rows()
+            ]
+            return trace.query(sql).rows()
+
+    apart = [hosts(Only(["fleet"])), hosts(Only(["fleet"], ["h1", "h3"])), hosts(Only(None, ["h0"]))]
+    assert apart == [[("h0", 10), ("h1", 11), ("h2", 12), ("h3", 13)], [("h1", 11), ("h3", 13)], [("h0", 30)]]
+    compact(lake)
+    assert [hosts(Only(["fleet"])), hosts(Only(["fleet"], ["h1", "h3"])), hosts(Only(None, ["h0"]))] == apart
+    assert main(["query", str(lake), "SELECT count(*) FROM slice", "--host", "h2", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.split() == ["count_star()", "12"]
+    assert main(["query", str(lake), "SELECT 1", "--run", "other"]) == 2
+    assert "The lake has no run other" in capsys.readouterr().err
+    recording = str(lake.parent / "logs")
+    assert main(["query", recording, "SELECT 1", "--run", "fleet"]) == 2
+    assert "Only a lake can be read in part" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="not in the lake"):
+        compact(lake, ["other"])
+
+
+def test_large_tables_are_cut_between_hosts(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = everything(lake)
+    monkeypatch.setattr(compacting, "FILE_BYTES", 1)
+    compact(lake)
+    there = reader.contents(lake)
+    current = there.snapshot
+    assert current is not None
+    cut = [(one.first_host, one.last_host) for one in current.files if one.table == "slice"]
+    assert cut == [(f"h{host}", f"h{host}") for host in range(HOSTS)]
+    assert len(there.files_of("slice", ["fleet"], ["h2"])) == 1
+    assert everything(lake) == before
+
+
+def _copied(lake: Path, name: str) -> Path:
+    return Path(shutil.copytree(lake, lake.parent / name))
+
+
+def test_killed_at_every_step(lake: Path, tmp_path: Path) -> None:
+    """The process dies before each change of the disk in turn: the rows are there, once, and stay so."""
+    before = everything(lake)
+    there = reader.contents(lake).of_runs(["fleet"])
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    made = list(compacting.pack(there, "fleet", packed))
+    step, finished = 0, False
+    while not finished:
+        step += 1
+        own = _copied(lake, f"lake{step}")
+        finished = _dies(own, there, made, step)
+        assert everything(own) == before, step
+        compact(own)
+        assert everything(own) == before, step
+        _age(own)
+        writer.create(own)
+        listed = {file.path for file in reader.contents(own).files_of()}
+        found = {str(path.relative_to(own)) for path in own.glob("slice/run=*/host=*/*.parquet")}
+        assert found == {path for path in listed if path.startswith("slice/")}, step
+        assert len(list((own / snapshot.FOLDER).iterdir())) == 3, step
+        assert everything(own) == before, step
+        shutil.rmtree(own)
+    assert step > 20
+
+
+def _age(lake: Path) -> None:
+    """As if everything had been written two hours ago."""
+    past = leftovers.time.time() - 7200
+    for path in (*(lake / leftovers.STAGE).iterdir(), *(lake / snapshot.FOLDER).iterdir()):
+        os.utime(path, (past, past))
+
+
+def _dies(lake: Path, there: reader.Lake, made: list[tuple[snapshot.Packed, Path]], step: int) -> bool:
+    """Announces packed files in a process that dies before its `step`th change. True when it has fewer."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    left = step
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def instead(*args: Any, **named: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if not left:
+                os._exit(9)
+            return function(*args, **named)
+
+        return instead
+
+    try:
+        with writer.staged(lake) as stage:
+            own = [(file, Path(shutil.copy(part, stage / part.name))) for file, part in made]
+            for name in ("write_synced", "put_if_absent", "sync_folder", "sync_folders"):
+                setattr(disk, name, counted(getattr(disk, name)))
+            os.replace = counted(os.replace)
+            Path.unlink = counted(Path.unlink)  # type: ignore[method-assign]
+            assert snapshot_writer.write(lake, stage, "fleet", there.manifests, own)
+            left = -1
+    except BaseException:  # noqa: BLE001 - the process must end here
+        os._exit(7)
+    os._exit(0)
+
+
+def test_who_ingests_meanwhile_is_not_lost(lake: Path, tmp_path: Path) -> None:
+    there = reader.contents(lake).of_runs(["fleet"])
+    with writer.staged(lake) as stage:
+        made = list(compacting.pack(there, "fleet", stage))
+        gone = there.manifests[0]
+        (lake / reader.MANIFESTS / f"{gone.source.source_id:019d}.json").unlink()
+        assert not snapshot_writer.write(lake, stage, "fleet", there.manifests, made)
+    assert snapshot.current(lake) is None
+    stepscope.ingest([tmp_path / "logs"], lake)
+    assert len(everything(lake)["source"]) == HOSTS + 1
+
+
+def test_damage_is_told_and_mended(lake: Path, tmp_path: Path) -> None:
+    before = everything(lake)
+    compact(lake)
+    (file,) = reader.contents(lake).files_of("slice", ["fleet"])
+    data = bytearray((lake / file.path).read_bytes())
+    data[len(data) // 2] ^= 1
+    (lake / file.path).write_bytes(bytes(data))
+    with pytest.raises(LakeError, match="damaged") as error:
+        verify(lake)
+    assert "ingest the recordings of run fleet again" in str(error.value.todo)
+    (lake / file.path).unlink()
+    stepscope.ingest([tmp_path / "logs"], lake)
+    assert everything(lake) == before
+
+
+@pytest.mark.parametrize("what", ["commit", "part", "columns", "path", "gone"])
+def test_a_hostile_snapshot_is_an_error(lake: Path, what: str) -> None:
+    compact(lake)
+    current = snapshot.current(lake)
+    assert current is not None
+    path = lake / snapshot.FOLDER / snapshot.name_of(current.number)
+    sources = lake / snapshot.FOLDER / current.commit.sources.name
+    if what == "commit":
+        path.write_text(json.dumps({"schema_version": 1}))
+    elif what == "part":
+        sources.write_bytes(sources.read_bytes()[:-1])
+    elif what == "gone":
+        sources.unlink()
+    else:
+        rows = (
+            ([("x", "BIGINT")], [(1,)])
+            if what == "columns"
+            else (snapshot.FILE_COLUMNS, [("slice", "../../x", 1, 1, "00", "fleet", "h0", "h1")])
+        )
+        with writer.staged(lake) as stage:
+            part = snapshot_writer.store_part(lake, stage, "files", *rows)
+        path.write_bytes(current.commit._replace(files=part).to_json())
+    for ask in (lambda: stepscope.open(lake=lake), lambda: verify(lake)):
+        with pytest.raises(LakeError, match="snapshot") as error:
+            ask()
+        assert error.value.todo
