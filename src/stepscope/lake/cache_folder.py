@@ -12,6 +12,7 @@ _OWN = {
     "entries": re.compile(r"[0-9a-f]+-[0-9a-f]{16,64}-[0-9.]+-[0-9a-f]{8}"),
     "stage": re.compile(r"[0-9a-f]{32}(?:\.lock)?"),
     "index": re.compile(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
+    "stores": re.compile(r"[0-9a-f]{16,64}"),
     "checked": re.compile(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
 }
 """The folders in the cache, and the names that stepscope gives in them."""

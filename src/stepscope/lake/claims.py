@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
@@ -13,8 +14,11 @@ from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.rows import SourceRow, source_row
 from stepscope.sources.source import Source
 
+Find = Callable[[int], "Manifest | None"]
+"""Gives the manifest that a lake has of the source with a number."""
 
-def claim(folder: Path, decoded: Decoded) -> tuple[int, Manifest | None]:
+
+def claim(find: Find, decoded: Decoded) -> tuple[int, Manifest | None]:
     """The number for a decoded source, and its manifest when the lake has one.
 
     LakeError when another source has the number.
@@ -25,7 +29,7 @@ def claim(folder: Path, decoded: Decoded) -> tuple[int, Manifest | None]:
     bits = numbers.bits_for(_size(decoded.source))
     while True:
         source_id = numbers.wanted(key, bits)
-        there = manifest_of(folder, source_id)
+        there = find(source_id)
         if there is not None and key_of(there.source) == key:
             return source_id, there
         if rows <= 1 << bits:
@@ -36,11 +40,11 @@ def claim(folder: Path, decoded: Decoded) -> tuple[int, Manifest | None]:
     return source_id, None
 
 
-def check_free(folder: Path, made: Manifest) -> None:
+def check_free(find: Find, made: Manifest) -> None:
     """LakeError when another source of the lake has ids among those of `made`, or the other way round."""
     source_id, rows = made.source.source_id, most_rows(made)
     for other in chain(numbers.around(source_id), numbers.within(source_id, rows)):
-        there = manifest_of(folder, other)
+        there = find(other)
         if there is not None and (other > source_id or other + most_rows(there) > source_id):
             raise _clash(made.source.path, there)
 

@@ -79,31 +79,45 @@ def table_of(path: str) -> str | None:
 def read(path: Path) -> Manifest:
     """Reads a manifest. LakeError when it is damaged."""
     try:
-        found = strict_json.unsealed(strict_json.read(path))
-        if not isinstance(found.get("files"), list):
-            raise strict_json.OddJson("it is not a manifest")
-        parts = {
-            "source": strict_json.record(SourceRow, found.get("source")),
-            "files": tuple(strict_json.record(File, one) for one in found["files"]),
-            "identity": identity_of(found.get("identity")),
-            "packed": None,
-        }
-        manifest = strict_json.record(Manifest, {**found, "packed": None}, parts)
+        return _of(strict_json.read(path), path.name, str(path))
     except strict_json.OddJson as error:
-        raise _damaged(path, str(error)) from None
+        raise _damaged(str(path), str(error)) from None
     except OSError as error:
-        raise _damaged(path, error.strerror or str(error)) from None
+        raise _damaged(str(path), error.strerror or str(error)) from None
+
+
+def parsed(data: bytes, source_id: int, shown: str) -> Manifest:
+    """The manifest of a source from the bytes of its file, which is shown as `shown`. LakeError when it is
+    damaged."""
+    try:
+        return _of(strict_json.parse(data), file_name(source_id), shown)
+    except strict_json.OddJson as error:
+        raise _damaged(shown, str(error)) from None
+
+
+def _of(value: object, name: str, shown: str) -> Manifest:
+    """The manifest of a value of JSON in a file of that name. OddJson; LakeError."""
+    found = strict_json.unsealed(value)
+    if not isinstance(found.get("files"), list):
+        raise strict_json.OddJson("it is not a manifest")
+    parts = {
+        "source": strict_json.record(SourceRow, found.get("source")),
+        "files": tuple(strict_json.record(File, one) for one in found["files"]),
+        "identity": identity_of(found.get("identity")),
+        "packed": None,
+    }
+    manifest = strict_json.record(Manifest, {**found, "packed": None}, parts)
     source = manifest.source
-    if path.name != file_name(source.source_id):
-        raise _damaged(path, f"it speaks of source {source.source_id}")
-    for name in (source.run_id, source.host_id):
+    if name != file_name(source.source_id):
+        raise _damaged(shown, f"it speaks of source {source.source_id}")
+    for said in (source.run_id, source.host_id):
         # They become names of folders and files, also where a source has no file that shows them.
-        if not is_name(name):
-            raise _damaged(path, f"a run or host is called {name!r}")
+        if not is_name(said):
+            raise _damaged(shown, f"a run or host is called {said!r}")
     for file in manifest.files:
         place = f"{file.table}/run={source.run_id}/host={source.host_id}/"
         if table_of(file.path) != file.table or not file.path.startswith(place):
-            raise _damaged(path, f"it lists {file.path}, which is not a file of table {file.table}")
+            raise _damaged(shown, f"it lists {file.path}, which is not a file of table {file.table}")
     return manifest
 
 
@@ -123,10 +137,11 @@ def identity_of(found: object) -> tuple[str, int, int, int, int] | None:
     raise strict_json.OddJson("'identity' is not a path and four numbers")
 
 
-def _damaged(path: Path, seen: str) -> LakeError:
+def _damaged(shown: str, seen: str) -> LakeError:
     return LakeError(
         "A manifest of the lake is damaged.",
         seen=seen,
-        todo=f"remove {path.name} and ingest its source again; the other sources are not affected",
-        path=str(path),
+        todo=f"remove {shown.rpartition('/')[2]} and ingest its source again; the other sources are not "
+        "affected",
+        path=shown,
     )

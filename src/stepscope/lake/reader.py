@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -62,6 +62,8 @@ class Lake:
     """Sources that have a manifest of their own, where there is a snapshot: what it says of them is past."""
     hosts: frozenset[str] | None = None
     """Only rows of these hosts count; None for all."""
+    bring: Callable[[Collection[TableFile]], None] | None = field(default=None, compare=False)
+    """Fetches files that are to be read, where the lake itself is elsewhere: see stepscope.lake.mirror."""
 
     @property
     def is_small(self) -> bool:
@@ -135,7 +137,7 @@ class Lake:
             for one in self.manifests
             if one.source.run_id in runs and (wanted is None or one.source.host_id in wanted)
         )
-        return Lake(self.folder, kept, self.snapshot, self.own, wanted)
+        return replace(self, manifests=kept, hosts=wanted)
 
     def verify(
         self,
@@ -151,11 +153,17 @@ class Lake:
         second look. LakeError for the first that is missing or differs.
         """
         todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
-        for one, file in self._every:
-            if (table is None or file.table == table) and (files is None or file.path in files):
-                status = self._sized(one, file)
-                if contents and not (checked is not None and checked.knows(file, status)):
-                    todo.append((one, file, status))
+        wanted = [
+            (one, file)
+            for one, file in self._every
+            if (table is None or file.table == table) and (files is None or file.path in files)
+        ]
+        if self.bring is not None:
+            self.bring([file for _, file in wanted])
+        for one, file in wanted:
+            status = self._sized(one, file)
+            if contents and not (checked is not None and checked.knows(file, status)):
+                todo.append((one, file, status))
         if not todo:
             return
         # Imported here: a lake that was looked at before needs neither.
@@ -171,7 +179,10 @@ class Lake:
                 same = done.result() == file.hash
             except _core.CoreError as error:
                 raise _broken(path, one, error.seen) from None
-            if not same:
+            if not same and self.bring is not None:
+                path.unlink(missing_ok=True)
+                self.bring([file])  # only the copy here is damaged, or else this says so
+            elif not same:
                 raise _broken(path, one, "its bytes are not those that were written")
         if checked is not None:
             checked.keep((file, status) for _, file, status in todo)
@@ -247,14 +258,13 @@ def check_mark(folder: Path) -> None:
         )
 
 
-def whole_manifests(folder: Path) -> tuple[Manifest, ...]:
+def whole_manifests(lake: Lake) -> tuple[Manifest, ...]:
     """The manifests whose files are all there, with the sizes that they had."""
-    lake = contents(folder)
     whole = {run_id: _is_whole(lake, run_id) for run_id in (lake.snapshot.by_run if lake.snapshot else ())}
     return tuple(
         one
         for one in lake.manifests
-        if (whole.get(one.source.run_id, True) if one.packed is not None else is_whole(folder, one))
+        if (whole.get(one.source.run_id, True) if one.packed is not None else is_whole(lake.folder, one))
     )
 
 

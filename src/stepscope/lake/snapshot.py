@@ -117,6 +117,12 @@ def number_of(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def parts_named(path: Path) -> tuple[str, str]:
+    """The names of the Parquet files that a snapshot's own file names. LakeError when it is damaged."""
+    commit = _commit(path)
+    return commit.sources.name, commit.files.name
+
+
 def is_part(name: str) -> bool:
     """Whether stepscope gives such a name to a Parquet file of a snapshot."""
     return _PART.fullmatch(name) is not None
@@ -148,14 +154,7 @@ def current(folder: Path) -> Snapshot | None:
 def _read(folder: Path, number: int, _: tuple[int, ...]) -> Snapshot:
     """The snapshot of that number. The last argument tells it from another of the same name."""
     path = folder / FOLDER / name_of(number)
-    try:
-        found = strict_json.unsealed(strict_json.read(path))
-        parts = {key: strict_json.record(Part, found.get(key)) for key in ("sources", "files")}
-        commit = strict_json.record(Commit, found, parts)
-    except strict_json.OddJson as error:
-        raise _damaged(path, str(error)) from None
-    except OSError as error:
-        raise _damaged(path, error.strerror or str(error)) from None
+    commit = _commit(path)
     files = tuple(Packed(*row) for row in _rows(folder, commit.files, FILE_COLUMNS))
     for file in files:
         _check(path, file)
@@ -164,14 +163,27 @@ def _read(folder: Path, number: int, _: tuple[int, ...]) -> Snapshot:
     return Snapshot(number, commit, manifests, files)
 
 
+def _commit(path: Path) -> Commit:
+    try:
+        found = strict_json.unsealed(strict_json.read(path))
+        parts = {key: strict_json.record(Part, found.get(key)) for key in ("sources", "files")}
+        commit = strict_json.record(Commit, found, parts)
+    except strict_json.OddJson as error:
+        raise _damaged(path, str(error)) from None
+    except OSError as error:
+        raise _damaged(path, error.strerror or str(error)) from None
+    for part in (commit.sources, commit.files):
+        if not is_part(part.name):
+            raise _damaged(path, f"{part.name!r} is no name of a file of a snapshot")
+    return commit
+
+
 def _rows(folder: Path, part: Part, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
     """The rows of a Parquet file of the snapshot, once it was compared with its hash."""
     from stepscope import _core
     from stepscope.engines.duckdb.parquet import Odd, rows_of_file
 
     path = folder / FOLDER / part.name
-    if not is_part(part.name):
-        raise _damaged(path, f"{part.name!r} is no name of a file of a snapshot")
     try:
         if _core.hash_file(str(path)) != part.hash:
             raise _damaged(path, "its bytes are not those that were written")

@@ -19,6 +19,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from stepscope import config
@@ -92,10 +93,10 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
         source = placed(decoded.source, decoded.facts)
         wanted = decoded._replace(source=source)
         while True:
-            source_id, known = claim(folder, wanted)
-            if known is not None and not _is_older(known, wanted) and reader.is_whole(folder, known):
+            source_id, known = claim(partial(manifest_of, folder), wanted)
+            if known is not None and not is_older(known, wanted) and reader.is_whole(folder, known):
                 return known
-            files = _write_tables(stage, wanted, source_id, threads)
+            files = write_tables(stage, wanted, source_id, threads)
             row = source_row(source, source_id, wanted.facts, wanted.error)
             made = Manifest(schema().version, row, tuple(files), source.identity, source.member)
             if _publish(folder, stage, made, replacing=known):
@@ -103,11 +104,12 @@ def write(folder: Path, stage: Path, decoded: Decoded, threads: int = 0) -> Mani
             # Another writer wrote the same source since its number was claimed.
 
 
-def _is_older(known: Manifest, decoded: Decoded) -> bool:
+def is_older(known: Manifest, decoded: Decoded) -> bool:
+    """Whether the lake has a source as an older decoder read it."""
     return known.source.decoder_version < int(decoded.facts.get("decoder_version", 0))
 
 
-def _write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -> list[File]:
+def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -> list[File]:
     """Writes and syncs the tables of a source under the stage."""
     from stepscope import _core
 
@@ -155,7 +157,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
             (stage / PLAN).unlink()
             return False
         if replacing is None:
-            check_free(folder, made)
+            check_free(partial(manifest_of, folder), made)
         changed = {folder}
         for file in made.files:
             target = folder / file.path

@@ -7,9 +7,10 @@ that would exceed FILE_BYTES are cut between hosts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.engines import Statement, rows_of
 from stepscope.errors import UsageError
@@ -18,6 +19,11 @@ from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import Lake
 from stepscope.lake.schema import Table, schema
 from stepscope.lake.snapshot import Packed
+from stepscope.session import lakes
+from stepscope.sources.given import LAKE_MARK
+
+if TYPE_CHECKING:
+    from stepscope.lake.mirror import Mirror
 
 FILE_BYTES = 192 << 20
 """Bytes of the files of a table that become one; what they become is smaller."""
@@ -39,20 +45,31 @@ class Compacted(NamedTuple):
 
 
 def compact(
-    folder: Path, runs: Collection[str] | None = None, told: Callable[[Compacted], None] | None = None
+    lake: lakes.Given, runs: Collection[str] | None = None, told: Callable[[Compacted], None] | None = None
 ) -> list[Compacted]:
     """Compacts those runs of a lake (None: all) that have several sources, not all in one place yet.
 
     told: called with each as it is done. UsageError for a run that the lake lacks; LakeError when the lake is
     damaged or cannot be written: what is in it stays whole.
     """
-    writer.create(folder)
-    reader.check_mark(folder)
-    wanted = needed(reader.contents(folder), runs, str(folder))
+    if not lakes.is_lake_at(os.fspath(lake)):
+        raise UsageError(
+            "There is no lake to compact.",
+            seen=f"no {LAKE_MARK} in it",
+            todo="name a lake; stepscope ingest PATH --lake DIR makes one",
+            path=os.fspath(lake),
+        )
+    mirror = lakes.in_store(lake)
+    if mirror is None:
+        writer.create(Path(os.fspath(lake)))
+    else:
+        from stepscope.lake import store_writer
+
+        store_writer.create(mirror)
     done = []
-    for run_id in wanted:
+    for run_id in needed(_contents(lake, mirror), runs, os.fspath(lake)):
         for _ in range(_ATTEMPTS):
-            found = _compact(folder, run_id)
+            found = _compact(_contents(lake, mirror), run_id, mirror)
             if found is not None:
                 done.append(found)
                 if told is not None:
@@ -80,20 +97,31 @@ def needed(lake: Lake, runs: Collection[str] | None, shown: str) -> list[str]:
     ]
 
 
-def _compact(folder: Path, run_id: str) -> Compacted | None:
+def _contents(lake: lakes.Given, mirror: Mirror | None) -> Lake:
+    return reader.contents(Path(os.fspath(lake))) if mirror is None else mirror.lake()
+
+
+def _compact(there: Lake, run_id: str, mirror: Mirror | None) -> Compacted | None:
     """Compacts one run; None when somebody changed it meanwhile."""
-    lake = reader.contents(folder).of_runs([run_id])
+    lake, folder = there.of_runs([run_id]), there.folder
     before = lake.files_of()
     with writer.telling(folder), writer.staged(folder) as stage:
         lake.verify(contents=True)
         made = list(pack(lake, run_id, stage))
-        if not snapshot_writer.write(folder, stage, run_id, lake.manifests, made):
-            return None
+        sizes = [file.bytes for file, _ in made]
+        if mirror is None:
+            if not snapshot_writer.write(folder, stage, run_id, lake.manifests, made):
+                return None
+        else:
+            from stepscope.lake import store_writer
+
+            if not store_writer.write_snapshot(mirror, stage, run_id, lake.manifests, made):
+                return None
     return Compacted(
         run_id,
         len(lake.manifests),
         *(len(before), sum(file.bytes for file in before)),
-        *(len(made), sum(file.bytes for file, _ in made)),
+        *(len(sizes), sum(sizes)),
     )
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.engines import rows_of
-from stepscope.lake import derived, derived_writer, reader
+from stepscope.lake import derived, derived_writer
 from stepscope.lake.manifest import Manifest
-from stepscope.lake.reader import Lake
+from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.schema import schema
 from stepscope.session.derived import VERSIONS
 
@@ -37,14 +37,14 @@ HOSTS_AT_ONCE = 16
 Rows = list[dict[str, Any]]
 
 
-def derive_runs(folder: Path, run_ids: set[str]) -> None:
-    """Stores the derived tables of those runs that lack them, or whose are out of date. LakeError when the
-    lake cannot be written."""
-    there = reader.contents(folder)
+def derive_runs(there: Lake, run_ids: set[str]) -> None:
+    """Stores the derived tables of those runs of a lake that lack them, or whose are out of date. LakeError
+    when the lake cannot be written."""
+    folder = there.folder
     stale = {
         run_id: manifests
         for run_id, manifests in derived.by_run(there.manifests).items()
-        if run_id in run_ids and not _is_current(folder, run_id, manifests)
+        if run_id in run_ids and not _is_current(there, run_id, manifests)
     }
     for run_id, manifests in stale.items():
         tables: dict[str, Rows | None] = dict.fromkeys(VERSIONS)
@@ -55,9 +55,13 @@ def derive_runs(folder: Path, run_ids: set[str]) -> None:
         derived_writer.write(folder, run_id, manifests, tables, VERSIONS, merging)
 
 
-def _is_current(folder: Path, run_id: str, manifests: Sequence[Manifest]) -> bool:
-    found = derived.read(folder, run_id)
-    return found is not None and found.current(manifests, VERSIONS) and derived.intact(folder, found)
+def _is_current(lake: Lake, run_id: str, manifests: Sequence[Manifest]) -> bool:
+    found = derived.read(lake.folder, run_id)
+    if found is None or not found.current(manifests, VERSIONS):
+        return False
+    if lake.bring is not None:
+        lake.bring([TableFile(*file, run_id, ()) for file in found.files])
+    return derived.intact(lake.folder, found)
 
 
 def _mergeable(manifests: Sequence[Manifest]) -> list[str]:

@@ -16,16 +16,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from stepscope.background import Background
-from stepscope.lake import writer
-from stepscope.lake.leftovers import STAGE
+from stepscope.lake import reader, writer
+from stepscope.lake.leftovers import STAGE, Swept
 from stepscope.lake.rows import SourceRow
-from stepscope.session import schedule
+from stepscope.session import lakes, schedule
 from stepscope.session.decoding import decode_source
 from stepscope.session.derived import with_files
 from stepscope.session.plan import Plan, WorkItem, plan
 from stepscope.session.schedule import Meter, Progress
 from stepscope.sources.find import Found
-from stepscope.sources.given import is_lake
 from stepscope.sources.source import Skipped, Source
 from stepscope.sources.spool import Spool
 
@@ -46,17 +45,32 @@ def ingest_one(
     unpack what must be, by default a temporary folder. threads: 0 for all. progress: called with the bytes
     read so far. LakeError when the lake cannot be written: the source is not in it then.
     """
-    folder = Path(os.fspath(lake))
     if spool is None:
-        if not is_lake(folder):
-            writer.create(folder)
+        if not lakes.is_lake_at(os.fspath(lake)):
+            _create(lake)
         with contextlib.closing(Spool()) as own:
-            return ingest_one(item, folder, spool=own, threads=threads, progress=progress)
+            return ingest_one(item, lake, spool=own, threads=threads, progress=progress)
+    mirror = lakes.in_store(lake)
+    folder = Path(os.fspath(lake)) if mirror is None else mirror.folder
     source = _reachable(item.source)
     with writer.staged(folder) as stage:
         decoded = decode_source(source, spool, str(stage / "store"), threads=threads, progress=progress)
         decoded = with_files(decoded, item.op_logs, spool)
+        if mirror is not None:
+            from stepscope.lake import store_writer
+
+            return store_writer.write(mirror, stage, decoded, threads).source
         return writer.write(folder, stage, decoded, threads).source
+
+
+def _create(lake: str | os.PathLike[str]) -> Swept:
+    """Makes a lake, or looks at the one there, and sweeps leftovers."""
+    mirror = lakes.in_store(lake)
+    if mirror is None:
+        return writer.create(Path(os.fspath(lake)))
+    from stepscope.lake import store_writer
+
+    return store_writer.create(mirror)
 
 
 def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
@@ -67,7 +81,18 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
     """
     from stepscope.session.deriving import derive_runs  # brings the engine
 
-    derive_runs(Path(os.fspath(lake)), {row.run_id for row in rows})
+    runs = {row.run_id for row in rows}
+    mirror = lakes.in_store(lake)
+    if mirror is None:
+        derive_runs(reader.contents(Path(os.fspath(lake))), runs)
+        return
+    from stepscope.lake import derived, store_writer
+
+    there = mirror.lake()
+    before = {run_id: derived.read(mirror.folder, run_id) for run_id in runs}
+    derive_runs(there, runs)
+    for run_id in sorted(runs):
+        store_writer.publish_derived(mirror, run_id, before[run_id])
 
 
 def _bring_deriving() -> None:
@@ -89,7 +114,7 @@ def _reachable(source: Source) -> Source:
 
 def ingest_all(
     paths: Sequence[str],
-    lake: Path,
+    lake: str,
     run: str | None,
     host: str | None,
     progress: Progress | None,
@@ -97,10 +122,13 @@ def ingest_all(
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake. See stepscope.session.trace.ingest."""
     with plan(paths, lake, run=run, host=host) as todo:
-        swept = writer.create(lake)
+        swept = _create(lake)
         if looked is not None:
             # Names in the lake that are not as dead writers leave them: it may be somebody else's work.
-            odd = (Skipped(f"{lake}/{STAGE}/{name}", "lake", seen) for name, seen in swept.refused)
+            odd = (
+                Skipped(f"{lake}/{name if '/' in name else f'{STAGE}/{name}'}", "lake", seen)
+                for name, seen in swept.refused
+            )
             looked(todo.found._replace(skipped=(*todo.found.skipped, *odd)))
         meter = Meter([item.source for item in todo.items], progress)
 

@@ -14,7 +14,7 @@ from stepscope.lake import derived
 from stepscope.lake.checked import Checked
 from stepscope.lake.derived import Derived
 from stepscope.lake.patterns import plain_folder
-from stepscope.lake.reader import Lake
+from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
 from stepscope.session.derived import VERSIONS, derive
@@ -49,7 +49,9 @@ class LakeTables:
             lake = lake.of_runs(self._all if runs is None else runs, hosts)
         self._lake = lake
         self._make = make
-        self._checked = Checked(lake.folder, cache) if cache and not lake.is_small else None
+        # What was fetched was compared with its hash then; whether it is as it came is known by its times.
+        self._small = lake.is_small and lake.bring is None
+        self._checked = Checked(lake.folder, cache) if cache and not self._small else None
         self._read: set[str] = set()
         self._held = contextlib.ExitStack()
         self._root = self._held.enter_context(plain_folder(lake.folder))
@@ -62,14 +64,17 @@ class LakeTables:
 
     def _current(self) -> dict[str, Derived]:
         """The runs whose stored derived tables can be used."""
-        found = {run_id: derived.read(self._lake.folder, run_id) for run_id in self._runs}
-        return {
+        found = {
             run_id: one
-            for run_id, one in found.items()
-            if one is not None
+            for run_id in self._runs
+            if (one := derived.read(self._lake.folder, run_id)) is not None
             and one.current(self._all[run_id], VERSIONS)
-            and derived.intact(self._lake.folder, one)
         }
+        if self._lake.bring is not None:
+            self._lake.bring(
+                [TableFile(*file, run_id, ()) for run_id, one in found.items() for file in one.files]
+            )
+        return {run_id: one for run_id, one in found.items() if derived.intact(self._lake.folder, one)}
 
     def begin(self) -> None:
         """Nothing has to be made."""
@@ -128,7 +133,7 @@ class LakeTables:
         and must not become a column."""
         merged = {run_id: paths for run_id in self._stored if (paths := self._stored_paths(run_id, table))}
         files = self._lake.files_of(table, self._runs.keys() - merged.keys())
-        if not self._lake.is_small:
+        if not self._small:
             listed = {file.path for file in files}
             self._lake.verify(contents=True, table=table, checked=self._checked, files=listed)
         self._read.add(table)

@@ -25,12 +25,13 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import NamedTuple
 
-from stepscope.lake import reader
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.rows import SourceRow
+from stepscope.session import lakes
 from stepscope.sources import names, op_logs
 from stepscope.sources.find import Found, find
-from stepscope.sources.given import is_lake, look_up
+from stepscope.sources.given import is_url, look_up
+from stepscope.sources.look import Identity, Item, Look
 from stepscope.sources.places import PLACELESS
 from stepscope.sources.source import Bytes, Skipped, Source
 from stepscope.sources.spool import Spool
@@ -91,14 +92,12 @@ def plan(
 
     given = [os.fspath(path) for path in paths]
     look_up(given)
-    folder = Path(os.fspath(lake))
-    manifests: Sequence[Manifest] = ()
-    if is_lake(folder):
-        reader.check_mark(folder)
-        manifests = reader.whole_manifests(folder)
+    there = lakes.contents(lake)
+    manifests: Sequence[Manifest] = () if there is None else there.manifests
     spool = Spool()
     try:
-        found = find(given, formats.recognise, spool, run=run, host=host)
+        known = FromManifests(manifests)
+        found = find(given, formats.recognise, spool, remembered=known, run=run, host=host)
         found = found._replace(sources=tuple(lasting(one) for one in found.sources))
         return _planned(found, manifests, spool, fixed=run is not None or host is not None)
     except BaseException:
@@ -117,7 +116,7 @@ def lasting(source: Source) -> Source:
     named = source._replace(run_name=name, run_id=run_id, run_path=path)
     if source.format in PLACELESS and not source.host_said:
         named = named._replace(host_name="unknown", host_id="unknown")
-    if source.identity is None:
+    if source.identity is None or is_url(source.identity[0]):
         return named
     member = f"!{source.member}" if source.member else ""
     shown = source.path.removesuffix(member)
@@ -152,6 +151,28 @@ def _planned(found: Found, manifests: Sequence[Manifest], spool: Spool, *, fixed
     sources = tuple(one for one in found.sources if one in known or one in new)
     found = found._replace(sources=sources, skipped=(*found.skipped, *skipped))
     return Plan(found, items, known, spool)
+
+
+class FromManifests:
+    """Remembers objects of stores by what a lake says of them, so that they are not fetched again."""
+
+    def __init__(self, manifests: Iterable[Manifest]) -> None:
+        self._known: dict[Identity, list[Item]] = defaultdict(list)
+        for one in manifests:
+            if one.identity is not None and is_url(one.identity[0]):
+                name = names.packless(PurePosixPath(one.member or one.identity[0]).name)
+                source = one.source
+                place = Bytes(one.identity[0])
+                item = Item(one.member, name, source.format, source.format, source.bytes, place)
+                self._known[one.identity].append(item)
+
+    def recall(self, identity: Identity) -> Look | None:
+        """What was seen in an object that the lake has."""
+        found = self._known.get(identity)
+        return None if found is None else Look(tuple(found), ())
+
+    def remember(self, identity: Identity, look: Look) -> None:
+        """The lake remembers."""
 
 
 class _Copies:

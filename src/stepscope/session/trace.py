@@ -154,7 +154,8 @@ def found(
     only: Only = EVERYTHING,
 ) -> tuple[Tables, Sequence[str]]:
     """The tables of what is under some paths, and what was given; parameters and errors as with open()."""
-    from stepscope.sources.given import is_lake, local_lake, look_up
+    from stepscope.session.lakes import is_lake_at
+    from stepscope.sources.given import look_up
 
     if lake is not None:
         if names:
@@ -163,11 +164,11 @@ def found(
                 seen=f"{len(names)} paths and the lake {fspath(lake)}",
                 todo="ingest the paths into the lake, or leave one of them out",
             )
-        return _of_lake(str(local_lake(fspath(lake))), cache, only)
+        return _of_lake(fspath(lake), cache, only)
     from stepscope.sources.find import find
 
     look_up(names)
-    lakes = [name for name in names if is_lake(Path(name))]
+    lakes = [name for name in names if is_lake_at(name)]
     if lakes:
         if len(names) > 1:
             raise UsageError(
@@ -224,10 +225,8 @@ def ingest(
     see stepscope.session.ingest.
     """
     from stepscope.session.ingest import ingest_all
-    from stepscope.sources.given import local_lake
 
-    folder = local_lake(fspath(lake))
-    return ingest_all([fspath(path) for path in paths], folder, run, host, progress, looked)
+    return ingest_all([fspath(path) for path in paths], fspath(lake), run, host, progress, looked)
 
 
 def compact(
@@ -242,20 +241,21 @@ def compact(
     told: called with each run as it is done. LakeError when the lake is damaged or cannot be written.
     """
     from stepscope.session import compacting
-    from stepscope.sources.given import local_lake
 
-    return compacting.compact(local_lake(fspath(lake)), runs, told)
+    return compacting.compact(lake, runs, told)
 
 
 def verify(lake: str | PathLike[str]) -> tuple[int, int]:
     """Compares every file of a lake with its hash: how many files and bytes were read. LakeError for the
     first that is missing or differs."""
     from stepscope.lake import reader
-    from stepscope.sources.given import local_lake
+    from stepscope.session import lakes
 
-    folder = local_lake(fspath(lake))
-    reader.check_mark(folder)
-    there = reader.contents(folder)
+    mirror = lakes.in_store(lake)
+    if mirror is None:
+        folder = Path(fspath(lake))
+        reader.check_mark(folder)
+    there = reader.contents(folder) if mirror is None else mirror.lake()
     there.verify(contents=True)
     files = there.files_of()
     return len(files), sum(file.bytes for file in files)
@@ -263,10 +263,18 @@ def verify(lake: str | PathLike[str]) -> tuple[int, int]:
 
 def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str]]:
     from stepscope.lake import reader
-    from stepscope.session import deriving
+    from stepscope.session import deriving, lakes
     from stepscope.session.lake_tables import LakeTables
 
-    lake = reader.open_lake(Path(folder).absolute())
+    mirror = lakes.in_store(folder)
+    if mirror is None:
+        lake = reader.open_lake(Path(folder).absolute())
+    else:
+        if not cache:
+            from stepscope.lake.mirror import Mirror
+
+            mirror = Mirror(folder, None)  # gone when nobody holds its lake any more
+        lake = mirror.lake()
     runs, hosts = (None if names is None else frozenset(names) for names in only)
     for kind, wanted, there in (
         ("run", runs, {one.source.run_id for one in lake.manifests}),

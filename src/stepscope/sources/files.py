@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepscope.errors import UsageError
 from stepscope.sources import capture_folder
 from stepscope.sources.given import LAKE_MARK, checkpoint_index, is_url
-from stepscope.sources.look import Recognise, is_regular
+from stepscope.sources.look import Identity, Memory, Recognise, is_regular
 from stepscope.sources.spool import Spool, from_pipe, is_pipe, open_pipe, standard_input
 
 
@@ -28,6 +28,9 @@ class File(NamedTuple):
     """The path that it is known by, absolute: that on the disk, or in the store it was fetched from."""
     lasting: bool = True
     """Whether the bytes will be there when this process has ended."""
+    identity: Identity | None = None
+    """What tells an object of a store from another, and from itself after a change: its URL and size, and
+    what stands for its version."""
 
 
 _MOST_NEIGHBOURS = 10_000
@@ -42,7 +45,9 @@ def _on_disk(path: Path, shown: str, root: Path | None) -> File:
     return File(path, shown, folder, place)
 
 
-def files_of(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str]) -> Iterator[File]:
+def files_of(
+    paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Counter[str], remembered: Memory
+) -> Iterator[File]:
     for given in (path.removeprefix("file://") for path in paths):
         if given == "-":
             yield File(from_pipe(standard_input(), spool, "-"), "-", None, PIPE, lasting=False)
@@ -54,8 +59,8 @@ def files_of(paths: Sequence[str], recognise: Recognise, spool: Spool, seen: Cou
                     capture_folder.may_be_piece(name) or recognise(head, PurePosixPath(name).name) is not None
                 )
 
-            for one in fetch(given, spool, seen, wanted):
-                yield File(one.path, one.shown, one.root, one.place, lasting=False)
+            for one in fetch(given, spool, seen, wanted, remembered):
+                yield File(one.path, one.shown, one.root, one.place, lasting=False, identity=one.identity)
         elif Path(given).is_dir():
             for path in _walk(Path(given), seen):
                 yield _on_disk(path, str(path), Path(given))

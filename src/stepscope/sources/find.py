@@ -40,11 +40,13 @@ def find(
     spool: Spool,
     *,
     memory: Memory | None = None,
+    remembered: Memory | None = None,
     run: str | None = None,
     host: str | None = None,
 ) -> Found:
     """Finds the recordings under the paths.
 
+    memory: of files on this machine. remembered: of objects in stores, which are then not fetched.
     UsageError for a path that does not exist; NothingFound, saying what was seen, when there is none;
     LimitReached or UnreadableSource when that is so because the only archive is a bomb or damaged.
     """
@@ -56,8 +58,8 @@ def find(
         )
     seen: Counter[str] = Counter()
     looked = [
-        (file, _look(file, recognise, spool, memory or NoMemory()))
-        for file in once(files_of(paths, recognise, spool, seen))
+        (file, _look(file, recognise, spool, memory or NoMemory(), remembered or NoMemory()))
+        for file in once(files_of(paths, recognise, spool, seen, remembered or NoMemory()))
     ]
     homes = sorted(
         str(home_of(file, item))
@@ -130,8 +132,10 @@ class _Gathered:
         return result
 
 
-def _look(file: File, recognise: Recognise, spool: Spool, memory: Memory) -> Look:
+def _look(file: File, recognise: Recognise, spool: Spool, memory: Memory, remembered: Memory) -> Look:
     if not file.lasting:
+        if file.identity is not None and (there := remembered.recall(file.identity)) is not None:
+            return there
         return look(file.path.absolute(), file.shown, recognise, spool)
     try:
         key = identity(file.path)

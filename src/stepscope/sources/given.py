@@ -29,20 +29,20 @@ def is_url(given: str) -> bool:
 
 
 def local_lake(given: str) -> Path:
-    """The folder of a lake. UsageError for a URL, also for one that lost a slash: no lake is read or written
-    there yet, and it must not become a folder called s3: either."""
+    """The folder of a lake. UsageError for a URL, also for one that lost a slash: it must not become a folder
+    called s3: either."""
     if _URL.match(given):
         raise remote_lake(given)
     return Path(given)
 
 
 def remote_lake(given: str) -> UsageError:
-    """The error for a lake that is not on this machine."""
+    """The error for a lake that is neither on this machine nor in a store that has lakes."""
     return UsageError(
-        "A lake must be a local folder for now.",
+        "A lake must be a local folder, or lie in an object store.",
         seen=f"{given} is a URL",
-        todo="copy the lake to this machine, or make it here and copy it to the storage afterwards; "
-        "recordings are read from URLs as they are",
+        todo="give a folder, or a URL that begins with s3://, gs:// or az://, for which "
+        "pip install 'stepscope[stores]' brings what is needed",
         path=given,
     )
 

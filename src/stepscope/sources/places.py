@@ -43,7 +43,7 @@ def source_of(file: File, item: Item, run: str | None, host: str | None) -> tupl
         capture=capture,
         step=step,
         rank=rank,
-        identity=identity(file.path) if file.lasting else None,
+        identity=identity(file.path) if file.lasting else file.identity,
         member=item.member,
         spooled=item.spooled,
     )

@@ -76,7 +76,7 @@ class Store:
         self._error = error
         self._inner, self._errors = _opened(self.url)
 
-    def list(self, prefix: str = "") -> list[Object]:
+    def objects(self, prefix: str = "") -> list[Object]:
         """All objects whose keys begin with `prefix`, up to a slash, sorted by key. A store without any is an
         empty list."""
         import obstore
@@ -94,6 +94,26 @@ class Store:
 
         try:
             return self._asked(ask, prefix)
+        except Gone:
+            raise self._missing_bucket("no such bucket or container") from None
+
+    def keys_from(self, begin: str) -> list[str]:
+        """Keys that begin with a text that need not end at a slash: few, in a folder that may have many."""
+        import obstore
+
+        folder = begin.rpartition("/")[0]
+
+        def ask() -> list[str]:
+            found = []
+            for batch in obstore.list(self._inner, folder or None, offset=begin[:-1], chunk_size=50):
+                keys = [one["path"] for one in batch]
+                found += [key for key in keys if key.startswith(begin)]
+                if keys and keys[-1] > begin and not keys[-1].startswith(begin):
+                    break
+            return sorted(found)
+
+        try:
+            return self._asked(ask, begin)
         except Gone:
             raise self._missing_bucket("no such bucket or container") from None
 

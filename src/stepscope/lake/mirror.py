@@ -1,0 +1,278 @@
+"""A lake in an object store, read through a folder here that has what is needed of it.
+
+The folder is a lake itself: manifests and snapshots as the store has them now, and those files that a
+question has read, each compared with its hash when it came. Readers of disks read it. It lies in the user's
+cache folder, or in a temporary one that goes with its user.
+
+Manifests are listed and read before the snapshot, for the reason that stepscope.lake.snapshot gives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from stepscope import config, strict_json
+from stepscope.errors import LakeError
+from stepscope.lake import cache_folder, derived, disk, manifest, reader
+from stepscope.lake import snapshot as snapshots
+from stepscope.lake.leftovers import STAGE
+from stepscope.lake.reader import MANIFESTS, Lake
+from stepscope.sources import stores
+from stepscope.sources.given import LAKE_MARK
+from stepscope.sources.stores import Gone, Object, Store
+
+_MANIFEST = re.compile(r"([0-9]{19})(?:-([0-9]{1,9}))?\.json")
+_DERIVED = re.compile(r"[a-z][a-z0-9._-]{0,150}\.json")
+_MOST_BYTES = 64 << 20
+_SEEN = "seen.json"
+_MOST_LOOKS = 10
+"""How often the store is listed anew because a manifest moved meanwhile."""
+
+
+class _Wanted(Protocol):
+    """A file that a manifest lists."""
+
+    @property
+    def path(self) -> str:
+        """Within the lake."""
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+
+    @property
+    def hash(self) -> str:
+        """Of its bytes."""
+
+
+class Mirror:
+    """What is here of a lake in a store."""
+
+    def __init__(self, url: str, cache: Path | None) -> None:
+        """cache: the user's cache folder; None is a temporary folder that close() removes. UsageError and
+        LakeError when the store cannot be opened."""
+        self.store: Store = stores.store(url, LakeError)
+        self.url = self.store.url
+        self._held = contextlib.ExitStack()
+        self.folder = self._place(cache)
+        for name in (MANIFESTS, STAGE, derived.FOLDER, snapshots.FOLDER):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+
+    def _place(self, cache: Path | None) -> Path:
+        if cache is None:
+            import tempfile
+
+            return Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-lake-")))
+        from stepscope import _core
+
+        endpoint = os.environ.get("AWS_ENDPOINT_URL", "") or os.environ.get("AZURE_STORAGE_ENDPOINT", "")
+        digest = _core.hash_bytes(f"{self.url}\0{endpoint}".encode("utf-8", "surrogateescape"))
+        try:
+            return cache_folder.claim(cache) / "stores" / digest
+        except OSError as error:
+            raise LakeError(
+                "What is read of a lake in a store cannot be kept.",
+                seen=error.strerror or str(error),
+                todo="set STEPSCOPE_CACHE_DIR to a folder that you may write, or use --no-cache",
+                path=str(cache),
+            ) from error
+
+    def close(self) -> None:
+        """Removes a temporary folder."""
+        self._held.close()
+
+    def lake(self) -> Lake:
+        """The lake as it is now. LakeError when it is none, of another version or damaged, or the store does
+        not answer."""
+        with disk.locked(self.folder / STAGE / "mirror.lock"):
+            self._mark()
+            for _ in range(_MOST_LOOKS):
+                try:
+                    self._bring_said()
+                    break
+                except Gone:
+                    continue  # it moved into a snapshot meanwhile
+            else:
+                raise LakeError(
+                    "The lake changes faster than it can be read.",
+                    seen=f"manifests that were listed were gone {_MOST_LOOKS} times in a row",
+                    todo="wait until `stepscope compact` is done, and run the same command again",
+                    path=self.url,
+                )
+            return replace(reader.contents(self.folder), bring=self.bring)
+
+    def _mark(self) -> None:
+        mark = self.folder / LAKE_MARK
+        try:
+            data = self.store.get(LAKE_MARK)
+        except Gone:
+            mark.unlink(missing_ok=True)
+            raise LakeError(
+                f"{self.url} is not a lake.",
+                seen=f"no {LAKE_MARK} in it",
+                todo="stepscope ingest PATH --lake URL makes one",
+                path=self.url,
+            ) from None
+        disk.write_whole(mark, data)
+        reader.check_mark(self.folder)
+
+    def _bring_said(self) -> None:
+        """Makes the manifests, derived tables and snapshots here those of the store. Gone when one was
+        removed meanwhile."""
+        known = self._seen()
+        found: dict[str, Object] = {}
+        newest: dict[str, int] = {}
+        for one in self.store.objects(MANIFESTS):
+            name = one.key.rpartition("/")[2]
+            match = _MANIFEST.fullmatch(name)
+            version = int(match[2] or 0) if match else 0
+            if match and version >= newest.get(match[1], -1):
+                newest[match[1]] = version
+                found[f"{MANIFESTS}/{match[1]}.json"] = one
+        self._bring_small(found, known)
+        rest: dict[str, Object] = {}
+        for one in self.store.objects(derived.FOLDER):
+            if _DERIVED.fullmatch(one.key.rpartition("/")[2]):
+                rest[one.key] = one
+        listed = {one.key: one for one in self.store.objects(snapshots.FOLDER)}
+        numbers = [number for key in listed if (number := snapshots.number_of(key.rpartition("/")[2]))]
+        if numbers:
+            commit = f"{snapshots.FOLDER}/{snapshots.name_of(max(numbers))}"
+            self._bring_small({commit: listed[commit]}, known)
+            rest[commit] = listed[commit]
+            names = snapshots.parts_named(self.folder / commit)
+            for key in (f"{snapshots.FOLDER}/{name}" for name in names):
+                if key not in listed:
+                    raise Gone(key)
+                rest[key] = listed[key]
+        self._bring_small(rest, known)
+        found |= rest
+        for folder in (MANIFESTS, derived.FOLDER, snapshots.FOLDER):
+            for path in (self.folder / folder).iterdir():
+                if f"{folder}/{path.name}" not in found:
+                    path.unlink(missing_ok=True)
+        told = {name: [one.key, one.etag, one.size] for name, one in found.items()}
+        disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(told).encode())
+
+    def _seen(self) -> dict[str, list[object]]:
+        """What the small files here were read from."""
+        try:
+            found = strict_json.read(self.folder / STAGE / _SEEN)
+        except (OSError, strict_json.OddJson):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _bring_small(self, wanted: dict[str, Object], known: dict[str, list[object]]) -> None:
+        """Fetches what differs from what is here."""
+
+        def bring(name: str) -> None:
+            one = wanted[name]
+            if one.size > _MOST_BYTES:
+                raise LakeError(
+                    "A file of the lake is larger than such files are.",
+                    seen=f"{one.size:,} bytes",
+                    todo="restore it from a copy of the lake, or remove it and ingest its source again",
+                    path=f"{self.url}/{one.key}",
+                )
+            disk.write_whole(self.folder / name, self.store.get(one.key))
+
+        todo = [
+            name
+            for name, one in wanted.items()
+            if known.get(name) != [one.key, one.etag, one.size] or not (self.folder / name).is_file()
+        ]
+        for name in todo:
+            known.pop(name, None)
+        for _ in stores.parallel(bring, todo):
+            pass
+        for name in todo:
+            known[name] = [wanted[name].key, wanted[name].etag, wanted[name].size]
+
+    def key_of(self, source_id: int) -> str | None:
+        """The key of the manifest that is here of a source."""
+        found = self._seen().get(f"{MANIFESTS}/{manifest.file_name(source_id)}")
+        return str(found[0]) if found else None
+
+    def bring(self, files: Iterable[_Wanted]) -> None:
+        """Fetches those files that are not here, each compared with its hash. LakeError for one that is
+        missing or differs."""
+        todo = [file for file in files if not self._is_here(file)]
+        if not todo:
+            return
+        self._make_room(sum(file.bytes for file in todo), {str(self.folder / file.path) for file in todo})
+        for _ in stores.parallel(self._bring, todo):
+            pass
+
+    def _is_here(self, file: _Wanted) -> bool:
+        path = self.folder / file.path
+        try:
+            if path.stat().st_size != file.bytes:
+                return False
+            os.utime(path)  # used last, removed last
+        except OSError:
+            return False
+        return True
+
+    def _bring(self, file: _Wanted) -> None:
+        target = self.folder / file.path
+        part = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self.store.copy_to(file.path, file.bytes, part)
+            if part.stat().st_size != file.bytes or reader.content_hash(part) != file.hash:
+                raise self._broken(file, "its bytes are not those that were written")
+            part.replace(target)
+        except Gone:
+            raise self._broken(file, "it is not there") from None
+        except OSError as error:
+            raise LakeError(
+                "What is read of a lake in a store cannot be kept.",
+                seen=f"{error.strerror or error}: {target}",
+                todo="make space on the disk, or set STEPSCOPE_CACHE_DIR to another folder",
+                path=str(target),
+            ) from error
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _broken(self, file: _Wanted, seen: str) -> LakeError:
+        return LakeError(
+            "A file of the lake is missing or damaged.",
+            seen=seen,
+            todo="run the command again if `stepscope compact` ran meanwhile; otherwise ingest its recording "
+            "again",
+            path=f"{self.url}/{file.path}",
+        )
+
+    def _make_room(self, needed: int, keep: set[str]) -> None:
+        """Removes the files that were used longest ago, of all lakes, beyond the size limit of the cache."""
+        above = self.folder.parent
+        if above.name != "stores":
+            return
+        files = []
+        for path in above.glob("*/*/run=*/host=*/*.parquet"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                files.append((status.st_mtime_ns, status.st_size, path))
+        total = needed + sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
+            if total <= config.cache_bytes():
+                break
+            if str(path) not in keep:
+                path.unlink(missing_ok=True)
+                total -= size
+
+
+def lake_in_store(url: str) -> bool:
+    """Whether there is a lake at a URL. Errors as those of Mirror."""
+    try:
+        stores.store(url.rstrip("/"), LakeError).head(LAKE_MARK)
+    except Gone:
+        return False
+    return True
