@@ -113,9 +113,8 @@ def test_a_lake_is_read_in_part(lake: Path, capsys: pytest.CaptureFixture[str]) 
             assert {one.host_id for one in trace.sources} == set(only.hosts or {"h0", "h1", "h2", "h3"})
             sql = "SELECT host_id, count(*) FROM slice GROUP BY host_id ORDER BY host_id"
             parts = "SELECT DISTINCT host_id FROM tfprof_node ORDER BY host_id"
-            assert [row[0] for row in trace.query(parts).rows()] == [
-                row[0] for row in trace.query(sql).rows()
-            ]
+            # A tree is of a run, or of the part of it that is read, and lies with its first host.
+            assert trace.query(parts).rows() == [min(trace.query(sql).rows())[:1]]
             return trace.query(sql).rows()
 
     apart = [hosts(Only(["fleet"])), hosts(Only(["fleet"], ["h1", "h3"])), hosts(Only(None, ["h0"]))]
@@ -150,9 +149,20 @@ def _copied(lake: Path, name: str) -> Path:
     return Path(shutil.copytree(lake, lake.parent / name))
 
 
+def _slices(lake: Path) -> list[tuple[str, int, str]]:
+    """Host, time and name of the slices that count, as any reader of Parquet finds them."""
+    found = []
+    for file in reader.contents(lake).files_of("slice"):
+        columns = ["host_id", "ts_ps", "name", "source_id"]
+        for row in pq.read_table(lake / file.path, columns=columns).to_pylist():
+            if all((row[one.column] in one.values) != one.negated for one in file.where):
+                found.append((row["host_id"], row["ts_ps"], row["name"]))
+    return sorted(found)
+
+
 def test_killed_at_every_step(lake: Path, tmp_path: Path) -> None:
     """The process dies before each change of the disk in turn: the rows are there, once, and stay so."""
-    before = everything(lake)
+    before = _slices(lake)
     there = reader.contents(lake).of_runs(["fleet"])
     packed = tmp_path / "packed"
     packed.mkdir()
@@ -162,17 +172,18 @@ def test_killed_at_every_step(lake: Path, tmp_path: Path) -> None:
         step += 1
         own = _copied(lake, f"lake{step}")
         finished = _dies(own, there, made, step)
-        assert everything(own) == before, step
+        assert _slices(own) == before, step
+        if step % 5 and not finished:
+            continue
         compact(own)
-        assert everything(own) == before, step
+        assert _slices(own) == before, step
         _age(own)
         writer.create(own)
-        listed = {file.path for file in reader.contents(own).files_of()}
+        listed = {file.path for file in reader.contents(own).files_of("slice")}
         found = {str(path.relative_to(own)) for path in own.glob("slice/run=*/host=*/*.parquet")}
-        assert found == {path for path in listed if path.startswith("slice/")}, step
+        assert found == listed, step
         assert len(list((own / snapshot.FOLDER).iterdir())) == 3, step
-        assert everything(own) == before, step
-        shutil.rmtree(own)
+        assert _slices(own) == before, step
     assert step > 20
 
 
@@ -263,6 +274,7 @@ def test_a_hostile_snapshot_is_an_error(lake: Path, what: str) -> None:
         with writer.staged(lake) as stage:
             part = snapshot_writer.store_part(lake, stage, "files", *rows)
         path.write_bytes(current.commit._replace(files=part).to_json())
+    snapshot._read.cache_clear()  # as another process finds it
     for ask in (lambda: stepscope.open(lake=lake), lambda: verify(lake)):
         with pytest.raises(LakeError, match="snapshot") as error:
             ask()

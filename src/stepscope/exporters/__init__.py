@@ -10,6 +10,8 @@ An exporter is a module with
     write(trace, out, table) -> Written     writes `out`: a file that is not there yet, or a pipe
     leaving(parts) -> write                 optional: a write() that leaves these parts out (dataflow, memory)
     write_spreadsheet                       optional: a write() whose text is never a formula
+    IN_PLACE                                optional: whether files say where they lie, so that they are
+                                            written there, and taken back if that fails
 
 `write` below chooses by the ending, and sees to it that a file appears whole or not at all. Exporters
 compute nothing: they give rows another form.
@@ -32,7 +34,7 @@ from stepscope import library
 from stepscope.errors import UsageError
 from stepscope.exporters.packing import Gzip
 from stepscope.exporters.showing import Showing
-from stepscope.exporters.staging import Sink, cannot_write, pumped, staged
+from stepscope.exporters.staging import Sink, cannot_write, placed, pumped, staged
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -161,7 +163,8 @@ def write(
             slug="unknown-table",
         )
     if name != "-":
-        with staged(Path(name), force=force) as part:
+        place = placed if getattr(exporter, "IN_PLACE", False) else staged
+        with place(Path(name), force=force) as part:
             if not packed:
                 return replace(put(trace, part, table), path=name)
             with part.open("wb") as file, _pipe(file, packed) as pipe:

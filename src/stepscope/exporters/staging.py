@@ -59,6 +59,21 @@ def staged(out: Path, *, force: bool) -> Iterator[Path]:
         remove(part)
 
 
+@contextlib.contextmanager
+def placed(out: Path, *, force: bool) -> Iterator[Path]:
+    """`out` itself, for what must be written where it will stay; removed when something goes wrong.
+    OutputError as with staged()."""
+    with staged(out, force=force) as part:
+        if out.is_dir():
+            shutil.rmtree(out)
+        try:
+            yield out
+        except BaseException:
+            remove(out)
+            raise
+        out.replace(part)
+
+
 def remove(path: Path) -> None:
     """Removes a file or folder of ours, if it is there. Tried twice, since a failing disk may fail once."""
     for _ in range(2):

@@ -25,6 +25,8 @@ VERSIONS = {
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
 tables give other rows, so that what was stored before is made anew."""
+OF_HOSTS = frozenset({"step_part", "stack_part"})
+"""Those whose rows about a host are made of that host's alone."""
 TOGETHER = {
     "iterator": ("iterator", "iterator_call"),
     "iterator_call": ("iterator", "iterator_call"),

@@ -16,7 +16,7 @@ from stepscope.lake import derived, derived_writer
 from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.schema import schema
-from stepscope.session.derived import VERSIONS
+from stepscope.session.derived import OF_HOSTS, VERSIONS
 
 MOST_SLICES = 250_000
 """Slices of a run up to which its tfprof_node is stored: making it looks at each of them in Python."""
@@ -113,7 +113,7 @@ def rows(lake: Lake, tables: Sequence[str]) -> dict[str, Rows]:
                 asked = rows_of(table, names, order="id")
                 made = [dict(zip(names, row, strict=True)) for row in trace.query(asked).rows()]
                 found.setdefault(table, []).extend(made)
-    for table in _OF_HOSTS.intersection(tables):
+    for table in OF_HOSTS.intersection(tables):
         found[table].sort(key=lambda row: row["id"])
     return found
 
@@ -126,14 +126,12 @@ def _parts(lake: Lake, tables: Sequence[str]) -> Iterator[tuple[Lake, Sequence[s
         yield lake, tables
         return
     runs = {one.source.run_id for one in lake.manifests}
-    apart = [table for table in tables if table in _OF_HOSTS]
-    if together := [table for table in tables if table not in _OF_HOSTS]:
+    apart = [table for table in tables if table in OF_HOSTS]
+    if together := [table for table in tables if table not in OF_HOSTS]:
         yield lake, together
     for first in range(0, len(hosts) if apart else 0, HOSTS_AT_ONCE):
         yield lake.of_runs(runs, hosts[first : first + HOSTS_AT_ONCE]), apart
 
 
-_OF_HOSTS = frozenset({"step_part", "stack_part"})
-"""Tables whose rows about a host are made of that host's alone."""
 _MADE_FROM = frozenset({"slice", "instant", "allocation", "tensor", "op_run", "stack_sample"})
 """A run without any of these has nothing to derive."""

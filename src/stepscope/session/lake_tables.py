@@ -17,7 +17,7 @@ from stepscope.lake.patterns import plain_folder
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
-from stepscope.session.derived import VERSIONS, derive
+from stepscope.session.derived import OF_HOSTS, VERSIONS, derive
 
 if TYPE_CHECKING:
     from stepscope.engines import Engine, Part, Reads
@@ -40,10 +40,12 @@ class LakeTables:
         make: Make | None = None,
         runs: Collection[str] | None = None,
         hosts: Collection[str] | None = None,
+        closing: Callable[[], None] | None = None,
     ) -> None:
         """cache: where it is remembered what was compared with its hash; None compares everything. make:
         makes derived tables of one run where the lake lacks them. Without it nothing that is stored is used,
-        and they are made of all sources together. runs, hosts: ids of those to read; None reads all."""
+        and they are made of all sources together. runs, hosts: ids of those to read; None reads all.
+        closing: called by close()."""
         self._all = derived.by_run(lake.manifests)
         if runs is not None or hosts is not None:
             lake = lake.of_runs(self._all if runs is None else runs, hosts)
@@ -54,6 +56,8 @@ class LakeTables:
         self._checked = Checked(lake.folder, cache) if cache and not self._small else None
         self._read: set[str] = set()
         self._held = contextlib.ExitStack()
+        if closing is not None:
+            self._held.callback(closing)
         self._root = self._held.enter_context(plain_folder(lake.folder))
         self.sources: tuple[SourceRow, ...] = tuple(one.source for one in self._lake.manifests)
         self.skipped: tuple[Skipped, ...] = ()
@@ -100,6 +104,8 @@ class LakeTables:
             engine.attach(Relation(name, schema().table(name).types, parts, costly=asks, asks=asks))
 
     def _stored_paths(self, run_id: str, table: str) -> list[str] | None:
+        if self._lake.hosts is not None and table in VERSIONS.keys() - OF_HOSTS:
+            return None  # they tell of a run as a whole
         stored = self._stored.get(run_id)
         return None if stored is None else stored.paths(table)
 

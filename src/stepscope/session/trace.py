@@ -267,14 +267,21 @@ def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str
     from stepscope.session.lake_tables import LakeTables
 
     mirror = lakes.in_store(folder)
+    closing: Callable[[], None] | None = None
     if mirror is None:
         lake = reader.open_lake(Path(folder).absolute())
     else:
         if not cache:
             from stepscope.lake.mirror import Mirror
 
-            mirror = Mirror(folder, None)  # gone when nobody holds its lake any more
-        lake = mirror.lake()
+            mirror = Mirror(folder, None)
+            closing = mirror.close
+        try:
+            lake = mirror.lake()
+        except BaseException:
+            if closing is not None:
+                closing()
+            raise
     runs, hosts = (None if names is None else frozenset(names) for names in only)
     for kind, wanted, there in (
         ("run", runs, {one.source.run_id for one in lake.manifests}),
@@ -283,7 +290,7 @@ def _of_lake(folder: str, cache: bool, only: Only) -> tuple[Tables, Sequence[str
         if missing := sorted((wanted or frozenset()) - there):
             raise _not_there(kind, missing[0], there, folder)
     kept = config.cache_dir() if cache else None
-    return LakeTables(lake, kept, deriving.rows, runs, hosts), [folder]
+    return LakeTables(lake, kept, deriving.rows, runs, hosts, closing), [folder]
 
 
 def _not_there(kind: str, name: str, there: Collection[str], folder: str) -> UsageError:
