@@ -91,8 +91,8 @@ def listed(url: str) -> set[str]:
     """The files that readers of a lake open."""
     mirror = lakes.in_store(url)
     assert mirror is not None
-    made = [file for one in derived.read_all(mirror.folder) for file in one.files]
-    return {file.path for file in (*mirror.lake().files_of(), *made)}
+    found = {file.path for file in mirror.lake().files_of()}  # makes the mirror what the store is now
+    return found | {file.path for one in derived.read_all(mirror.folder) for file in one.files}
 
 
 def test_the_same_rows_as_on_a_disk(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:

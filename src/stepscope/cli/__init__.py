@@ -34,6 +34,7 @@ VERBS = (
         "query",
         "ingest",
         "compact",
+        "verify",
         "export",
         "report",
         "serve",

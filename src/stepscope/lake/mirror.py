@@ -195,6 +195,13 @@ class Mirror:
         for name in todo:
             known[name] = [wanted[name].key, wanted[name].etag, wanted[name].size]
 
+    def forget(self, names: Iterable[str]) -> None:
+        """Has files fetched anew the next time: they are about to be changed here before the store has them."""
+        known = self._seen()
+        for name in names:
+            known.pop(name, None)
+        disk.write_whole(self.folder / STAGE / _SEEN, json.dumps(known).encode())
+
     def key_of(self, source_id: int) -> str | None:
         """The key of the manifest that is here of a source."""
         found = self._seen().get(f"{MANIFESTS}/{manifest.file_name(source_id)}")

@@ -90,6 +90,7 @@ def finish(lake: str | os.PathLike[str], rows: Iterable[SourceRow]) -> None:
 
     there = mirror.lake()
     before = {run_id: derived.read(mirror.folder, run_id) for run_id in runs}
+    mirror.forget(f"{derived.FOLDER}/{run_id}.json" for run_id in runs)
     derive_runs(there, runs)
     for run_id in sorted(runs):
         store_writer.publish_derived(mirror, run_id, before[run_id])
