@@ -196,7 +196,7 @@ class Mirror:
             known[name] = [wanted[name].key, wanted[name].etag, wanted[name].size]
 
     def forget(self, names: Iterable[str]) -> None:
-        """Has files fetched anew the next time: they are about to be changed here before the store has them."""
+        """Has files fetched anew the next time: they are to be changed here before the store has them."""
         known = self._seen()
         for name in names:
             known.pop(name, None)
