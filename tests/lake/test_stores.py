@@ -336,6 +336,7 @@ def test_damage_in_the_store_and_in_the_copy(url: str, logs: Path, tmp_path: Pat
     Store(url, LakeError).delete([file.path])
     with pytest.raises(LakeError, match="missing or damaged"):
         everything(url, cache=False)  # type: ignore[arg-type]
+    Store(url, LakeError).delete([key for key in keys(url) if key.startswith("_manifest/")])
     stepscope.ingest([logs], url)
     assert everything(url, cache=False) == wanted  # type: ignore[arg-type]
 
