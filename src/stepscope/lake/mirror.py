@@ -252,8 +252,8 @@ class Mirror:
         return LakeError(
             "A file of the lake is missing or damaged.",
             seen=seen,
-            todo="run the command again if `stepscope compact` ran meanwhile; otherwise remove the manifest of "
-            "its source from _manifest, and ingest that again",
+            todo="run the command again if `stepscope compact` ran meanwhile; otherwise remove the manifest "
+            "of its source from _manifest, and ingest that again",
             path=f"{self.url}/{file.path}",
         )
 
