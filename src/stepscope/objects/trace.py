@@ -253,9 +253,7 @@ def open(
         raise UsageError("There is no path to open", seen="no path and no lake", todo="stepscope.open(PATH)")
     only = trace.Only(runs, hosts)
     made = Trace(*trace.found(given, cache, lake, run, host, progress, engine, only), engine)
-    again = partial(
-        trace.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only
-    )
+    again = partial(trace.open, *given, cache=cache, lake=lake, run=run, host=host, engine=engine, only=only)
     made._again = again, cache or lake is not None
     return made
 
