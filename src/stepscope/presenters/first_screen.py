@@ -6,8 +6,9 @@ line, and `--all` shows it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from stepscope import units
 from stepscope.presenters.bars import CLASSES, split
@@ -60,11 +61,12 @@ _MEASURES = (
 def render(report: Report, width: int, height: int | None, paint: Paint) -> str:
     """The first screen. height: its lines, one of which the prompt takes; None for a file or a pipe."""
     limit = (height or _SCREEN) - 1
-    pages = (_Page(report, width, measure) for measure in _MEASURES)
+    laid_out: _LaidOut = {}
+    pages = (_Page(report, width, measure, laid_out) for measure in _MEASURES)
     page = next((page for page in pages if page.height() <= limit), None)
     if page is None:
         # Sections go, the last of them first; the last line names them.
-        page = _Page(report, width, _MEASURES[-1])
+        page = _Page(report, width, _MEASURES[-1], laid_out)
         while len(page.dropped) < len(page.sections) - 1 and page.height() > limit:
             page.dropped.add(page.sections[-1 - len(page.dropped)].name)
     return "\n".join(page.lines(paint)) + "\n"
@@ -74,11 +76,17 @@ def _bare(style: str, text: str) -> str:
     return text
 
 
+_LaidOut: TypeAlias = dict[tuple[int, Paint], list[str]]
+"""Heading and rows by section and paint."""
+
+
 class _Page:
     """The screen in one measure."""
 
-    def __init__(self, report: Report, width: int, measure: _Measure) -> None:
+    def __init__(self, report: Report, width: int, measure: _Measure, laid_out: _LaidOut) -> None:
+        """laid_out: the rows of sections, which are the same in every measure."""
         self._report, self._width, self._measure = report, width, measure
+        self._laid_out = laid_out
         self.sections = _shown(report)
         self.dropped: set[str] = set()
         self._gutter = min(14, max([8, *(cells(plain(_name(one))) for one in self.sections)]) + 2)
@@ -113,11 +121,17 @@ class _Page:
         findings = [_finding(one, room, paint, measure) for one in self._findings()]
         for block in findings[1:]:
             block.close = True
-        rest = [_section(one, room, paint, measure) for one in sections if not one.splits]
+        rest = [_section(one, room, paint, measure, self._rows) for one in sections if not one.splits]
         evidence = Block("Evidence", "medium")
         for note in self._notes():
             evidence.say(note, min(room, _TEXT), measure.sentence)
         return [*bars, *findings, *rest, evidence]
+
+    def _rows(self, section: Section, paint: Paint) -> list[str]:
+        key = (id(section), paint)
+        if key not in self._laid_out:
+            self._laid_out[key] = _rows(section, self._room, paint)
+        return self._laid_out[key]
 
     def _findings(self) -> Sequence[Finding]:
         return self._report.findings[: self._measure.findings]
@@ -193,7 +207,13 @@ def _finding(finding: Finding, room: int, paint: Paint, measure: _Measure) -> Bl
     return block
 
 
-def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> Block:
+def _section(
+    section: Section,
+    room: int,
+    paint: Paint,
+    measure: _Measure,
+    rows_of: Callable[[Section, Paint], list[str]],
+) -> Block:
     block = Block(_name(section))
     if section.subject:
         block.lines.append(paint("dim", shorten_cells(plain(section.subject, 400), room)))
@@ -203,7 +223,7 @@ def _section(section: Section, room: int, paint: Paint, measure: _Measure) -> Bl
         block.say(sentence, min(room, _TEXT), measure.sentence)
     block.cut |= bool(more)
     block.left = sum(_size(part) for part in section.parts)
-    rows = _rows(section, room, paint)
+    rows = rows_of(section, paint)
     table, chart = section.table, section.chart
     if table is not None and chart is not None and chart.kind in ("line", "strip", "area"):
         # A curve shows all rows already.

@@ -16,21 +16,17 @@ from stepscope.report import Report
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST = 1000
+_COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+"""Attributes of a suite, and the elements that each counts."""
 
 
 def render(report: Report) -> str:
     """The report as one test suite."""
     checks: list[Mapping[str, Any]] = list(report.document.get("checks", ()))
     unknown = report.document.get("verdict") == "unknown"
-    cases = [case for check in checks for case in _case(check, unknown)]
-    counts = {
-        "tests": len(checks),
-        "failures": sum(check["status"] == "failed" for check in checks),
-        "errors": sum(unknown and check["group"] == "verdict" for check in checks),
-        "skipped": sum(
-            check["status"] == "skipped" and not (unknown and check["group"] == "verdict") for check in checks
-        ),
-    }
+    outcomes = [_outcome(check, unknown) for check in checks]
+    cases = [case for check, outcome in zip(checks, outcomes, strict=True) for case in _case(check, outcome)]
+    counts = {"tests": len(checks), **{name: outcomes.count(kind) for name, kind in _COUNTED.items()}}
     told = " ".join(f'{name}="{number}"' for name, number in counts.items())
     head = "\n".join(map(_text, report.headline))
     lines = [
@@ -45,17 +41,21 @@ def render(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _case(check: Mapping[str, Any], unknown: bool) -> Iterable[str]:
+def _outcome(check: Mapping[str, Any], unknown: bool) -> str:
+    """The element that says how a check ended."""
+    if check["status"] == "failed":
+        return "failure"
+    if unknown and check["group"] == "verdict":
+        return "error"
+    return "skipped" if check["status"] == "skipped" else "system-out"
+
+
+def _case(check: Mapping[str, Any], outcome: str) -> Iterable[str]:
     group = _attribute(f"stepscope.{check['group']}")
     head = f"    <testcase classname={group} name={_attribute(check['name'])}"
-    message = _attribute(check["message"])
-    if check["status"] == "failed":
-        return (f"{head}>", f"      <failure message={message}/>", "    </testcase>")
-    if unknown and check["group"] == "verdict":
-        return (f"{head}>", f"      <error message={message}/>", "    </testcase>")
-    if check["status"] == "skipped":
-        return (f"{head}>", f"      <skipped message={message}/>", "    </testcase>")
-    return (f"{head}>", f"      <system-out>{_text(check['message'])}</system-out>", "    </testcase>")
+    if outcome == "system-out":
+        return (f"{head}>", f"      <system-out>{_text(check['message'])}</system-out>", "    </testcase>")
+    return (f"{head}>", f"      <{outcome} message={_attribute(check['message'])}/>", "    </testcase>")
 
 
 def _clean(text: str) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepscope.instruments.pipeline.stages import branch
 from stepscope.instruments.step_parts import along, judgement, places
+from stepscope.instruments.step_parts.asking import Asked, Asking
 from stepscope.instruments.step_parts.judgement import Contention, Judgement, Place, Retrace, Sums, Weighed
 from stepscope.instruments.step_parts.layers import layer_of
 from stepscope.library.statements import Query, statement
-
-Asked = Callable[[str], list[tuple[Any, ...]]]
-"""Rows of a statement about one host."""
 
 
 class Step(NamedTuple):
@@ -36,7 +34,8 @@ def judge(query: Query) -> list[Judgement]:
     groups: dict[tuple[str, str], list[Step]] = defaultdict(list)
     for step in steps(query):
         groups[step.run_id, step.host_id].append(step)
-    found = [_judged(query, *key, steps) for key, steps in groups.items()]
+    asking = Asking(query)
+    found = [_judged(asking, *key, steps) for key, steps in groups.items()]
     return sorted(found, key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id))
 
 
@@ -46,10 +45,9 @@ def by_source(query: Query) -> dict[int, Weighed]:
     groups: dict[int, list[Step]] = defaultdict(list)
     for step in steps(query):
         groups[step.source_id].append(step)
+    asking = Asking(query)
     return {
-        source_id: _weighed(
-            chosen(mine), _contention(partial(_of_host, query, mine[0].run_id, mine[0].host_id))
-        )
+        source_id: _weighed(chosen(mine), _contention(asking.of_host(mine[0].run_id, mine[0].host_id)))
         for source_id, mine in groups.items()
     }
 
@@ -86,9 +84,9 @@ def _weighed(judged: Sequence[Step], contention: Contention | None) -> Weighed:
     )
 
 
-def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> Judgement:
+def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> Judgement:
     judged = chosen(steps)
-    asked = partial(_of_host, query, run_id, host_id)
+    asked = query.of_host(run_id, host_id)
     contention = _contention(asked)
     weighed = _weighed(judged, contention)
     op, op_type, op_share, layer_share = _top_op(asked, partial(_lines, query, run_id))
@@ -176,10 +174,6 @@ def _judged(query: Query, run_id: str, host_id: str, steps: Sequence[Step]) -> J
     )
 
 
-def _of_host(query: Query, run_id: str, host_id: str, name: str) -> list[tuple[Any, ...]]:
-    return query(statement(name, run_id=run_id, host_id=host_id)).rows()
-
-
 def _lines(query: Query, run_id: str) -> dict[str, str]:
     rows = query(statement("lines_of_instructions", run_id=run_id)).rows()
     return {name: f"{file}:{line}" for name, file, line in rows}
@@ -218,9 +212,10 @@ def _top_op(
 
 
 def _contention(asked: Asked) -> Contention | None:
-    ((running, waiting, sampled_ps, active_ps),) = asked("contention")
-    if running is None or waiting is None:
+    rows = asked("contention")
+    if not rows or rows[0][0] is None or rows[0][1] is None:
         return None
+    ((running, waiting, sampled_ps, active_ps),) = rows
     return Contention(running, waiting, active_ps / sampled_ps if sampled_ps else None)
 
 
