@@ -357,6 +357,13 @@ NOTES: dict[str, Message] = {
         "Some nodes or functions of a graph are damaged and missing; the executions were still read.",
         "Copy the file again, or record again with output_partition_graphs.",
     ),
+    "busy-machine": Message(
+        "Other programs had the cores",
+        "While steps were recorded, as many threads of the program waited for a core as ran. What needs a "
+        "core takes longer then, what waits for something does not, so shares and predictions may be others "
+        "on a quiet machine.",
+        "Record again when the machine is quiet, or on cores of its own.",
+    ),
     "clock-unaligned": Message(
         "Clocks that cannot be compared",
         "Some times in the recording count from the Unix epoch, others from the start of something "
@@ -469,13 +476,6 @@ NOTES: dict[str, Message] = {
         "A Timeline was made from this RunMetadata before it was saved, which overwrites the thread "
         "numbers with the rows of its drawing. stepscope does not use them.",
         "Save the RunMetadata before you make a Timeline from it.",
-    ),
-    "busy-machine": Message(
-        "Other programs had the cores",
-        "While steps were recorded, as many threads of the program waited for a core as ran. What needs a "
-        "core takes longer then, what waits for something does not, so shares and predictions may be others "
-        "on a quiet machine.",
-        "Record again when the machine is quiet, or on cores of its own.",
     ),
     "few-samples": Message(
         "Few samples of stacks decide",

@@ -68,7 +68,7 @@ REFUSED = (
 
 
 def conversation(calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[dict[str, Any]]:
-    """What the official client is answered by a server that it starts."""
+    """What the official client is answered by a server that it starts. The folder of the samples is ROOT."""
     import anyio
 
     async def held() -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ def conversation(calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[dict[str
                 found = await client.call_tool(name, arguments)
                 (content,) = found.content
                 assert len(content.text.encode()) <= 4096, (name, arguments)
-                answer = json.loads(content.text)
+                answer = json.loads(content.text.replace(str(ROOT), "ROOT"))
                 told.append(
                     {"tool": name, "arguments": arguments, "failed": found.is_error, "answer": answer}
                 )
