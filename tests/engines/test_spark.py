@@ -1,0 +1,230 @@
+"""A lake on a Spark cluster: the same answers, the same sentences, and an ingest that survives dead workers.
+
+One module, so that the cluster is started once: it takes 15 s on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepscope
+from stepscope import _core, library
+from stepscope.cli import main
+from stepscope.errors import LakeError, QueryError, UsageError
+from stepscope.lake import reader
+from stepscope.session import on_spark
+from stepscope.session.trace import Trace
+from tests import corpus
+from tests.engines import cluster as clusters
+from tests.engines.agreeing import differences
+from tests.lake.recordings import chrome
+
+pytest.importorskip("pyspark")
+pytestmark = [
+    pytest.mark.skipif(clusters.java() is None, reason="Spark needs Java, which this machine lacks"),
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Spark's client
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+SAMPLES = (
+    "run_metadata", "kineto", "profile", "profiler_hook", "graph", "chrome/horovod.json",
+    "chrome/kineto_cuda.json", "chrome/phases.json", "capture/python_loop", "xplane/tf2_trace_on.xplane.pb",
+)  # fmt: skip
+"""Small ones of every kind: a lake of 1,100 slices."""
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("a {lake}") / "lake"  # braces are patterns to Hadoop
+    stepscope.ingest([corpus.SAMPLES / name for name in SAMPLES], folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clusters.Cluster]:
+    with clusters.cluster(tmp_path_factory.mktemp("spark")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def spark(lake: Path, cluster: clusters.Cluster) -> Iterator[Trace]:
+    from stepscope.engines.spark import Spark
+
+    with stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote, wait_s=clusters.WAIT_S)) as trace:
+        yield trace
+
+
+def test_the_whole_library_gives_equal_rows(lake: Path, spark: Trace) -> None:
+    """Cell by cell, and in the same order."""
+    with stepscope.open(lake) as duckdb:
+        different, cells = differences(duckdb, spark, library.entries())
+    assert different == {}
+    assert cells > 20_000
+
+
+def test_the_sentences_are_the_same(
+    lake: Path, cluster: clusters.Cluster, spark: Trace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of summary and report, to the letter."""
+    told = {}
+    for name, more in (("duckdb", []), ("spark", ["--remote", cluster.remote])):
+        words = [str(lake), "--engine", name, *more]
+        assert main(["summary", *words, "--all"]) == 0
+        assert main(["report", *words, "-o", str(tmp_path / f"{name}.md")]) == 0
+        told[name] = capsys.readouterr().out, (tmp_path / f"{name}.md").read_text()
+    assert told["spark"] == told["duckdb"]
+    assert len(told["spark"][0].splitlines()) > 40
+
+
+def test_what_users_ask(
+    lake: Path, cluster: clusters.Cluster, spark: Trace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql = "SELECT s.name, COUNT(*) AS n FROM slice AS s GROUP BY s.name ORDER BY n DESC, s.name LIMIT 3"
+    words = ["query", str(lake), sql, "--format", "json"]
+    assert main(words) == 0
+    wanted = json.loads(capsys.readouterr().out)
+    assert main([*words, "--engine", "spark", "--remote", cluster.remote]) == 0
+    assert json.loads(capsys.readouterr().out) == wanted
+    rows = spark.query("SELECT COUNT(*) AS n FROM slice AS s WHERE s.dur_ps >= $1", [0]).rows()
+    with stepscope.open(lake) as duckdb:
+        assert rows == duckdb.query("SELECT COUNT(*) AS n FROM slice WHERE dur_ps >= 0").rows()
+    # Tables without a file are there, and empty.
+    assert spark.query("SELECT c.name FROM checkpoint_tensor AS c").rows() == []
+    for sql, seen in (
+        ("SELECT * FROM parquet.`/etc/passwd`", "refused"),
+        ("SELECT * FROM nowhere", "no table nowhere"),
+        ("SELECT reflect('java.lang.System', 'exit', 1) AS x FROM run", "runs code"),
+        ("SELECT round(2.5) AS x FROM run", "halves differ"),
+        ("SELECT nothing FROM slice", "nothing"),
+        ("DROP TABLE slice", "not one SELECT"),
+        ("SELECT (", "refused"),
+    ):
+        with pytest.raises(QueryError) as refused:
+            spark.query(sql).rows()
+        assert seen in str(refused.value), sql
+
+
+def _contents(lake: Path) -> dict[str, str]:
+    listed = [file for one in reader.open_lake(lake).manifests for file in one.files]
+    return {file.path: file.hash for file in listed}
+
+
+def test_an_ingest_survives_a_worker_that_dies(
+    cluster: clusters.Cluster, spark: Trace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is lost, nothing is there twice, and the bytes are those that one machine makes."""
+    number = 120
+    sources = tmp_path / "fleet"
+    for host in range(number):
+        chrome(sources / "run=a" / f"host=h{host:03d}" / "t.json", f"op{host}")
+    far, near = tmp_path / "far", tmp_path / "near"
+    done: list[int] = []
+    words = ["ingest", str(sources), "--lake", str(far), "--runner", "spark", "--remote", cluster.remote]
+    thread = threading.Thread(target=lambda: done.append(main(words)))
+    thread.start()
+    manifests = far / reader.MANIFESTS
+    until = time.monotonic() + 300
+    while len(list(manifests.glob("*.json"))) < 10 and thread.is_alive() and time.monotonic() < until:
+        time.sleep(0.02)
+    there = len(list(manifests.glob("*.json")))
+    cluster.kill(0)
+    thread.join()
+    assert done == [0], capsys.readouterr().err
+    assert there < number, "it was killed in the middle"
+    found = [one.source for one in reader.read_manifests(far)]
+    assert len({one.source_id for one in found}) == len({one.path for one in found}) == len(found) == number
+    assert not any(one.error for one in found)
+    # What the dead left behind is no part of the lake, and the next ingest sweeps it.
+    assert main(["ingest", str(sources), "--lake", str(far)]) == 0
+    stepscope.ingest([sources], near)
+    assert _contents(far) == _contents(near)
+    on_disk = {str(path.relative_to(far)) for path in far.rglob("*.parquet")}
+    assert on_disk == {str(path.relative_to(near)) for path in near.rglob("*.parquet")}
+
+
+def test_executors_that_lack_what_they_need() -> None:
+    said = "PythonException: Traceback\nimport pyarrow as pa\nModuleNotFoundError: No module named 'pyarrow'"
+    error = on_spark._failed(RuntimeError(said))
+    assert "no pyarrow" in error.happened
+    assert error.seen == "ModuleNotFoundError: No module named 'pyarrow'"
+    assert "disk" not in on_spark._failed(RuntimeError("Job aborted\nValueError: x")).happened
+
+
+def test_executors_that_write_another_lake(
+    cluster: clusters.Cluster, spark: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is not there where they are, as on machines that share no disk."""
+    place = chrome(tmp_path / "run=a" / "host=b" / "t.json", "a")
+    real = on_spark._work
+    monkeypatch.setattr(on_spark, "_work", lambda lake, name: real(f"{lake}-elsewhere", name))
+    with pytest.raises(LakeError, match="could not ingest") as refused:
+        stepscope.ingest([place], tmp_path / "lake", runner=on_spark.runner(cluster.remote))
+    assert "there is no lake" in refused.value.seen
+    assert reader.read_manifests(tmp_path / "lake") == ()
+
+
+def test_a_cluster_that_never_comes_up(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from stepscope.engines.spark import connect
+
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        with pytest.raises(QueryError, match="did not come up") as refused:
+            connect(f"sc://127.0.0.1:{closed.getsockname()[1]}", 1.0)
+    assert "127.0.0.1" in refused.value.seen
+    # Something listens, but says nothing of what Spark says.
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        begun = time.monotonic()
+        with pytest.raises(QueryError, match="did not come up"):
+            connect(f"sc://127.0.0.1:{deaf.getsockname()[1]}", 3.0)
+        assert time.monotonic() - begun < 30
+    for remote in ("spark://x:1", "sc://", "sc://x:port", "http://x"):
+        with pytest.raises(UsageError, match="does not make sense"):
+            connect(remote)
+
+
+def test_spark_is_asked_for_wrongly(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*words: str) -> str:
+        assert main(list(words)) == 2
+        return capsys.readouterr().err
+
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    assert "--remote" in told("summary", str(lake), "--engine", "spark")
+    assert "needs a lake" in told("summary", str(corpus.SAMPLES), "--engine", "spark")
+    assert "Only one engine" in told("summary", str(lake), "--remote", "sc://x")
+    assert "Only Spark" in told("ingest", str(corpus.SAMPLES), "--lake", str(tmp_path), "--remote", "sc://x")
+    newer = tmp_path / "newer"
+    shutil.copytree(lake, newer)
+    (newer / "stepscope-lake.json").write_text('{"schema_version": 9999}')
+    assert "newer stepscope" in told("summary", str(newer), "--engine", "spark", "--remote", "sc://x")
+
+    from stepscope.engines import portable
+
+    def lacking(name: str) -> Any:
+        raise ImportError(f"No module named {name!r}")
+
+    monkeypatch.setattr(portable.importlib, "import_module", lacking)
+    assert "stepscope[spark]" in told("summary", str(lake), "--engine", "spark", "--remote", "sc://x")
+
+
+def test_the_archive_is_whole(tmp_path: Path) -> None:
+    archive, name = on_spark.packed(tmp_path)
+    assert name.startswith("stepscope-")
+    shutil.unpack_archive(archive, tmp_path / "out", "gztar")
+    core = Path(_core.__file__)
+    assert (tmp_path / "out" / "stepscope" / core.name).read_bytes() == core.read_bytes()
+    assert on_spark.packed(tmp_path)[1] == name
