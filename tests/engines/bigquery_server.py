@@ -225,10 +225,10 @@ class Server:
             key: every[key] for key in every if re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", plain)
         }
         read = sum(8 * len(fields) * len(rows) for fields, rows in tables.values())
-        statistics["totalBytesProcessed"] = str(read)
+        statistics["totalBytesProcessed"] = statistics["query"]["totalBytesProcessed"] = str(read)
         most = bound.get("maximumBytesBilled")
         if most is not None and read > int(most) and not dry:
-            raise Answer(400, "bytesBilledLimitExceeded", f"Query exceeded limit for bytes billed: {most}.")
+            raise Answer(400, "bytesBilledLimitExceeded", f"Query exceeded limit for bytes billed: {most}")
         try:
             found = evaluate(plain, tables, values, only_analyze=dry)
         except Refused as error:

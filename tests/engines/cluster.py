@@ -6,6 +6,7 @@ They come from the package of PyPI, listen on loopback only, and are started and
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
@@ -22,6 +23,11 @@ WAIT_S = 240.0
 """How long the cluster may take to come up on a machine that is busy."""
 
 _SPARK_CLASS = Path(pyspark.__path__[0], "bin", "spark-class")
+
+
+def _die_with_parent() -> None:
+    """Has the kernel end a process along with the tests, however these end."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def java() -> str | None:
@@ -110,7 +116,7 @@ class Cluster:
             process = subprocess.Popen(
                 [str(_SPARK_CLASS), *words],
                 cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
+                start_new_session=True, preexec_fn=_die_with_parent,
             )  # fmt: skip
         self._processes.append(process)
         return process

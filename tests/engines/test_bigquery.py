@@ -1,7 +1,7 @@
 """A lake in BigQuery: Google's unmodified client against a server of its REST calls, and Google's own SQL.
 
-`STEPSCOPE_TEST_BIGQUERY=PROJECT.DATASET` asks the real one as well, with the credentials of the environment: that
-costs less than a cent.
+`STEPSCOPE_TEST_BIGQUERY=PROJECT.DATASET` asks the real one as well, with the credentials of the environment,
+for less than a cent.
 """
 
 from __future__ import annotations
@@ -131,10 +131,14 @@ def test_what_users_ask(
     with stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as trace:
         rows = trace.query("SELECT COUNT(*) AS n FROM slice AS s WHERE s.dur_ps >= $1", [0]).rows()
         assert rows[0][0] > 300
+        assert trace.query("WITH step AS (SELECT 1 AS a) SELECT s.a FROM step AS s").rows() == [(1,)]
         for refused, seen in (
             ("SELECT nothing FROM slice", "nothing"),
             ("SELECT * FROM `other.project.table`", "no table"),
-            ("WITH op_run AS (SELECT 1 AS a) SELECT * FROM op_run, step", "call it otherwise"),
+            (
+                "WITH work_slice AS (SELECT 1 AS a) SELECT w.a FROM work_slice AS w, device_gap",
+                "call it otherwise",
+            ),
         ):
             with pytest.raises(QueryError) as error:
                 trace.query(refused).rows()
@@ -285,7 +289,7 @@ def test_it_is_asked_for_wrongly(
     assert "--dataset" in told("summary", str(lake), "--engine", "bigquery")
     assert "does not make sense" in told("summary", str(lake), "--engine", "bigquery", "--dataset", "x")
     assert "lacks run" in told("summary", str(lake), "--engine", "bigquery", "--dataset", DATASET)
-    assert "no number of bytes" in told("query", str(lake), "SELECT 1 AS a", "--max-bytes", "many")
+    assert "not a number of bytes" in told("query", str(lake), "SELECT 1 AS a", "--max-bytes", "many")
     assert "needs a lake" in told("export", str(corpus.SAMPLES), "-o", f"bigquery://{DATASET}")
     assert "Cloud Storage" in told("export", str(lake), "-o", f"bigquery://{DATASET}", "--from", "s3://x")
     assert "Only an export" in told("export", str(lake), "-o", "x.json", "--from", "gs://x")

@@ -11,16 +11,18 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import stepscope
-from stepscope import _core, library
+from stepscope import _core, library, report
 from stepscope.cli import main
 from stepscope.errors import LakeError, QueryError, UsageError
 from stepscope.lake import reader
+from stepscope.presenters import markdown, terminal
 from stepscope.session import on_spark
 from stepscope.session.trace import Trace
 from tests import corpus
@@ -73,18 +75,16 @@ def test_the_whole_library_gives_equal_rows(lake: Path, spark: Trace) -> None:
     assert cells > 20_000
 
 
-def test_the_sentences_are_the_same(
-    lake: Path, cluster: clusters.Cluster, spark: Trace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Of summary and report, to the letter."""
-    told = {}
-    for name, more in (("duckdb", []), ("spark", ["--remote", cluster.remote])):
-        words = [str(lake), "--engine", name, *more]
-        assert main(["summary", *words, "--all"]) == 0
-        assert main(["report", *words, "-o", str(tmp_path / f"{name}.md")]) == 0
-        told[name] = capsys.readouterr().out, (tmp_path / f"{name}.md").read_text()
-    assert told["spark"] == told["duckdb"]
-    assert len(told["spark"][0].splitlines()) > 40
+def test_the_sentences_are_the_same(lake: Path, spark: Trace) -> None:
+    """Of the summary on a terminal and of the report as a file, to the letter."""
+    with stepscope.open(lake) as duckdb:
+        wanted, found = report.build(duckdb, all=True), report.build(spark, all=True)
+    for one in (
+        partial(terminal.render, width=100, height=40, color=False, everything=True),
+        markdown.render,
+    ):
+        assert one(found) == one(wanted)
+    assert len(markdown.render(wanted).splitlines()) > 40
 
 
 def test_what_users_ask(

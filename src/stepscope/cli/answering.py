@@ -46,13 +46,13 @@ def _bytes(text: str) -> int:
     digits = text.strip().lower().rstrip("bikmgt ")
     unit = text.strip().lower()[len(digits) :].strip()
     if not (digits.isascii() and digits.isdigit()) or unit not in units or int(digits) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes such as 500MB")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 500MB")
     return int(digits) * units[unit]
 
 
 def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Engine] | None:
     """Makes the engine that the options name; None for DuckDB. UsageError for options of another engine, for
-    paths that are no lake, and for an engine whose packages are missing."""
+    paths that are not a lake, and for an engine whose packages are missing."""
     name: str = getattr(options, "engine", ENGINES[0])
     for option, of in _OPTIONS.items():
         if name != of and getattr(options, option, None) is not None:

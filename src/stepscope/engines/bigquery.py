@@ -4,7 +4,7 @@ Views of the library go along with each statement, as common table expressions: 
 the dataset. Before a query runs, a dry run says how many bytes it reads, which is what it costs. Every
 request and every job has a time limit.
 
-What was exported is told by the table `stepscope_export`, see stepscope.exporters.bigquery. A dataset that
+The table `stepscope_export` says what was exported, see stepscope.exporters.bigquery. A dataset that
 lacks runs of the lake, or has them as they were before, is refused; runs of other lakes are left out.
 """
 
@@ -107,9 +107,9 @@ class BigQuery(Portable):
         tree = self.with_values(self.parsed(asked), params).copy()
         self.bring(named(tree))
         ordered: list[str] = []
-        self._reached(tree, ordered)
         exp: Any = importlib.import_module("sqlglot.expressions")
         own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+        self._reached(named(tree) - own, ordered)
         if clash := sorted(own & set(ordered)):
             raise QueryError(
                 "BigQuery refused the SQL.",
@@ -125,13 +125,12 @@ class BigQuery(Portable):
             _set_with(tree, exp.With(expressions=ctes, recursive=recursive))
         return self.worded(tree)
 
-    def _reached(self, tree: Any, ordered: list[str]) -> None:
-        """Names of the views that a statement reads, each after those that it builds on."""
-        for name in sorted(named(tree)):
+    def _reached(self, names: Collection[str], ordered: list[str]) -> None:
+        """Adds views of these names, each after those that it builds on."""
+        for name in sorted(names):
             if name in self._sql and name not in ordered:
-                inner = self._sql[name]
                 if name not in self.relations:
-                    self._reached(inner, ordered)
+                    self._reached(named(self._sql[name]), ordered)
                 ordered.append(name)
 
     def run(self, sql: str) -> Any:
@@ -287,6 +286,12 @@ def failed(error: Exception, dataset: str) -> StepscopeError:
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     seen = re.sub(r"^\d{3} (GET|POST|PUT|DELETE) \S+: ", "", text)[:400]
     kind = type(error).__name__
+    if "bytes billed" in seen:  # the job is charged for more than the dry run said
+        return LimitReached(
+            "The query reads more than it may.",
+            seen=seen,
+            todo="name fewer columns, or raise --max-bytes; nothing is charged",
+        )
     if type(error).__module__.startswith("google.auth"):
         return _no_credentials(error)
     if "Timeout" in kind or kind in ("RetryError", "ConnectionError", "ServiceUnavailable"):
