@@ -109,11 +109,11 @@ class BigQuery(Portable):
         ordered: list[str] = []
         exp: Any = importlib.import_module("sqlglot.expressions")
         own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
-        self._reached(named(tree) - own, ordered)
+        self._reached(named(tree), ordered)
         if clash := sorted(own & set(ordered)):
             raise QueryError(
                 "BigQuery refused the SQL.",
-                seen=f"{clash[0]} is a table, and a name of the statement's WITH",
+                seen=f"{clash[0]} is a view, and a name of the statement's WITH",
                 todo="call it otherwise",
             )
         parts = [_flat(name, self._sql[name].copy()) for name in ordered]
