@@ -104,7 +104,7 @@ $(BIN)/maturin: pyproject.toml | $(STAMPS)
 # What tests, linters and benchmarks need: the group "test", which pip reads from 25.1 on, and two parts of
 # Rust that a minimal toolchain lacks.
 $(STAMPS)/test: pyproject.toml $(STAMPS)/toolchain
-	@echo "make: installing what tests and linters need into $(VENV), TensorFlow and JAX among it: about 2.5 GB"
+	@echo "make: installing what tests and linters need into $(VENV), TensorFlow, JAX and Spark among it: about 3.2 GB"
 	@$(PIP) --upgrade 'pip>=25.1'
 	@$(PIP) --group test
 	@$(RUST) cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \

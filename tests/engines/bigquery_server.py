@@ -207,6 +207,8 @@ class Server:
         sql = bound["query"]
         default = bound.get("defaultDataset", {}).get("datasetId")
         plain = re.sub(r"`?p-roject`?\.`?(\w+)`?\.`?(\w+)`?", lambda m: f"`{m[1]}.{m[2]}`", sql)
+        for key in self.tables:
+            plain = re.sub(rf"(?<![`\w.]){re.escape(key)}(?![`\w])", f"`{key}`", plain)
         own = {
             key.split(".", 1)[1]: table for key, table in self.tables.items() if key.startswith(f"{default}.")
         }

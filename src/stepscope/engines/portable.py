@@ -38,6 +38,7 @@ def differs() -> Mapping[type, str]:
 
     return {
         exp.Unnest: "positions differ between engines",
+        exp.Explode: "positions differ between engines",
         exp.Greatest: "NULLs differ: use CASE",
         exp.Least: "NULLs differ: use CASE",
         exp.RegexpExtract: "no match differs",
@@ -291,7 +292,7 @@ class Portable(ABC):
                 )
         reasons = differs()
         for node in tree.walk():
-            if (reason := reasons.get(type(node))) is not None:
+            if (reason := reasons.get(type(node)) or _odd(node)) is not None:
                 raise self._refused(
                     f"{node.sql('duckdb')}: {reason}", "say it otherwise, or leave out --engine"
                 )
@@ -304,6 +305,21 @@ class Portable(ABC):
 
 _REACHES_OUT = frozenset({"reflect", "java_method", "try_reflect"})
 """Functions of Spark that run any method of any Java class."""
+
+
+def _odd(node: Any) -> str | None:
+    """Why what an expression says depends on the engine, for those where it depends on what is in them."""
+    exp = importlib.import_module("sqlglot.expressions")
+    if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.INTEGER_TYPES):
+        broken = node.this.find(exp.Div) or any(
+            not one.is_string and "." in one.this for one in node.this.find_all(exp.Literal)
+        )
+        if broken and not isinstance(node.this, (exp.Floor, exp.Ceil)):
+            return "rounding differs: FLOOR before the cast"
+    if isinstance(node, exp.Substring):
+        start = str(node.args.get("start") or "0")
+        return None if start.isdigit() and int(start) > 0 else "starts differ: give a number from 1 on"
+    return None
 
 
 def named(tree: Any) -> frozenset[str]:
@@ -323,7 +339,8 @@ def _filled(tree: Any, params: Params) -> Any:
     tree = tree.copy()
     places = [node for node in tree.walk(bfs=False) if isinstance(node, (exp.Parameter, exp.Placeholder))]
     for number, place in enumerate(places, 1):
-        name = place.name.lower() or str(number)
+        name = place.name.lower()
+        name = str(number) if name in ("", "?") else name
         if name not in values:
             raise QueryError("A parameter has no value.", seen=f"${name}", todo="give a value for each")
         place.replace(exp.convert(values[name]))
