@@ -311,6 +311,10 @@ def test_a_dataset_of_a_newer_stepscope(server: Server, tmp_path: Path) -> None:
         exporter.write(lake, DATASET)
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of Google's package, about itself
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_flow_of_the_article(server: Server, tmp_path: Path) -> None:
     """docs/how-to/ask-bigquery.md: NDJSON, autodetection, queries, a cell with a destination table."""
     from google.cloud import bigquery

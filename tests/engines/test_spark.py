@@ -56,7 +56,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clusters.Cluster]:
-    with clusters.cluster(tmp_path_factory.mktemp("spark")) as found:
+    with clusters.cluster(tmp_path_factory.mktemp("spark")) as found, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("STEPSCOPE_SPARK_WAIT_S", f"{clusters.WAIT_S:.0f}")
         yield found
 
 
@@ -64,7 +65,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clusters.Clust
 def spark(lake: Path, cluster: clusters.Cluster) -> Iterator[Trace]:
     from stepscope.engines.spark import Spark
 
-    with stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote, wait_s=clusters.WAIT_S)) as trace:
+    with stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote)) as trace:
         yield trace
 
 

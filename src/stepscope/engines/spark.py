@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from stepscope import config
 from stepscope.engines import Relation
 from stepscope.engines.portable import Portable, needed
 from stepscope.errors import QueryError, StepscopeError, UsageError
 
 T = TypeVar("T")
 
-WAIT_S = 60.0
-"""How long a cluster may take to answer, and to run its first task."""
 SMALL_BYTES = 256 << 20
 """Parquet of a lake up to which its tables and views are cached on the cluster."""
 
@@ -54,7 +53,7 @@ class Spark(Portable):
     NAME = "Spark"
     DIALECT = "spark"
 
-    def __init__(self, session: Any = None, remote: str | None = None, wait_s: float = WAIT_S) -> None:
+    def __init__(self, session: Any = None, remote: str | None = None, wait_s: float | None = None) -> None:
         """session: a SparkSession; its settings and views stay as they are. remote: a Connect server, or
         `local`; by default what SPARK_REMOTE says. wait_s: how long a cluster may take to come up.
 
@@ -192,10 +191,11 @@ def _apart(session: Any) -> Any:
         return session
 
 
-def connect(remote: str | None, wait_s: float = WAIT_S) -> Any:
+def connect(remote: str | None, wait_s: float | None = None) -> Any:
     """A new session of a Connect server or of Spark on this machine (`local`, `local[4]`); it has run a task.
 
-    UsageError when nothing says which; QueryError when the cluster does not come up in `wait_s` seconds.
+    UsageError when nothing says which; QueryError when the cluster does not come up in `wait_s`
+    seconds (STEPSCOPE_SPARK_WAIT_S, or a minute).
     """
     import os
 
@@ -207,7 +207,7 @@ def connect(remote: str | None, wait_s: float = WAIT_S) -> Any:
             todo="--remote sc://HOST:PORT for a Spark Connect server, --remote local for this machine",
         )
     needed("pyspark", "spark")
-    until = time.monotonic() + wait_s
+    until = time.monotonic() + (config.spark_wait_s() if wait_s is None else wait_s)
     if re.fullmatch(r"local(\[[0-9*]+\])?", remote):
         return _within(until, remote, lambda: _local(remote))
     parts = urlsplit(remote)
@@ -296,6 +296,7 @@ def _not_up(remote: str, seen: str) -> QueryError:
     return QueryError(
         "The Spark cluster did not come up.",
         seen=f"{remote}: {seen}",
-        todo="check the address, that the server runs, and that it has workers with a free core",
+        todo="check the address, that the server runs, and that it has workers with a free core; "
+        "STEPSCOPE_SPARK_WAIT_S=600 waits longer",
         slug="no-cluster",
     )
