@@ -1,15 +1,14 @@
-"""A lake on a Spark cluster: the same answers, the same sentences, and an ingest that survives dead workers.
+"""A lake on a Spark cluster: the same answers, the same sentences.
 
 One module, so that the cluster is started once: it takes 15 s on a quiet machine.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -21,15 +20,13 @@ import pytest
 import stepscope
 from stepscope import _core, library, report
 from stepscope.cli import main
-from stepscope.errors import LakeError, QueryError, UsageError
-from stepscope.lake import reader
+from stepscope.errors import QueryError, UsageError
 from stepscope.presenters import markdown, terminal
 from stepscope.session import on_spark
 from stepscope.session.trace import Trace
 from tests import corpus
 from tests.engines import cluster as clusters
 from tests.engines.agreeing import differences
-from tests.lake.recordings import chrome
 
 pytest.importorskip("pyspark")
 pytestmark = [
@@ -117,64 +114,12 @@ def test_what_users_ask(
         assert seen in str(refused.value), sql
 
 
-def _contents(lake: Path) -> dict[str, str]:
-    listed = [file for one in reader.open_lake(lake).manifests for file in one.files]
-    return {file.path: file.hash for file in listed}
-
-
-def test_an_ingest_survives_a_worker_that_dies(
-    cluster: clusters.Cluster, spark: Trace, tmp_path: Path
-) -> None:
-    """Nothing is lost, nothing is there twice, and the bytes are those that one machine makes."""
-    number = 48
-    sources = tmp_path / "fleet"
-    for host in range(number):
-        chrome(sources / f"run=r{host % 16}" / f"host=h{host:03d}" / "t.json", f"op{host}")
-    far, near = tmp_path / "far", tmp_path / "near"
-    words = ["ingest", str(sources), "--lake", str(far), "--runner", "spark", "--remote", cluster.remote]
-    process = subprocess.Popen(
-        [sys.executable, "-W", "ignore::FutureWarning", "-m", "stepscope", *words],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    manifests = far / reader.MANIFESTS
-    until = time.monotonic() + 300
-    while len(list(manifests.glob("*.json"))) < 6 and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    there = len(list(manifests.glob("*.json")))
-    cluster.kill(0)
-    _, said = process.communicate()
-    assert process.returncode == 0, said
-    assert there < number, "it was killed in the middle"
-    found = [one.source for one in reader.read_manifests(far)]
-    assert len({one.source_id for one in found}) == len({one.path for one in found}) == len(found) == number
-    assert not any(one.error for one in found)
-    # What the dead left behind is no part of the lake, and the next ingest sweeps it.
-    assert main(["ingest", str(sources), "--lake", str(far)]) == 0
-    stepscope.ingest([sources], near)
-    assert _contents(far) == _contents(near)
-    on_disk = {str(path.relative_to(far)) for path in far.rglob("*.parquet")}
-    assert on_disk == {str(path.relative_to(near)) for path in near.rglob("*.parquet")}
-
-
 def test_executors_that_lack_what_they_need() -> None:
     said = "PythonException: Traceback\nimport pyarrow as pa\nModuleNotFoundError: No module named 'pyarrow'"
     error = on_spark._failed(RuntimeError(said))
     assert "no pyarrow" in error.happened
     assert error.seen == "ModuleNotFoundError: No module named 'pyarrow'"
     assert "disk" not in on_spark._failed(RuntimeError("Job aborted\nValueError: x")).happened
-
-
-def test_executors_that_write_another_lake(
-    cluster: clusters.Cluster, spark: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The folder is not there where they are, as on machines that share no disk."""
-    place = chrome(tmp_path / "run=a" / "host=b" / "t.json", "a")
-    real = on_spark._work
-    monkeypatch.setattr(on_spark, "_work", lambda lake, name: real(f"{lake}-elsewhere", name))
-    with pytest.raises(LakeError, match="could not ingest") as refused:
-        stepscope.ingest([place], tmp_path / "lake", runner=on_spark.runner(cluster.remote))
-    assert "there is no lake" in refused.value.seen
-    assert reader.read_manifests(tmp_path / "lake") == ()
 
 
 def test_a_cluster_that_never_comes_up(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,12 +160,14 @@ def test_spark_is_asked_for_wrongly(
     (newer / "stepscope-lake.json").write_text('{"schema_version": 9999}')
     assert "newer stepscope" in told("summary", str(newer), "--engine", "spark", "--remote", "sc://x")
 
-    from stepscope.engines import portable
+    real = importlib.import_module
 
-    def lacking(name: str) -> Any:
-        raise ImportError(f"No module named {name!r}")
+    def lacking(name: str, *more: Any) -> Any:
+        if name == "pyspark":
+            raise ImportError("No module named 'pyspark'")
+        return real(name, *more)
 
-    monkeypatch.setattr(portable.importlib, "import_module", lacking)
+    monkeypatch.setattr(importlib, "import_module", lacking)
     assert "stepscope[spark]" in told("summary", str(lake), "--engine", "spark", "--remote", "sc://x")
 
 
