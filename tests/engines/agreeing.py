@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import os
 from collections.abc import Iterable
 from typing import Any
+
+import pytest
 
 from stepscope import library
 from stepscope.session.trace import Trace
 
+_PACKAGES = ("pyspark", "zetasql", "bigquery_magics")
+_LACKING = ", ".join(name for name in _PACKAGES if importlib.util.find_spec(name) is None)
+takes_minutes = pytest.mark.skipif(
+    "STEPSCOPE_TEST_ENGINES" not in os.environ or _LACKING != "",
+    reason="a Spark cluster and Google's evaluator take minutes: `make engines` asks them"
+    + (f" (not installed: {_LACKING})" if _LACKING else ""),
+)
+"""For tests that CI has no time for."""
 NEAR = 1e-12
 """How far apart doubles may be that were summed in another order, as a share."""
 

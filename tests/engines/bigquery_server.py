@@ -17,12 +17,16 @@ import urllib.parse
 from collections.abc import Iterator
 from email.parser import BytesParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from stepscope.lake import derived, reader
 from tests.engines.evaluator import Field, Refused, Rows, evaluate
+
+DATASET = "p-roject.profiles"
 
 _KINDS = {"INTEGER": "INT64", "FLOAT": "FLOAT64", "BOOLEAN": "BOOL", "STRUCT": "RECORD"}
 _OLD = {"INT64": "INTEGER", "FLOAT64": "FLOAT", "BOOL": "BOOLEAN"}
@@ -391,6 +395,12 @@ def serving() -> Iterator[tuple[Server, str]]:
         finally:
             http.shutdown()
             thread.join()
+
+
+def runs(lake: Path) -> dict[str, str]:
+    """The runs of a lake, as the engine is given them."""
+    manifests = reader.open_lake(lake).manifests
+    return {run: derived.digest(own) for run, own in derived.by_run(manifests).items()}
 
 
 def arrow(fields: list[Field], rows: Rows) -> pa.Table:

@@ -17,12 +17,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
-
 WAIT_S = 240.0
 """How long the cluster may take to come up on a machine that is busy."""
-
-_SPARK_CLASS = Path(pyspark.__path__[0], "bin", "spark-class")
 
 
 def _die_with_parent() -> None:
@@ -102,6 +98,8 @@ class Cluster:
             raise
 
     def _start(self, name: str, *words: str, memory: str = "256m") -> subprocess.Popen[bytes]:
+        import pyspark
+
         place = self.home / name
         place.mkdir(parents=True)
         environment = {
@@ -114,7 +112,7 @@ class Cluster:
         }
         with (place / "log").open("wb") as log:
             process = subprocess.Popen(
-                [str(_SPARK_CLASS), *words],
+                [str(Path(pyspark.__path__[0], "bin", "spark-class")), *words],
                 cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, preexec_fn=_die_with_parent,
             )  # fmt: skip

@@ -17,7 +17,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from stepscope.engines import Relation
+from stepscope.engines import Files, Relation
 from stepscope.engines.portable import Portable, arrow_schema
 
 
@@ -94,19 +94,24 @@ class DataFusion(Portable):
     def register_view(self, name: str, sql: str) -> None:
         self._context.sql(f"CREATE OR REPLACE VIEW {name} AS {sql}")
 
-    def register(self, relation: Relation, paths: Sequence[str], rows: pa.Table) -> None:
+    def register(self, relation: Relation, files: Sequence[Files], rows: pa.Table) -> None:
         assert not rows.num_rows, f"{relation.name} is not in the lake"
         schema = arrow_schema(relation)
-        for number, path in enumerate(paths):
-            assert Path(path).is_file()
-            self._context.register_parquet(f"{relation.name}__{number}", path, schema=schema)
-        if not paths:
+        where: list[str] = []
+        for part in files:
+            for path in part.paths:
+                assert Path(path).is_file()
+                self._context.register_parquet(f"{relation.name}__{len(where)}", path, schema=schema)
+                where.append(f" WHERE {self.fulfils(part.where)}" if part.where else "")
+        if not where:
             empty = pa.RecordBatch.from_pylist([], schema=schema)
             self._context.register_record_batches(f"{relation.name}__0", [[empty]])
+            where.append("")
         keys = {f'"{key}"' for key in relation.key}
         names = [f'"{name}"' for name, _ in relation.columns]
         parts = " UNION ALL ".join(
-            f"SELECT {', '.join(names)} FROM {relation.name}__{number}" for number in range(len(paths) or 1)
+            f"SELECT {', '.join(names)} FROM {relation.name}__{number}{only}"
+            for number, only in enumerate(where)
         )
         if keys:
             least = (name if name in keys else f"MIN({name}) AS {name}" for name in names)

@@ -17,7 +17,7 @@ COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"))
 class Held(DataFusion):
     """DataFusion with rows in memory."""
 
-    def register(self, relation: Relation, paths: object, rows: pa.Table) -> None:
+    def register(self, relation: Relation, files: object, rows: pa.Table) -> None:
         self._context.register_record_batches(relation.name, [rows.to_batches()])
 
 

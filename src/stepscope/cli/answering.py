@@ -78,17 +78,28 @@ def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Eng
     from stepscope.lake import derived, reader
 
     there = derived.by_run(reader.open_lake(lake).manifests)
-    runs = {run_id: derived.digest(manifests) for run_id, manifests in there.items()}
+    wanted = there.keys() if options.run is None else set(options.run)
+    runs = {run_id: derived.digest(own) for run_id, own in there.items() if run_id in wanted}
     return lambda: BigQuery(
         options.dataset, runs, max_bytes=options.max_bytes, cost=lambda read: _tell(read, console)
     )
 
 
 def the_lake(options: argparse.Namespace, who: str) -> Path:
-    """The folder of the lake that the options name. UsageError when they name anything else."""
+    """The folder of the lake that the options name. UsageError when they name anything else, or a lake in an
+    object store."""
     from stepscope.sources.given import is_lake, local_lake
+    from stepscope.sources.stores import is_store
 
     given = [options.lake] if options.lake is not None else options.paths
+    for one in given:
+        if is_store(one):
+            raise UsageError(
+                f"{who} needs a lake in a folder.",
+                seen=f"{one} is in an object store",
+                todo="copy the lake, with the store's own tool, to a folder (for Spark, on a shared disk)",
+                slug="engine-needs-a-lake",
+            )
     if options.lake is None and not (len(given) == 1 and is_lake(Path(given[0]))):
         raise UsageError(
             f"{who} needs a lake",

@@ -137,10 +137,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _to_bigquery(options: argparse.Namespace, console: Console) -> int:
     """Exports a lake to a dataset."""
-    if options.table or options.to or options.spreadsheet or options.style != STYLES[0] or options.force:
+    parts = options.table or options.run or options.host
+    if parts or options.to or options.spreadsheet or options.style != STYLES[0] or options.force:
         raise UsageError(
             "A dataset takes the whole lake",
-            seen=f"{options.output} with --table, --to, --style, --spreadsheet or --force",
+            seen=f"{options.output} with --table, --run, --host, --to, --style, --spreadsheet or --force",
             todo="leave these out",
         )
     if options.files_at is not None and not options.files_at.startswith("gs://"):

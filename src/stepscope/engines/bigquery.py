@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from stepscope.engines import Params, Relation, Statement
+from stepscope.engines import Files, Params, Relation, Statement
 from stepscope.engines.portable import Portable, named, needed
 from stepscope.errors import LakeError, LimitReached, QueryError, StepscopeError, UsageError
 
@@ -49,12 +49,13 @@ class BigQuery(Portable):
         cost: Callable[[int], None] | None = None,
         job_s: float = JOB_S,
     ) -> None:
-        """dataset: PROJECT.DATASET. runs: digests of the sources of each run of the lake, see
+        """dataset: PROJECT.DATASET. runs: digests of the sources of each run to read, see
         stepscope.lake.derived. max_bytes: LimitReached for a query that reads more. cost: called before each
         query with the bytes that it reads. client: a google.cloud.bigquery.Client.
 
         UsageError when the package or credentials are missing."""
         super().__init__()
+        self.whole_runs = True
         needed("pyarrow", "bigquery")
         needed("sqlglot", "bigquery")
         self.project, self.name = split(dataset)
@@ -82,7 +83,7 @@ class BigQuery(Portable):
         wanted = [exp.Literal.string(run_id) for run_id in sorted(self._runs)] or [exp.Literal.string("")]
         self._sql[relation.name] = rows.where(exp.column("run_id", table="every").isin(*wanted))
 
-    def register(self, relation: Relation, paths: Sequence[str], rows: Any) -> None:
+    def register(self, relation: Relation, files: Sequence[Files], rows: Any) -> None:
         """The rows are in the dataset already."""
 
     def register_view(self, name: str, sql: str) -> None:

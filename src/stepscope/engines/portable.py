@@ -15,7 +15,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from stepscope.engines import Arrow, Files, Form, Params, Part, Reads, Relation, Rows, Statement, statement
+from stepscope.engines import (
+    Arrow,
+    Condition,
+    Files,
+    Form,
+    Params,
+    Part,
+    Reads,
+    Relation,
+    Rows,
+    Statement,
+    statement,
+)
 from stepscope.errors import QueryError, StepscopeError, UsageError
 
 
@@ -117,6 +129,7 @@ class Portable(ABC):
 
     def __init__(self) -> None:
         self.writes = False
+        self.whole_runs = False
         self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
         self.relations: dict[str, Relation] = {}
         self.views: dict[str, Statement] = {}
@@ -126,8 +139,9 @@ class Portable(ABC):
     # --- what a subclass does ---
 
     @abstractmethod
-    def register(self, relation: Relation, paths: Sequence[str], rows: Any) -> None:
-        """Makes a table of Parquet files and of a pyarrow.Table of more rows, which may both be empty."""
+    def register(self, relation: Relation, files: Sequence[Files], rows: Any) -> None:
+        """Makes a table of Parquet files, of which only rows that fulfil their conditions count (see
+        `fulfils`), and of a pyarrow.Table of more rows. Both may be empty."""
 
     @abstractmethod
     def register_view(self, name: str, sql: str) -> None:
@@ -251,8 +265,8 @@ class Portable(ABC):
     def make(self, relation: Relation) -> None:
         """Makes a table of the files of the lake."""
         parts = relation.parts()
-        paths = [path for part in parts if isinstance(part, Files) for path in part.paths]
-        if self._sealed is not None and not set(paths) <= self._sealed:
+        files = [part for part in parts if isinstance(part, Files)]
+        if self._sealed is not None and not {path for part in files for path in part.paths} <= self._sealed:
             raise ValueError(f"{relation.name} has files that were not there when the lake was opened")
         if any(not isinstance(part, (Files, Rows)) for part in parts):
             raise UsageError(
@@ -261,7 +275,16 @@ class Portable(ABC):
                 todo="ingest them first: stepscope ingest PATH --lake DIR",
                 slug="engine-needs-a-lake",
             )
-        self.register(relation, paths, arrow_rows(relation, parts))
+        self.register(relation, files, arrow_rows(relation, parts))
+
+    def fulfils(self, where: Sequence[Condition]) -> str:
+        """The conditions that rows of a file must fulfil, in the words of the engine; empty for none."""
+        exp: Any = importlib.import_module("sqlglot.expressions")
+        found = []
+        for one in where:
+            listed = exp.column(one.column, quoted=True).isin(*map(exp.convert, one.values))
+            found.append(exp.not_(listed) if one.negated else listed)
+        return exp.and_(*found).sql(self.DIALECT) if found else ""
 
     def parsed(self, asked: Statement) -> Any:
         """The statement, parsed and, where a user wrote it, checked."""

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from stepscope import config
-from stepscope.engines import Relation
+from stepscope.engines import Files, Relation
 from stepscope.engines.portable import Portable, needed
 from stepscope.errors import QueryError, StepscopeError, UsageError
 
@@ -71,17 +71,18 @@ class Spark(Portable):
         self._tuned = False
         self._cached: list[str] = []
 
-    def register(self, relation: Relation, paths: Sequence[str], rows: Any) -> None:
+    def register(self, relation: Relation, files: Sequence[Files], rows: Any) -> None:
         """Makes a temporary view of files, with the types of schema.sql, and of more rows."""
         self._tune()
         schema = ", ".join(f"`{name}` {_TYPES[kind]}" for name, kind in relation.columns)
         names = [name for name, _ in relation.columns]
         frames = []
-        if paths:
+        for part in files:
             # The folders are called run=… and host=…, which would become columns.
             reader = self.session.read.schema(schema).option("recursiveFileLookup", "true")
-            frames.append(reader.parquet(*map(_uri, paths)))
-        if rows.num_rows or not paths:
+            frame = reader.parquet(*map(_uri, part.paths))
+            frames.append(frame.where(self.fulfils(part.where)) if part.where else frame)
+        if rows.num_rows or not files:
             make = self.session.createDataFrame
             frames.append(make(rows) if rows.num_rows else make([], schema))
         frame = frames[0]

@@ -25,7 +25,7 @@ from stepscope.engines.portable import needed
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.exporters import Written
 from stepscope.lake import derived, reader
-from stepscope.lake.reader import Lake
+from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.schema import schema
 from stepscope.session import deriving
 from stepscope.session.derived import VERSIONS
@@ -94,7 +94,7 @@ def write(
                         for table in schema().names
                     ],
                 )
-            only = Lake(found.folder, tuple(manifests))
+            only = found.of_runs([run_id])
             for table, count in _load(place, only, f"{number}-{digest}", files_at):
                 rows[table] = rows.get(table, 0) + count
             told.append(_tell(place, number, run_id, digest, whole=True))
@@ -172,17 +172,22 @@ def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-bigquery-")))
         tables = LakeTables(lake, config.cache_dir(), deriving.rows)
         trace = stack.enter_context(OpenTrace(tables))
-        given = {file.table for one in lake.manifests for file in one.files}
+        files: dict[str, list[TableFile]] = {}
+        for file in lake.files_of():
+            files.setdefault(file.table, []).append(file)
         for table in schema().tables:
-            if table.name not in given and table.name not in VERSIONS:
+            own = files.get(table.name, [])
+            if not own and table.name not in VERSIONS:
                 continue
             columns = [(c.name, c.type, c.about) for c in table.columns]
             bound = google.LoadJobConfig(
                 source_format="PARQUET", schema=bigquery.fields(columns), write_disposition="WRITE_APPEND"
             )
-            # Every source brings the row of its run and of its host: those are merged here.
-            if files_at is not None and table.name not in VERSIONS and table.name not in ("run", "host"):
-                yield table.name, _from_storage(place, lake, table.name, of, files_at, bound)
+            # Every source brings the row of its run and of its host: those are merged here. Files of which
+            # only some rows count are merged here, too.
+            as_it_is = table.name not in (*VERSIONS, "run", "host") and not any(file.where for file in own)
+            if files_at is not None and as_it_is:
+                yield table.name, _from_storage(place, own, table.name, of, files_at, bound)
                 continue
             path = folder / f"{table.name}.parquet"
             count = trace.copy(rows_of(table.name, table.names), str(path), "parquet")
@@ -203,10 +208,11 @@ def _uploading(place: _Place, table: str, path: Path, bound: Any) -> Callable[[s
     return begin
 
 
-def _from_storage(place: _Place, lake: Lake, table: str, of: str, files_at: str, bound: Any) -> int:
+def _from_storage(
+    place: _Place, files: Sequence[TableFile], table: str, of: str, files_at: str, bound: Any
+) -> int:
     """Loads the files of a table from Cloud Storage, where a copy of the lake is; the rows that they have."""
     google = needed("google.cloud.bigquery", "bigquery")
-    files = [file for one in lake.manifests for file in one.files if file.table == table]
     hive = google.HivePartitioningOptions()
     hive.mode = "STRINGS"
     hive.source_uri_prefix = f"{files_at.rstrip('/')}/{table}"

@@ -147,7 +147,7 @@ def ingest_all(
         sources = [item.source for item in todo.items]
         deriving = Background("stepscope-deriving", _bring_deriving) if sources else None
         try:
-            done = runner(todo, lake) if runner else schedule.decode_all(sources, one, meter)
+            done = runner(todo, Path(lake)) if runner else schedule.decode_all(sources, one, meter)
             rows = {**todo.known, **dict(zip(sources, done, strict=True))}
         finally:
             if deriving is not None:

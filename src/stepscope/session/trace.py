@@ -228,7 +228,15 @@ def ingest(
     see stepscope.session.ingest.
     """
     from stepscope.session.ingest import ingest_all
+    from stepscope.sources.stores import is_store
 
+    if runner is not None and is_store(fspath(lake)):
+        raise UsageError(
+            "A cluster writes lakes in folders only.",
+            seen=f"{fspath(lake)} is in an object store",
+            todo="give a folder on a disk that the executors share, or ingest without a runner",
+            slug="engine-needs-a-lake",
+        )
     return ingest_all([fspath(path) for path in paths], fspath(lake), run, host, progress, looked, runner)
 
 
