@@ -95,7 +95,6 @@ class DataFusion(Portable):
         self._context.sql(f"CREATE OR REPLACE VIEW {name} AS {sql}")
 
     def register(self, relation: Relation, files: Sequence[Files], rows: pa.Table) -> None:
-        assert not rows.num_rows, f"{relation.name} is not in the lake"
         schema = arrow_schema(relation)
         where: list[str] = []
         for part in files:
@@ -103,9 +102,9 @@ class DataFusion(Portable):
                 assert Path(path).is_file()
                 self._context.register_parquet(f"{relation.name}__{len(where)}", path, schema=schema)
                 where.append(f" WHERE {self.fulfils(part.where)}" if part.where else "")
-        if not where:
-            empty = pa.RecordBatch.from_pylist([], schema=schema)
-            self._context.register_record_batches(f"{relation.name}__0", [[empty]])
+        if rows.num_rows or not where:
+            batches = rows.to_batches() or [pa.RecordBatch.from_pylist([], schema=schema)]
+            self._context.register_record_batches(f"{relation.name}__{len(where)}", [batches])
             where.append("")
         keys = {f'"{key}"' for key in relation.key}
         names = [f'"{name}"' for name, _ in relation.columns]

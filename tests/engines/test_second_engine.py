@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import stepscope
 from stepscope import library, report
-from stepscope.engines import Condition
+from stepscope.engines import Condition, Files, Relation
 from stepscope.errors import QueryError, UsageError
 from stepscope.library import statements
 from stepscope.session.trace import Trace
@@ -32,9 +33,17 @@ def duckdb(lake: Path) -> Iterator[Trace]:
         yield trace
 
 
+class OnlyFiles(DataFusion):
+    """Nothing that the lake lacks is made while it is read."""
+
+    def register(self, relation: Relation, files: Sequence[Files], rows: pa.Table) -> None:
+        assert not rows.num_rows, f"{relation.name} is not in the lake"
+        super().register(relation, files, rows)
+
+
 @pytest.fixture(scope="module")
 def second(lake: Path) -> Iterator[Trace]:
-    with stepscope.open(lake, engine=DataFusion) as trace:
+    with stepscope.open(lake, engine=OnlyFiles) as trace:
         yield trace
 
 
