@@ -21,8 +21,8 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python contradictions bench gate fuzz versions web docs clean
-.PHONY: help setup demo test lint test-rust test-python contradictions bench fuzz versions web docs site wheel bill clean
+.PHONY: help setup demo test lint test-rust test-python contradictions engines bench gate fuzz versions web docs clean
+.PHONY: help setup demo test lint test-rust test-python contradictions engines bench fuzz versions web docs site wheel bill clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -51,6 +51,9 @@ test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
 
 contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another, on every recording of the corpus
 	STEPSCOPE_WHOLE_CORPUS=1 $(BIN)/pytest --numprocesses=auto tests/test_contradictions.py
+
+engines: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/engines ## the library on a Spark cluster and on BigQuery's SQL (needs Java; a quarter of an hour)
+	STEPSCOPE_TEST_ENGINES=1 $(BIN)/pytest tests/engines
 
 bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
 	$(BIN)/python benchmarks/run.py $(BENCH)
@@ -109,6 +112,11 @@ $(STAMPS)/test: pyproject.toml $(STAMPS)/toolchain
 	@$(PIP) --group test
 	@$(RUST) cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \
 		|| rustup component add rustfmt clippy
+	@touch $@
+
+$(STAMPS)/engines: pyproject.toml $(STAMPS)/test
+	@echo "make: installing Spark and Google's evaluator of SQL into $(VENV): about 550 MB"
+	@$(PIP) --group engines
 	@touch $@
 
 $(STAMPS)/fuzz: pyproject.toml $(STAMPS)/toolchain $(STAMPS)/test

@@ -1,4 +1,4 @@
-"""What the environment sets: the cache's place and size limit, memory and threads."""
+"""What the environment sets: the cache's place and size limit, memory, threads and patience."""
 
 from __future__ import annotations
 
@@ -54,6 +54,16 @@ def threads() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # only Linux says which processors a process may use
         return os.cpu_count() or 1
+
+
+def spark_wait_s() -> int:
+    """How long a Spark cluster may take to come up: STEPSCOPE_SPARK_WAIT_S, or a minute."""
+    given = os.environ.get("STEPSCOPE_SPARK_WAIT_S")
+    if not given:
+        return 60
+    if not (given.isascii() and given.isdigit()) or not 0 < int(given) <= 86_400:
+        raise _wrong("STEPSCOPE_SPARK_WAIT_S", given, "a number of seconds from 1 to 86400")
+    return int(given)
 
 
 def _size(name: str, default: int) -> int:

@@ -57,6 +57,12 @@ ERRORS: dict[str, Message] = {
         "Nothing was cut.",
         "Ask for fewer rows, or write the file with `stepscope query` or `stepscope export`.",
     ),
+    "engine-needs-a-lake": Message(
+        "Only a lake can be read by another engine",
+        "Spark and BigQuery read committed tables. Recordings have to be decoded first, which stepscope does "
+        "on this machine, or with `--runner spark` on a cluster.",
+        "Run `stepscope ingest PATH --lake DIR`, then give DIR instead of the recordings.",
+    ),
     "error": Message(
         "Something could not be done",
         "The message says what. Nothing was written.",
@@ -88,10 +94,28 @@ ERRORS: dict[str, Message] = {
         "machine down.",
         "If you trust the file, unpack it yourself and pass the unpacked file to stepscope.",
     ),
+    "missing-extra": Message(
+        "An engine needs packages that are not installed",
+        "Spark and BigQuery answer through packages of their own, which a plain installation leaves out.",
+        "Run the command that the error names, such as `pip install 'stepscope[spark]'`.",
+    ),
     "no-answer": Message(
         "A library did not answer",
         "Some verbs ask jaxlib or TensorFlow in a child process, which did not end in time.",
         "Try again when the machine is less busy. `--catalogue` asks no library.",
+    ),
+    "no-bigquery": Message(
+        "BigQuery could not be asked",
+        "The project refused access, credentials are missing, or there was no answer within the time limits. "
+        "Every request has one, so nothing hangs; a job that was begun may still run.",
+        "Run `gcloud auth application-default login`, check the name of the dataset, then try again.",
+    ),
+    "no-cluster": Message(
+        "Spark could not do the work",
+        "The cluster did not come up in time, its executors lack something, or a job failed. Sources that "
+        "were ingested before stay in the lake.",
+        "Check the address, that the server runs and has workers with a free core, and that they have "
+        "pyarrow and see the lake's disk. Then run the same command again.",
     ),
     "no-clusters": Message(
         "Nothing tells of clusters",
@@ -147,6 +171,12 @@ ERRORS: dict[str, Message] = {
         "The format cannot hold a single table",
         "A Chrome trace holds events on a timeline; a table of steps or ops has no place in it.",
         "Omit --table, or write .csv, .ndjson or .parquet.",
+    ),
+    "not-exported": Message(
+        "A dataset does not have what the lake has",
+        "BigQuery answers from a dataset that the lake was exported to. Runs that were ingested or changed "
+        "since then are not in it, so the answers would be those of another lake.",
+        "Run `stepscope export LAKE -o bigquery://PROJECT.DATASET`: it exports only what is missing.",
     ),
     "not-installed": Message(
         "A package is not installed",

@@ -8,7 +8,7 @@ sqlglot wrote for it, with the adaptations in `adapted()`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,32 +17,25 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from stepscope.engines import Arrow, Files, Form, Params, Reads, Relation, Statement, statement
-from stepscope.errors import QueryError, StepscopeError, UsageError
-
-DIALECT = "postgres"
-"""Of those that sqlglot writes, the one that DataFusion's parser is nearest to."""
-
-TYPES = {
-    "BIGINT": pa.int64(),
-    "INTEGER": pa.int32(),
-    "DOUBLE": pa.float64(),
-    "VARCHAR": pa.string(),
-    "BOOLEAN": pa.bool_(),
-}
-_NAMES = {arrow: name for name, arrow in TYPES.items()} | {pa.string_view(): "VARCHAR"}
+from stepscope.engines import Files, Relation
+from stepscope.engines.portable import Portable, arrow_schema
 
 
-def adapted(sql: str) -> str:
+def _json(tree: Any) -> Any:
     """A SELECT of the library in the words of DataFusion.
 
     One adaptation: DataFusion has no functions for JSON, so that JSON_EXTRACT_STRING calls `json_text` below.
     """
-    tree = sqlglot.parse_one(sql, read="duckdb")
+    tree = tree.copy()
     for found in list(tree.find_all(exp.JSONExtractScalar)):
         path = exp.Literal.string(found.expression.sql("duckdb").strip("'"))
         found.replace(exp.Anonymous(this="json_text", expressions=[found.this, path]))
-    return tree.sql(DIALECT, unsupported_level=sqlglot.ErrorLevel.RAISE)
+    return tree
+
+
+def adapted(sql: str) -> str:
+    """A SELECT of the library, as DataFusion gets it."""
+    return DataFusion().worded(sqlglot.parse_one(sql, read="duckdb"))
 
 
 def _json_text(texts: pa.Array, paths: pa.Array) -> pa.Array:
@@ -56,30 +49,14 @@ def _json_text(texts: pa.Array, paths: pa.Array) -> pa.Array:
     return pa.array(found, pa.string())
 
 
-class Answer:
-    """The rows of a query, which are all there."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self.columns = tuple(table.schema.names)
-        self.types = tuple(_NAMES.get(kind, str(kind)) for kind in table.schema.types)
-        self._left = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-    def rows(self) -> list[tuple[Any, ...]]:
-        left, self._left = self._left, []
-        return left
-
-    def batches(self, size: int = 10_000) -> Iterator[list[tuple[Any, ...]]]:
-        while self._left:
-            batch, self._left = self._left[:size], self._left[size:]
-            yield batch
-
-
-class DataFusion:
+class DataFusion(Portable):
     """stepscope.engines.Engine on DataFusion. Only for lakes."""
 
+    NAME = "DataFusion"
+    DIALECT = "postgres"  # of those that sqlglot writes, the one that DataFusion's parser is nearest to
+
     def __init__(self) -> None:
-        self.writes = False
-        self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
+        super().__init__()
         # Filters made while a least or greatest value is computed lost rows of views over many files. With
         # DataFusion 55.0.0 every view, analysis and finding gives equal rows on the samples without this as
         # well; it stays until that is shown for the statements in reads, too.
@@ -88,60 +65,25 @@ class DataFusion:
         self._context.register_udf(
             datafusion.udf(_json_text, [pa.string(), pa.string()], pa.string(), "immutable", "json_text")
         )
-        self.relations: dict[str, Relation] = {}
-        self._views: dict[str, Statement] = {}
-        self._made: set[str] = set()
-        self._sealed: frozenset[str] | None = None
 
-    def attach(self, relation: Relation) -> None:
-        self.relations[relation.name] = relation
+    def adapted(self, tree: Any) -> Any:
+        return _json(tree)
 
-    def define(self, views: Mapping[str, Statement | str]) -> None:
-        self._views |= {name: statement(view) for name, view in views.items()}
-        self._made -= views.keys()
-
-    def seal(self, paths: Sequence[str] = ()) -> None:
-        self._sealed = frozenset(paths)
-
-    def reads(self, *statements: Statement) -> Reads | None:
-        """Not told: a lake need not know."""
-        return None
-
-    def query(self, asked: Statement | str, params: Params = ()) -> Answer:
-        if params:
-            raise UsageError("No parameters.", seen=f"{len(params)}", todo="write the values into the SQL")
-        sql = statement(asked).sql
-        self._bring(sql)
+    def run(self, sql: str) -> pa.Table:
         try:
-            frame = self._context.sql(adapted(sql))
+            frame = self._context.sql(sql)
             batches = frame.collect()
-            # Batches know better than the frame which columns may be NULL.
-            schema = batches[0].schema if batches else frame.schema()
-            return Answer(pa.Table.from_batches(batches, schema=schema))
         except Exception as error:
-            refused = QueryError("DataFusion refused the SQL.", seen=str(error), todo="look at the SQL")
-            raise self.doubt(refused) from error
-
-    def stream(self, asked: Statement | str) -> Arrow:
-        sql = statement(asked).sql
-        self._bring(sql)
-        return pa.Table.from_batches(self._context.sql(adapted(sql)).collect())
-
-    def answers(
-        self, asked: Sequence[Statement | str], keep: Sequence[str] = ()
-    ) -> list[list[tuple[Any, ...]]]:
-        self.keep(keep)
-        return [self.query(one).rows() for one in asked]
+            raise self.refused(str(error), sql) from error
+        # Batches know better than the frame which columns may be NULL.
+        return pa.Table.from_batches(batches, schema=batches[0].schema if batches else frame.schema())
 
     def keep(self, views: Sequence[str]) -> None:
+        super().keep(views)
         for name in views:
-            self._bring(f"SELECT * FROM {name}")
             rows = self._context.table(name).cache()
             self._context.deregister_table(name)
             self._context.register_view(name, rows)
-
-    def copy(self, asked: Statement | str, path: str, form: Form) -> int:
-        raise UsageError("This engine only reads.", seen=path, todo="open the lake without engine=")
 
     def interrupt(self) -> None:
         """DataFusion's own threads stop at Ctrl-C; nothing stops them from another thread."""
@@ -149,42 +91,28 @@ class DataFusion:
     def close(self) -> None:
         self._context = datafusion.SessionContext()
 
-    def leave(self) -> None:
-        self.close()
+    def register_view(self, name: str, sql: str) -> None:
+        self._context.sql(f"CREATE OR REPLACE VIEW {name} AS {sql}")
 
-    def _bring(self, sql: str) -> None:
-        """Makes the tables and views that a statement names."""
-        tree = sqlglot.parse_one(sql, read="duckdb")
-        for name in sorted({table.name.lower() for table in tree.find_all(exp.Table)}):
-            if name in self._made or name not in self._views.keys() | self.relations.keys():
-                continue
-            self._made.add(name)
-            if (view := self._views.get(name)) is not None:
-                self._bring(view.sql)
-                self._context.sql(f"CREATE OR REPLACE VIEW {name} AS {adapted(view.sql)}")
-            else:
-                self._register(self.relations[name])
-
-    def _register(self, relation: Relation) -> None:
-        schema = pa.schema([pa.field(name, TYPES[kind]) for name, kind in relation.columns])
-        paths: list[str] = []
-        for part in relation.parts():
-            assert isinstance(part, Files), f"{relation.name} is not in the lake"
-            paths += part.paths
-        assert self._sealed is not None
-        assert set(paths) <= self._sealed
-        for number, path in enumerate(paths):
-            assert Path(path).is_file()
-            self._context.register_parquet(f"{relation.name}__{number}", path, schema=schema)
-        if not paths:
-            empty = pa.RecordBatch.from_pylist([], schema=schema)
-            self._context.register_record_batches(f"{relation.name}__0", [[empty]])
+    def register(self, relation: Relation, files: Sequence[Files], rows: pa.Table) -> None:
+        schema = arrow_schema(relation)
+        where: list[str] = []
+        for part in files:
+            for path in part.paths:
+                assert Path(path).is_file()
+                self._context.register_parquet(f"{relation.name}__{len(where)}", path, schema=schema)
+                where.append(f" WHERE {self.fulfils(part.where)}" if part.where else "")
+        if rows.num_rows or not where:
+            batches = rows.to_batches() or [pa.RecordBatch.from_pylist([], schema=schema)]
+            self._context.register_record_batches(f"{relation.name}__{len(where)}", [batches])
+            where.append("")
         keys = {f'"{key}"' for key in relation.key}
         names = [f'"{name}"' for name, _ in relation.columns]
-        rows = " UNION ALL ".join(
-            f"SELECT {', '.join(names)} FROM {relation.name}__{number}" for number in range(len(paths) or 1)
+        parts = " UNION ALL ".join(
+            f"SELECT {', '.join(names)} FROM {relation.name}__{number}{only}"
+            for number, only in enumerate(where)
         )
         if keys:
             least = (name if name in keys else f"MIN({name}) AS {name}" for name in names)
-            rows = f"SELECT {', '.join(least)} FROM ({rows}) AS parts GROUP BY {', '.join(sorted(keys))}"
-        self._context.sql(f"CREATE OR REPLACE VIEW {relation.name} AS {rows}")
+            parts = f"SELECT {', '.join(least)} FROM ({parts}) AS parts GROUP BY {', '.join(sorted(keys))}"
+        self._context.sql(f"CREATE OR REPLACE VIEW {relation.name} AS {parts}")

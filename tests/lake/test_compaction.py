@@ -18,20 +18,15 @@ from stepscope.errors import LakeError, UsageError
 from stepscope.lake import disk, leftovers, reader, snapshot, snapshot_writer, writer
 from stepscope.session import compacting
 from stepscope.session.trace import Only, compact, verify
+from tests.lake.compacted import HOSTS, decode_anew, fleet
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
-
-HOSTS = 4
 
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
     """A lake of a run of four hosts, and one of a single host."""
-    for host in range(HOSTS):
-        chrome(tmp_path / "logs" / "run=fleet" / f"host=h{host}" / "t.json", f"h{host}_", count=10 + host)
-    chrome(tmp_path / "logs" / "run=alone" / "host=h0" / "t.json", "alone")
-    stepscope.ingest([tmp_path / "logs"], tmp_path / "lake")
-    return tmp_path / "lake"
+    return fleet(tmp_path)
 
 
 def test_the_rows_are_the_same_in_one_sorted_file_a_table(lake: Path) -> None:
@@ -73,33 +68,12 @@ def test_what_is_known_is_not_read_again_and_what_is_new_is_added(lake: Path, tm
 def test_a_source_decoded_anew_takes_the_place_of_its_rows(lake: Path, tmp_path: Path) -> None:
     compact(lake)
     before = everything(lake)
-    # As if an older decoder had written the snapshot: the next ingest reads everything again.
-    current = snapshot.current(lake)
-    assert current is not None
-    source = current.manifests[0].source
-    with writer.staged(lake) as stage:
-        old = [
-            one._replace(source=one.source._replace(decoder_version=one.source.decoder_version - 1))
-            for one in current.manifests
-            if one.source.source_id == source.source_id
-        ]
-        parts = [one for one in current.manifests if one.source.source_id != source.source_id]
-        next_one = snapshot_writer.next_of(current, "fleet", [*old, *parts], current.files)
-        sources, files = (
-            snapshot_writer.store_part(lake, stage, kind, *rows)
-            for kind, rows in (
-                ("sources", snapshot_writer.source_rows(next_one)),
-                ("files", snapshot_writer.file_rows(next_one)),
-            )
-        )
-        commit = snapshot.Commit(current.commit.schema_version, sources, files)
-        (lake / snapshot.FOLDER / snapshot.name_of(next_one.number)).write_bytes(commit.to_json())
-    stepscope.ingest([tmp_path / "logs"], lake)
+    source_id = decode_anew(lake, tmp_path / "logs")
     there = reader.contents(lake)
-    assert there.own >= {source.source_id}
+    assert there.own >= {source_id}
     (packed,) = [file for file in there.files_of("slice", runs=["fleet"]) if "host=all" in file.path]
     assert [(one.column, one.values, one.negated) for one in packed.where] == [
-        ("source_id", (source.source_id,), True)
+        ("source_id", (source_id,), True)
     ]
     assert everything(lake) == before
     compact(lake)

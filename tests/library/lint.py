@@ -12,23 +12,15 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
+from stepscope.engines.portable import differs
+
 REFUSED: Mapping[type[exp.Expression], str] = {
+    **differs(),  # what users may not write for other engines either
     exp.Star: "name the columns",
     exp.Filter: "use CASE inside the aggregate",
-    exp.Pivot: "use CASE inside the aggregate",
     exp.Qualify: "filter around the window",
-    exp.Unnest: "positions differ between engines",
-    exp.Lambda: "no lambdas",
     exp.Map: "no MAP",
-    exp.Greatest: "NULLs differ: use CASE",
-    exp.Least: "NULLs differ: use CASE",
     exp.Substring: "starts differ",
-    exp.RegexpExtract: "no match differs",
-    exp.RegexpReplace: "first or all differs",
-    exp.RegexpLike: "syntax of patterns differs",
-    exp.JSONExtract: "use JSON_EXTRACT_STRING on scalars",
-    exp.Round: "halves differ",
-    exp.IntDiv: "not everywhere: FLOOR a division of doubles, then cast",
     exp.Distinct: "use GROUP BY, or COUNT(DISTINCT column)",
     exp.Placeholder: "no parameters",
 }

@@ -24,6 +24,11 @@ WITH_VALUE = (
     "--run",
     "--host",
     "--fail-on",
+    "--engine",
+    "--runner",
+    "--remote",
+    "--dataset",
+    "--max-bytes",
 )
 """Options whose value is the next argument: what follows them is neither verb nor path."""
 

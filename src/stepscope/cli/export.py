@@ -29,12 +29,14 @@ chrome://tracing), .ndjson, .csv, .parquet, .duckdb, .pb.gz (pprof: self time by
 speedscope), .speedscope.json and .collapsed (stacks of Python, or else slices by stack; --table stack_sample
 gives pprof those of Python, too). A FILE that ends in / becomes a folder with one Parquet file per table;
 .delta and .iceberg are folders of tables for Spark, Trino, DuckDB and others (extras "delta" and "iceberg").
+bigquery://PROJECT.DATASET takes a whole lake, see --engine of `stepscope query`.
 A merged trace never connects rows, arrows and objects of different sources. It shows the dataflow as arrows,
 across devices and workers too. With --show-memory, it adds a counter for each allocator, and every block or
 tensor as a slice from its allocation to its release. Rows that pack overlapping slices are called lanes.
 
 --style tf-timeline writes one RunMetadata as TensorFlow's Timeline would, event by event, for tools that were
 built on it; its lanes are not threads, and its ids are not meant for merging."""
+BIGQUERY = "bigquery://"
 STYLES = ("stepscope", "tf-timeline")
 
 
@@ -64,6 +66,12 @@ def parser() -> Parser:
         choices=("schedule", "gpu", "all"),
         help="tf-timeline: show scheduling (default), kernels on a GPU, or both from first to last",
     )
+    parser.add_argument(
+        "--from",
+        dest="files_at",
+        metavar="URL",
+        help="bigquery: where a copy of the lake lies in Cloud Storage, to load it from there",
+    )
     add_reading(parser)
     add_part(parser)
     parser.add_argument(
@@ -90,6 +98,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="write to a file with -o FILE, or leave --format out",
         )
     _check_style(options)
+    if options.output.startswith(BIGQUERY):
+        return _to_bigquery(options, console)
+    if options.files_at is not None:
+        raise UsageError(
+            "Only an export to BigQuery knows this option",
+            seen=f"--from with -o {options.output}",
+            todo="write -o bigquery://PROJECT.DATASET, or leave --from out",
+        )
     from stepscope import exporters
     from stepscope.cli.reading import opened
     from stepscope.exporters import tf_timeline
@@ -116,6 +132,32 @@ def run(options: argparse.Namespace, console: Console) -> int:
             spreadsheet=options.spreadsheet,
         )
         bar.stop()
+    return _tell(written, options, console)
+
+
+def _to_bigquery(options: argparse.Namespace, console: Console) -> int:
+    """Exports a lake to a dataset."""
+    parts = options.table or options.run or options.host
+    if parts or options.to or options.spreadsheet or options.style != STYLES[0] or options.force:
+        raise UsageError(
+            "A dataset takes the whole lake",
+            seen=f"{options.output} with --table, --run, --host, --to, --style, --spreadsheet or --force",
+            todo="leave these out",
+        )
+    if options.files_at is not None and not options.files_at.startswith("gs://"):
+        raise UsageError(
+            "BigQuery loads from Cloud Storage",
+            seen=f"--from {options.files_at}",
+            todo="give the address of the lake's folder there, such as gs://bucket/lake",
+        )
+    from stepscope.cli.answering import the_lake
+    from stepscope.cli.progress import bar
+    from stepscope.exporters import bigquery
+
+    lake = the_lake(options, "An export to BigQuery")
+    with bar(console) as shown:
+        written = bigquery.write(lake, options.output.removeprefix(BIGQUERY), files_at=options.files_at)
+        shown.stop()
     return _tell(written, options, console)
 
 

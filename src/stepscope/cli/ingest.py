@@ -24,6 +24,7 @@ recording that the lake has, unless you name its run or host. A source that cann
 error."""
 
 COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
+RUNNERS = ("local", "spark")
 _NAMED = 3
 """How many files that are not recordings are named on stderr."""
 
@@ -35,6 +36,12 @@ def parser() -> Parser:
     parser.add_argument("--lake", metavar="DIR", type=a_path, help="the lake; created if it does not exist")
     parser.add_argument("--run", metavar="NAME", help="name of the run, instead of its folder")
     parser.add_argument("--host", metavar="NAME", help="name of the host, instead of the detected one")
+    parser.add_argument(
+        "--runner", choices=RUNNERS, default=RUNNERS[0], help="what ingests: this machine, or a Spark cluster"
+    )
+    parser.add_argument(
+        "--remote", metavar="ADDRESS", help="spark: sc://HOST:PORT, or local; by default SPARK_REMOTE"
+    )
     add_showing(parser)
     return parser
 
@@ -47,8 +54,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     if not options.paths:
         raise UsageError("There is no path to read", seen="no PATH", todo="stepscope ingest PATH… --lake DIR")
+    if options.remote is not None and options.runner != "spark":
+        raise UsageError(
+            "Only Spark has an address", seen="--remote", todo="add --runner spark, or leave --remote out"
+        )
     from stepscope.cli.progress import bar
-    from stepscope.session import trace
+    from stepscope.session import on_spark, trace
 
     looked: list[Found] = []
     with bar(console) as shown:
@@ -59,6 +70,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             host=options.host,
             progress=shown.update,
             looked=looked.append,
+            runner=on_spark.runner(options.remote) if options.runner == "spark" else None,
         )
     (found,) = looked
     rows: list[tuple[object, ...]] = [

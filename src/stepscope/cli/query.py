@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
     a_path,
@@ -55,6 +56,7 @@ def parser() -> Parser:
     parser.add_argument("-f", "--file", metavar="FILE", type=a_path, help="read the SQL from FILE")
     add_reading(parser)
     add_part(parser)
+    add_engine(parser)
     add_showing(parser)
     add_output(parser, f"write the rows to FILE: {', '.join(ENDINGS)}")
     parser.add_argument(

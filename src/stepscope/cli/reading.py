@@ -22,13 +22,20 @@ _SKIPPED_TOLD = 5
 def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trace, Bar]]:
     """The Trace of the paths or the lake in `options`, and the bar to stop before results are written.
     Decoding happens at the first query."""
+    from stepscope.cli.answering import engine_of
     from stepscope.session import trace
 
+    engine = engine_of(options, console)
     with bar(console) as shown:
         # Verbs that compare do not offer a part of a lake.
         only = trace.Only(getattr(options, "run", None), getattr(options, "host", None))
         found = trace.open(
-            *options.paths, cache=not options.no_cache, lake=options.lake, progress=shown.update, only=only
+            *options.paths,
+            cache=not options.no_cache,
+            lake=options.lake,
+            progress=shown.update,
+            engine=engine,
+            only=only,
         )
         try:
             tell_skipped(found.skipped, console)

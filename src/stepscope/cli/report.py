@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
     add_output,
@@ -28,6 +29,7 @@ def parser() -> Parser:
     add_output(parser, "file to write: .html, .md or .json; - for Markdown on stdout")
     add_reading(parser)
     add_part(parser)
+    add_engine(parser)
     add_showing(parser, ())
     return parser
 

@@ -6,6 +6,7 @@ import argparse
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
     Parser,
     add_part,
@@ -34,6 +35,7 @@ def parser() -> Parser:
     add_paths(parser)
     add_reading(parser)
     add_part(parser)
+    add_engine(parser)
     add_showing(parser)
     parser.add_argument("--all", action="store_true", help="everything, not just a screenful")
     parser.add_argument(
@@ -98,7 +100,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     need_csv(options, options.format == "csv")
     from stepscope.engines import ahead
 
-    ahead.begin()  # making the engine takes longer than reading most recordings
+    if options.engine == "duckdb":
+        ahead.begin()  # making the engine takes longer than reading most recordings
     from stepscope.cli.reading import opened
     from stepscope.report import build
 

@@ -120,6 +120,7 @@ def ingest_all(
     host: str | None,
     progress: Progress | None,
     looked: Callable[[Found], None] | None = None,
+    runner: Callable[[Plan, Path], list[SourceRow]] | None = None,
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake. See stepscope.session.trace.ingest."""
     with plan(paths, lake, run=run, host=host) as todo:
@@ -146,7 +147,8 @@ def ingest_all(
         sources = [item.source for item in todo.items]
         deriving = Background("stepscope-deriving", _bring_deriving) if sources else None
         try:
-            rows = {**todo.known, **dict(zip(sources, schedule.decode_all(sources, one, meter), strict=True))}
+            done = runner(todo, Path(lake)) if runner else schedule.decode_all(sources, one, meter)
+            rows = {**todo.known, **dict(zip(sources, done, strict=True))}
         finally:
             if deriving is not None:
                 deriving.over.wait()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.engines import Condition, Files, Relation, Rows
-from stepscope.errors import LakeError, StepscopeError
+from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import derived
 from stepscope.lake.checked import Checked
 from stepscope.lake.derived import Derived
@@ -88,7 +88,14 @@ class LakeTables:
         return True
 
     def attach(self, engine: Engine) -> None:
-        """Makes the tables known as their Parquet files."""
+        """Makes the tables known as their Parquet files. UsageError for an engine that cannot leave out the
+        hosts that are not to be read."""
+        if engine.whole_runs and self._lake.hosts is not None:
+            raise UsageError(
+                "This engine answers for whole runs.",
+                seen=f"hosts {', '.join(sorted(self._lake.hosts)[:5])} were to be read",
+                todo="choose runs, ask for a host_id in SQL, or let DuckDB answer",
+            )
         for table in schema().tables:
             if table.name in VERSIONS:
                 continue

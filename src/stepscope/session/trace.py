@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.session.compacting import Compacted
+    from stepscope.session.plan import Plan
     from stepscope.session.schedule import Progress
     from stepscope.session.tables import Tables
     from stepscope.sources.find import Found
@@ -213,11 +214,13 @@ def ingest(
     host: str | None = None,
     progress: Progress | None = None,
     looked: Callable[[Found], None] | None = None,
+    runner: Callable[[Plan, Path], list[SourceRow]] | None = None,
 ) -> list[SourceRow]:
     """Adds what is found under the paths to a lake, which is made when there is none.
 
     run, host: names to use instead of those found. looked: called before anything is read with the sources
-    and the files that are left out, copies of what the lake has among them.
+    and the files that are left out, copies of what the lake has among them. runner: ingests the items of the
+    plan somewhere else than in threads of this process, see stepscope.session.on_spark.
 
     Returns the row of each source, in the order of the sources; one that cannot be read has an error.
     Sources that the lake has already are not read again. NothingFound when there is no recording;
@@ -225,8 +228,16 @@ def ingest(
     see stepscope.session.ingest.
     """
     from stepscope.session.ingest import ingest_all
+    from stepscope.sources.stores import is_store
 
-    return ingest_all([fspath(path) for path in paths], fspath(lake), run, host, progress, looked)
+    if runner is not None and is_store(fspath(lake)):
+        raise UsageError(
+            "A cluster writes lakes in folders only.",
+            seen=f"{fspath(lake)} is in an object store",
+            todo="give a folder on a disk that the executors share, or ingest without a runner",
+            slug="engine-needs-a-lake",
+        )
+    return ingest_all([fspath(path) for path in paths], fspath(lake), run, host, progress, looked, runner)
 
 
 def compact(

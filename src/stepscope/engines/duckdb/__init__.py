@@ -91,6 +91,7 @@ class DuckDB:
         self._open: Rows | None = None
         self._stuck = False
         self.writes = False
+        self.whole_runs = False
         self.doubt: Callable[[StepscopeError], StepscopeError] = lambda error: error
 
     def attach(self, relation: Relation) -> None:

@@ -1,0 +1,117 @@
+"""Which engine answers: the options --engine, and what each engine asks for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from stepscope.cli.arguments import Parser
+    from stepscope.cli.console import Console
+    from stepscope.engines import Engine
+
+ENGINES = ("duckdb", "spark", "bigquery")
+_OPTIONS = {"remote": "spark", "dataset": "bigquery", "max_bytes": "bigquery"}
+"""Options that only one engine knows."""
+
+
+def add_engine(parser: Parser) -> None:
+    """What answers, for a lake."""
+    group = parser.add_argument_group("engines, for a lake")
+    group.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what answers (default: duckdb)")
+    group.add_argument(
+        "--remote",
+        metavar="ADDRESS",
+        help="spark: sc://HOST:PORT of a Spark Connect server, or local; by default SPARK_REMOTE",
+    )
+    group.add_argument(
+        "--dataset", metavar="PROJECT.DATASET", help="bigquery: the dataset that the lake was exported to"
+    )
+    group.add_argument(
+        "--max-bytes",
+        metavar="N",
+        type=_bytes,
+        help="bigquery: refuse a query that reads more, such as 500MB or 2GiB",
+    )
+
+
+def _bytes(text: str) -> int:
+    """A number of bytes with a unit or without."""
+    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+    units |= {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
+    digits = text.strip().lower().rstrip("bikmgt ")
+    unit = text.strip().lower()[len(digits) :].strip()
+    if not (digits.isascii() and digits.isdigit()) or unit not in units or int(digits) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 500MB")
+    return int(digits) * units[unit]
+
+
+def engine_of(options: argparse.Namespace, console: Console) -> Callable[[], Engine] | None:
+    """Makes the engine that the options name; None for DuckDB. UsageError for options of another engine, for
+    paths that are not a lake, and for an engine whose packages are missing."""
+    name: str = getattr(options, "engine", ENGINES[0])
+    for option, of in _OPTIONS.items():
+        if name != of and getattr(options, option, None) is not None:
+            raise UsageError(
+                "Only one engine knows this option",
+                seen=f"--{option.replace('_', '-')} with --engine {name}",
+                todo=f"add --engine {of}, or leave the option out",
+            )
+    if name == ENGINES[0]:
+        return None
+    lake = the_lake(options, f"The engine {name}")
+    if name == "spark":
+        from stepscope.engines.spark import Spark
+
+        return lambda: Spark(remote=options.remote)
+    if options.dataset is None:
+        raise UsageError(
+            "Nothing says which dataset has the lake",
+            seen="--engine bigquery without --dataset",
+            todo="add --dataset; `stepscope export LAKE -o bigquery://PROJECT.DATASET` fills one",
+        )
+    from stepscope.engines.bigquery import BigQuery
+    from stepscope.lake import derived, reader
+
+    there = derived.by_run(reader.open_lake(lake).manifests)
+    wanted = there.keys() if options.run is None else set(options.run)
+    runs = {run_id: derived.digest(own) for run_id, own in there.items() if run_id in wanted}
+    return lambda: BigQuery(
+        options.dataset, runs, max_bytes=options.max_bytes, cost=lambda read: _tell(read, console)
+    )
+
+
+def the_lake(options: argparse.Namespace, who: str) -> Path:
+    """The folder of the lake that the options name. UsageError when they name anything else, or a lake in an
+    object store."""
+    from stepscope.sources.given import is_lake, local_lake
+    from stepscope.sources.stores import is_store
+
+    given = [options.lake] if options.lake is not None else options.paths
+    for one in given:
+        if is_store(one):
+            raise UsageError(
+                f"{who} needs a lake in a folder.",
+                seen=f"{one} is in an object store",
+                todo="copy the lake, with the store's own tool, to a folder (for Spark, on a shared disk)",
+                slug="engine-needs-a-lake",
+            )
+    if options.lake is None and not (len(given) == 1 and is_lake(Path(given[0]))):
+        raise UsageError(
+            f"{who} needs a lake",
+            seen=" ".join(given),
+            todo="ingest the recordings first: stepscope ingest PATH --lake DIR",
+            slug="engine-needs-a-lake",
+        )
+    return local_lake(given[0]).absolute()
+
+
+def _tell(read: int, console: Console) -> None:
+    """Says what a query costs before it runs."""
+    from stepscope import units
+
+    console.say(f"BigQuery reads {units.show(read, 'bytes')} for this query, by a dry run")

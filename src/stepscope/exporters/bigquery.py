@@ -1,0 +1,264 @@
+"""Exports a lake to a dataset of BigQuery: a load job for each run and table, with the types of schema.sql.
+
+A run is uploaded as one file a table: its small files are merged on the way. A lake that also lies in Cloud
+Storage is loaded from there (`files_at`), by the names of its committed files, in hive mode: the parts run=…
+and host=… of their paths become columns `run` and `host`.
+
+The table `stepscope_export` tells what is there: a row when the export of a run begins, another when it is
+whole. Jobs have names that follow from what they load, and BigQuery runs no job of a name twice; so an export
+that was killed goes on where it stopped, and no row is loaded twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepscope import config
+from stepscope.engines import bigquery, rows_of
+from stepscope.engines.portable import needed
+from stepscope.errors import LakeError, StepscopeError
+from stepscope.exporters import Written
+from stepscope.lake import derived, reader
+from stepscope.lake.reader import Lake, TableFile
+from stepscope.lake.schema import schema
+from stepscope.session import deriving
+from stepscope.session.derived import VERSIONS
+from stepscope.session.lake_tables import LakeTables
+from stepscope.session.open_trace import OpenTrace
+
+_MOST_URIS = 10_000
+"""Files of one load job."""
+_ATTEMPTS = 5
+"""How often a job that failed is begun anew: each time it needs another name."""
+_TOLD = (
+    ("number", "BIGINT", "order of the rows: the last one of a run is true"),
+    ("run_id", "VARCHAR", "the run"),
+    ("made_of", "VARCHAR", "digest of its sources"),
+    ("whole", "BOOLEAN", "false when its export began, true when it ended"),
+    ("schema_version", "BIGINT", "version of the schema of its tables"),
+)
+
+
+class _Place(NamedTuple):
+    """A dataset that is there, and what names of jobs in it begin with."""
+
+    client: Any
+    path: str
+    location: str
+    prefix: str
+
+
+def write(
+    lake: Path, dataset: str, *, files_at: str | None = None, client: Any = None,
+    progress: Callable[[str], None] | None = None,
+) -> Written:  # fmt: skip
+    """Exports the runs of a lake that a dataset lacks, or has as they were before.
+
+    dataset: PROJECT.DATASET, made where it is not there. files_at: the gs:// address of a copy of the lake.
+    progress: called with the name of each run. Returns the rows of each table, of the runs that were exported
+    now. LakeError for a lake that cannot be read; UsageError and QueryError as those of the engine.
+    """
+    found = reader.open_lake(lake.absolute())
+    project, _ = bigquery.split(dataset)
+    path = dataset.removeprefix("bigquery://")
+    client = client or bigquery.connect(project)
+    try:
+        place = _dataset(client, path)
+        told = _told(client, path)
+        rows: dict[str, int] = {}
+        known = 0
+        for run_id, manifests in derived.by_run(found.manifests).items():
+            digest = derived.digest(manifests)
+            own = [one for one in told if one[1] == run_id]
+            last = own[-1] if own else None
+            if last is not None and last[2] == digest and last[3]:
+                known += 1
+                continue
+            if progress is not None:
+                progress(run_id)
+            number = last[0] if last is not None and last[2] == digest else _next(told)
+            before = any(one[0] < number for one in own)
+            if last is None or last[0] != number:
+                told.append(_tell(place, number, run_id, digest, whole=False))
+            if before:
+                _each(
+                    place,
+                    [
+                        (f"delete-{table}-{number}-{digest}", _deleting(place, table, run_id))
+                        for table in schema().names
+                    ],
+                )
+            only = found.of_runs([run_id])
+            for table, count in _load(place, only, f"{number}-{digest}", files_at):
+                rows[table] = rows.get(table, 0) + count
+            told.append(_tell(place, number, run_id, digest, whole=True))
+    except StepscopeError:
+        raise
+    except Exception as error:
+        raise bigquery.failed(error, path) from error
+    notes = (f"{known} {'run was' if known == 1 else 'runs were'} there already",) if known else ()
+    return Written(f"bigquery://{path}", rows, notes)
+
+
+def _dataset(client: Any, path: str) -> _Place:
+    """Makes the dataset and its tables where they are not there."""
+    google = needed("google.cloud.bigquery", "bigquery")
+    made = client.create_dataset(path, exists_ok=True, **bigquery.limits())
+    for name, about, columns in (
+        *((one.name, one.about, [(c.name, c.type, c.about) for c in one.columns]) for one in schema().tables),
+        (bigquery.EXPORTED, "Runs that stepscope exported to this dataset.", list(_TOLD)),
+    ):
+        table = google.Table(f"{path}.{name}", schema=bigquery.fields(columns))
+        table.description = about
+        client.create_table(table, exists_ok=True, **bigquery.limits())
+    of = hashlib.blake2b(f"{path} {made.created}".encode(), digest_size=8).hexdigest()
+    return _Place(client, path, made.location, f"stepscope-{of}")
+
+
+def _told(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
+    table = client.get_table(f"{path}.{bigquery.EXPORTED}", **bigquery.limits())
+    rows = list(client.list_rows(table, **bigquery.limits()))
+    for row in rows:
+        if row["schema_version"] != schema().version:
+            newer = row["schema_version"] > schema().version
+            raise LakeError(
+                f"The dataset was filled by {'a newer' if newer else 'an older'} stepscope.",
+                seen=f"schema version {row['schema_version']}, this stepscope knows {schema().version}",
+                todo="pip install --upgrade stepscope" if newer else "export to another dataset",
+                path=f"bigquery://{path}",
+            )
+    return sorted((row["number"], row["run_id"], row["made_of"], row["whole"]) for row in rows)
+
+
+def _next(told: Sequence[tuple[int, str, str, bool]]) -> int:
+    return max((one[0] for one in told), default=0) + 1
+
+
+def _tell(place: _Place, number: int, run_id: str, digest: str, *, whole: bool) -> tuple[int, str, str, bool]:
+    """Adds a row to the table of exports."""
+    google = needed("google.cloud.bigquery", "bigquery")
+    bound = google.LoadJobConfig(schema=bigquery.fields(_TOLD), write_disposition="WRITE_APPEND")
+    row = {
+        "number": number, "run_id": run_id, "made_of": digest, "whole": whole,
+        "schema_version": schema().version,
+    }  # fmt: skip
+
+    def begin(job_id: str) -> Any:
+        return place.client.load_table_from_json(
+            [row], f"{place.path}.{bigquery.EXPORTED}", job_config=bound, job_id=job_id,
+            location=place.location, timeout=bigquery.REQUEST_S,
+        )  # fmt: skip
+
+    _each(place, [(f"tell-{number}-{digest}-{'whole' if whole else 'begin'}", begin)])
+    return number, run_id, digest, whole
+
+
+def _deleting(place: _Place, table: str, run_id: str) -> Callable[[str], Any]:
+    return lambda job_id: bigquery.delete_run(
+        place.client, f"{place.path}.{table}", run_id, job_id=job_id, location=place.location
+    )
+
+
+def _load(place: _Place, lake: Lake, of: str, files_at: str | None) -> Iterator[tuple[str, int]]:
+    """Loads the tables of one run; their names and rows."""
+    google = needed("google.cloud.bigquery", "bigquery")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stepscope-bigquery-")))
+        tables = LakeTables(lake, config.cache_dir(), deriving.rows)
+        trace = stack.enter_context(OpenTrace(tables))
+        files: dict[str, list[TableFile]] = {}
+        for file in lake.files_of():
+            files.setdefault(file.table, []).append(file)
+        for table in schema().tables:
+            own = files.get(table.name, [])
+            if not own and table.name not in VERSIONS:
+                continue
+            columns = [(c.name, c.type, c.about) for c in table.columns]
+            bound = google.LoadJobConfig(
+                source_format="PARQUET", schema=bigquery.fields(columns), write_disposition="WRITE_APPEND"
+            )
+            # Every source brings the row of its run and of its host: those are merged here. Files of which
+            # only some rows count are merged here, too.
+            as_it_is = table.name not in (*VERSIONS, "run", "host") and not any(file.where for file in own)
+            if files_at is not None and as_it_is:
+                yield table.name, _from_storage(place, own, table.name, of, files_at, bound)
+                continue
+            path = folder / f"{table.name}.parquet"
+            count = trace.copy(rows_of(table.name, table.names), str(path), "parquet")
+            if count:
+                _each(place, [(f"load-{table.name}-{of}", _uploading(place, table.name, path, bound))])
+                yield table.name, count
+            path.unlink(missing_ok=True)
+
+
+def _uploading(place: _Place, table: str, path: Path, bound: Any) -> Callable[[str], Any]:
+    def begin(job_id: str) -> Any:
+        with path.open("rb") as file:
+            return place.client.load_table_from_file(
+                file, f"{place.path}.{table}", size=path.stat().st_size, job_config=bound, job_id=job_id,
+                location=place.location, timeout=bigquery.REQUEST_S,
+            )  # fmt: skip
+
+    return begin
+
+
+def _from_storage(
+    place: _Place, files: Sequence[TableFile], table: str, of: str, files_at: str, bound: Any
+) -> int:
+    """Loads the files of a table from Cloud Storage, where a copy of the lake is; the rows that they have."""
+    google = needed("google.cloud.bigquery", "bigquery")
+    hive = google.HivePartitioningOptions()
+    hive.mode = "STRINGS"
+    hive.source_uri_prefix = f"{files_at.rstrip('/')}/{table}"
+    bound.hive_partitioning = hive
+    bound.schema_update_options = ["ALLOW_FIELD_ADDITION"]
+
+    def begin_of(uris: list[str]) -> Callable[[str], Any]:
+        return lambda job_id: place.client.load_table_from_uri(
+            uris, f"{place.path}.{table}", job_config=bound, job_id=job_id, location=place.location,
+            **bigquery.limits(),
+        )  # fmt: skip
+
+    jobs = []
+    for start in range(0, len(files), _MOST_URIS):
+        uris = [f"{files_at.rstrip('/')}/{file.path}" for file in files[start : start + _MOST_URIS]]
+        jobs.append((f"load-{table}-{start}-{of}", begin_of(uris)))
+    _each(place, jobs)
+    return sum(file.rows for file in files)
+
+
+def _each(place: _Place, jobs: Sequence[tuple[str, Callable[[str], Any]]]) -> None:
+    """Runs jobs side by side, each once: one whose name is known was begun before, here or elsewhere."""
+    running = [(name, begin, _begun(place, name, begin, 1)) for name, begin in jobs]
+    for name, begin, first in running:
+        job = first
+        for attempt in range(2, _ATTEMPTS + 1):
+            if _ended_well(job):
+                break
+            job = _begun(place, name, begin, attempt)
+        job.result(timeout=bigquery.JOB_S)
+
+
+def _ended_well(job: Any) -> bool:
+    """Waits for a job; False when it failed, which may have been long ago."""
+    exceptions: Any = importlib.import_module("google.api_core.exceptions")
+    try:
+        job.result(timeout=bigquery.JOB_S)
+    except (exceptions.ServerError, exceptions.TooManyRequests):
+        return False
+    return True
+
+
+def _begun(place: _Place, name: str, begin: Callable[[str], Any], attempt: int) -> Any:
+    exceptions: Any = importlib.import_module("google.api_core.exceptions")
+    job_id = f"{place.prefix}-{name}-{attempt}"
+    try:
+        return begin(job_id)
+    except exceptions.Conflict:
+        return place.client.get_job(job_id, location=place.location, **bigquery.limits())

@@ -1,0 +1,61 @@
+"""What two engines must agree on: the whole library and the report, cell by cell."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from stepscope import library
+from stepscope.session.trace import Trace
+
+_PACKAGES = ("pyspark", "zetasql", "bigquery_magics")
+_LACKING = ", ".join(name for name in _PACKAGES if importlib.util.find_spec(name) is None)
+takes_minutes = pytest.mark.skipif(
+    "STEPSCOPE_TEST_ENGINES" not in os.environ or _LACKING != "",
+    reason="a Spark cluster and Google's evaluator take minutes: `make engines` asks them"
+    + (f" (not installed: {_LACKING})" if _LACKING else ""),
+)
+"""For tests that CI has no time for."""
+NEAR = 1e-12
+"""How far apart doubles may be that were summed in another order, as a share."""
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal cells. Doubles may differ in their last digits: sums of them depend on the order of the rows."""
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=NEAR, abs_tol=0.0) or (math.isnan(one) and math.isnan(other))
+    return type(one) is type(other) and bool(one == other)
+
+
+def _rows(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> str:
+    """Where rows differ; empty where they do not."""
+    if len(one) != len(other):
+        return f"{len(one)} rows and {len(other)}"
+    for number, (row, found) in enumerate(zip(one, other, strict=True)):
+        if not all(map(same, row, found)):
+            return f"row {number}: {row} and {found}"
+    return ""
+
+
+def differences(wanted: Trace, found: Trace, entries: Iterable[library.Entry]) -> tuple[dict[str, str], int]:
+    """Where two engines answer differently, by entry of the library, and how many cells were compared.
+
+    In the same order where the file has one: base views have none."""
+    different: dict[str, str] = {}
+    cells = 0
+    for entry in entries:
+        one, other = wanted.ask(entry), found.ask(entry)
+        rows = [one.rows(), other.rows()]
+        if entry.kind == "base":
+            rows = [sorted(some, key=repr) for some in rows]
+        cells += len(rows[0]) * len(one.columns)
+        if one.columns != other.columns:
+            different[entry.name] = f"columns {one.columns} and {other.columns}"
+        elif seen := _rows(*rows):
+            different[entry.name] = seen
+    return different, cells

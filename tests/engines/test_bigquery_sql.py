@@ -1,0 +1,239 @@
+"""A lake in BigQuery, asked: Google's own SQL behind a server of its REST calls. `make engines` runs this.
+
+`STEPSCOPE_TEST_BIGQUERY=PROJECT.DATASET` asks the real one as well, with the credentials of the environment,
+for less than a cent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope import library
+from stepscope.cli import main
+from stepscope.engines.bigquery import BigQuery
+from stepscope.errors import LakeError, QueryError
+from stepscope.exporters import bigquery as exporter
+from tests import corpus
+from tests.engines.agreeing import differences, takes_minutes
+from tests.engines.bigquery_server import DATASET, Server, runs, serving
+from tests.lake.recordings import chrome
+
+pytestmark = [
+    takes_minutes,
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Google's client
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+SAMPLES = (
+    "run_metadata", "kineto", "profile", "profiler_hook/timeline-5.json", "graph", "chrome/horovod.json",
+    "chrome/kineto_cuda.json", "chrome/phases.json", "xplane/tf2_trace_on.xplane.pb",
+)  # fmt: skip
+"""Small ones of every kind: the evaluator joins ranges in quadratic time."""
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bigquery") / "lake"
+    stepscope.ingest([corpus.SAMPLES / name for name in SAMPLES], folder)
+    return folder
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """An empty server."""
+    with serving() as (found, url):
+        monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", url)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def whole(lake: Path) -> Iterator[tuple[Server, str]]:
+    """A server that has the lake. Tests leave it as it is."""
+    with serving() as (server, url), pytest.MonkeyPatch.context() as patched:
+        patched.setenv("BIGQUERY_EMULATOR_HOST", url)
+        exporter.write(lake, DATASET)
+        yield server, url
+
+
+def test_the_whole_library_gives_equal_rows(
+    lake: Path, whole: tuple[Server, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cell by cell, in the same order, through Google's client and Google's SQL."""
+    monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
+    with (
+        stepscope.open(lake) as duckdb,
+        stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
+    ):
+        different, cells = differences(duckdb, other, library.entries())
+    assert different == {}
+    assert cells > 10_000
+
+
+def test_the_sentences_are_the_same(
+    lake: Path,
+    whole: tuple[Server, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of summary and report, to the letter; what a query costs is said on stderr."""
+    monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
+    told = {}
+    for name, more in (("duckdb", []), ("bigquery", ["--dataset", DATASET])):
+        words = [str(lake), "--engine", name, *more]
+        assert main(["summary", *words, "--all"]) == 0
+        assert main(["report", *words, "-o", str(tmp_path / f"{name}.md")]) == 0
+        said = capsys.readouterr()
+        told[name] = said.out, (tmp_path / f"{name}.md").read_text()
+        assert ("by a dry run" in said.err) == (name == "bigquery")
+    assert told["bigquery"] == told["duckdb"]
+    assert len(told["duckdb"][0].splitlines()) > 40
+
+
+def test_what_users_ask(
+    lake: Path,
+    whole: tuple[Server, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", whole[1])
+    sql = "SELECT s.name, COUNT(*) AS n FROM slice AS s GROUP BY s.name ORDER BY n DESC, s.name LIMIT 3"
+    assert main(["query", str(lake), sql, "--format", "json"]) == 0
+    wanted = json.loads(capsys.readouterr().out)
+    words = ["query", str(lake), sql, "--format", "json", "--engine", "bigquery", "--dataset", DATASET]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out) == wanted
+    asked = len(whole[0].sql)
+    assert main([*words, "--max-bytes", "1kB"]) == 2
+    said = capsys.readouterr().err
+    assert "reads more than it may" in said
+    assert "1,000" in said
+    assert len(whole[0].sql) == asked, "only the dry run was asked"
+    assert main([*words, "--max-bytes", "1GiB"]) == 0
+    with stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as trace:
+        rows = trace.query("SELECT COUNT(*) AS n FROM slice AS s WHERE s.dur_ps >= $1", [0]).rows()
+        assert rows[0][0] > 250
+        assert trace.query("WITH mine AS (SELECT 1 AS a) SELECT m.a FROM mine AS m").rows() == [(1,)]
+        for refused, seen in (
+            ("SELECT nothing FROM slice", "nothing"),
+            ('SELECT * FROM "other.project.table"', "no table"),
+            ("WITH step AS (SELECT * FROM step) SELECT * FROM step", "call it otherwise"),
+        ):
+            with pytest.raises(QueryError) as error:
+                trace.query(refused).rows()
+            assert seen in str(error.value), refused
+
+
+def test_a_run_that_grew_is_exported_anew(server: Server, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    chrome(tmp_path / "run=a" / "host=h1" / "t.json", "one")
+    stepscope.ingest([tmp_path / "run=a"], lake)
+    exporter.write(lake, DATASET)
+    chrome(tmp_path / "run=a" / "host=h2" / "t.json", "two")
+    stepscope.ingest([tmp_path / "run=a"], lake)
+    engine = BigQuery(DATASET, runs(lake))
+    with (
+        stepscope.open(lake, engine=lambda: engine) as trace,
+        pytest.raises(LakeError, match="does not have"),
+    ):
+        trace.query("SELECT COUNT(*) AS n FROM slice").rows()
+    exporter.write(lake, DATASET)
+    assert len(server.tables["profiles.source"][1]) == 2
+    with (
+        stepscope.open(lake) as duckdb,
+        stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
+    ):
+        sql = "SELECT host_id, COUNT(*) AS n FROM slice GROUP BY host_id ORDER BY host_id"
+        assert other.query(sql).rows() == duckdb.query(sql).rows()
+
+
+def test_a_dataset_of_several_lakes(server: Server, tmp_path: Path) -> None:
+    """Each lake is answered with its own rows."""
+    for name in "ab":
+        chrome(tmp_path / name / f"run={name}" / "host=h" / "t.json", name)
+        stepscope.ingest([tmp_path / name], tmp_path / f"lake-{name}")
+        exporter.write(tmp_path / f"lake-{name}", DATASET)
+    lake = tmp_path / "lake-a"
+    assert len(server.tables["profiles.run"][1]) == 2
+    with (
+        stepscope.open(lake) as duckdb,
+        stepscope.open(lake, engine=lambda: BigQuery(DATASET, runs(lake))) as other,
+    ):
+        for sql in ("SELECT run_id FROM run", "SELECT op, COUNT(*) AS n FROM op_sum GROUP BY op ORDER BY op"):
+            assert other.query(sql).rows() == duckdb.query(sql).rows()
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of Google's package, about itself
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_flow_of_the_article(server: Server, tmp_path: Path) -> None:
+    """docs/how-to/ask-bigquery.md: NDJSON, autodetection, queries, a cell with a destination table."""
+    from google.cloud import bigquery
+    from IPython.testing.globalipapp import start_ipython
+
+    source = corpus.SAMPLES / "profiler_hook"
+    out = tmp_path / "events.ndjson"
+    assert main(["export", str(source), "-o", str(out), "--no-cache"]) == 0
+    shell = start_ipython()
+    code = _blocks(Path("docs/how-to/ask-bigquery.md"))
+    from google.auth.credentials import AnonymousCredentials
+
+    url = os.environ["BIGQUERY_EMULATOR_HOST"]
+    client = bigquery.Client("p-roject", AnonymousCredentials(), client_options={"api_endpoint": url})
+    client.create_dataset("traces")
+    shell.push({"client": client, "file_name": str(out)})
+    shell.run_cell(code["load"]).raise_error()
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(server.tables["traces.events"][1]) == len(lines)
+
+    import bigquery_magics
+
+    bigquery_magics.context.credentials = AnonymousCredentials()
+    bigquery_magics.context.project = "p-roject"
+    bigquery_magics.context.bigquery_client_options = {"api_endpoint": url}
+    shell.run_line_magic("load_ext", "bigquery_magics")
+    shell.run_cell(code["flatten"]).raise_error()
+    ops = [one for one in lines if one.get("dur_ps") is not None]
+    assert len(server.tables["traces.ops"][1]) == len(ops)
+    shell.run_cell(code["ask"]).raise_error()
+    totals: dict[str, int] = {}
+    for one in ops:
+        totals[one["name"]] = totals.get(one["name"], 0) + one["dur_ps"]
+    found = shell.user_ns["totals"]
+    wanted = sorted(totals.items(), key=lambda one: (-one[1], one[0]))[:20]
+    assert list(zip(found["name"], found["total_ps"], strict=True)) == wanted
+
+
+def _blocks(page: Path) -> dict[str, str]:
+    """Python cells of a page by the comment in their first line."""
+    text = (Path(__file__).parents[2] / page).read_text()
+    cells = [part.split("```")[0] for part in text.split("```python\n")[1:]]
+    found = {}
+    for cell in cells:
+        for name in ("load", "flatten", "ask"):
+            if f"# {name}" in cell:
+                found[name] = "\n".join(line for line in cell.splitlines() if line != f"# {name}")
+    return found
+
+
+@pytest.mark.skipif(
+    "STEPSCOPE_TEST_BIGQUERY" not in os.environ,
+    reason="STEPSCOPE_TEST_BIGQUERY=PROJECT.DATASET asks Google's cloud, which costs money",
+)
+def test_the_cloud_gives_equal_rows(lake: Path) -> None:
+    dataset = os.environ["STEPSCOPE_TEST_BIGQUERY"]
+    exporter.write(lake, dataset)
+    with (
+        stepscope.open(lake) as duckdb,
+        stepscope.open(lake, engine=lambda: BigQuery(dataset, runs(lake), max_bytes=1 << 30)) as other,
+    ):
+        different, _ = differences(duckdb, other, library.entries())
+    assert different == {}

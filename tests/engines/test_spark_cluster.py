@@ -1,0 +1,146 @@
+"""A lake on a Spark cluster: the same answers, the same sentences. `make engines` runs this.
+
+One module, so that the cluster is started once: it takes 15 s on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope import library, report
+from stepscope.cli import main
+from stepscope.engines.spark import Spark, connect
+from stepscope.errors import QueryError, UsageError
+from stepscope.presenters import markdown, terminal
+from stepscope.session.trace import Trace
+from tests import corpus
+from tests.engines import cluster as clusters
+from tests.engines.agreeing import differences, takes_minutes
+from tests.lake import compacted
+
+pytestmark = [
+    takes_minutes,
+    pytest.mark.skipif(clusters.java() is None, reason="Spark needs Java, which this machine lacks"),
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Spark's client
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+SAMPLES = (
+    "run_metadata", "kineto", "profile", "profiler_hook", "graph", "chrome/horovod.json",
+    "chrome/kineto_cuda.json", "chrome/phases.json", "capture/python_loop", "xplane/tf2_trace_on.xplane.pb",
+)  # fmt: skip
+"""Small ones of every kind: a lake of 1,100 slices."""
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("a {lake}") / "lake"  # braces are patterns to Hadoop
+    stepscope.ingest([corpus.SAMPLES / name for name in SAMPLES], folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clusters.Cluster]:
+    with clusters.cluster(tmp_path_factory.mktemp("spark")) as found, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("STEPSCOPE_SPARK_WAIT_S", f"{clusters.WAIT_S:.0f}")
+        yield found
+
+
+@pytest.fixture(scope="module")
+def spark(lake: Path, cluster: clusters.Cluster) -> Iterator[Trace]:
+    with stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote)) as trace:
+        yield trace
+
+
+def test_the_whole_library_gives_equal_rows(lake: Path, spark: Trace) -> None:
+    """Cell by cell, and in the same order."""
+    with stepscope.open(lake) as duckdb:
+        different, cells = differences(duckdb, spark, library.entries())
+    assert different == {}
+    assert cells > 20_000
+
+
+def test_the_sentences_are_the_same(lake: Path, spark: Trace) -> None:
+    """Of the summary on a terminal and of the report as a file, to the letter."""
+    with stepscope.open(lake) as duckdb:
+        wanted, found = report.build(duckdb, all=True), report.build(spark, all=True)
+    for one in (
+        partial(terminal.render, width=100, height=40, color=False, everything=True),
+        markdown.render,
+    ):
+        assert one(found) == one(wanted)
+    assert len(markdown.render(wanted).splitlines()) > 40
+
+
+def test_what_users_ask(
+    lake: Path, cluster: clusters.Cluster, spark: Trace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql = "SELECT s.name, COUNT(*) AS n FROM slice AS s GROUP BY s.name ORDER BY n DESC, s.name LIMIT 3"
+    words = ["query", str(lake), sql, "--format", "json"]
+    assert main(words) == 0
+    wanted = json.loads(capsys.readouterr().out)
+    assert main([*words, "--engine", "spark", "--remote", cluster.remote]) == 0
+    assert json.loads(capsys.readouterr().out) == wanted
+    rows = spark.query("SELECT COUNT(*) AS n FROM slice AS s WHERE s.dur_ps >= $1", [0]).rows()
+    with stepscope.open(lake) as duckdb:
+        assert rows == duckdb.query("SELECT COUNT(*) AS n FROM slice WHERE dur_ps >= 0").rows()
+    # Tables without a file are there, and empty.
+    assert spark.query("SELECT c.name FROM checkpoint_tensor AS c").rows() == []
+    for sql, seen in (
+        ("SELECT * FROM parquet.`/etc/passwd`", "refused"),
+        ("SELECT * FROM nowhere", "no table nowhere"),
+        ("SELECT reflect('java.lang.System', 'exit', 1) AS x FROM run", "runs code"),
+        ("SELECT round(2.5) AS x FROM run", "halves differ"),
+        ("SELECT nothing FROM slice", "nothing"),
+        ("DROP TABLE slice", "not one SELECT"),
+        ("SELECT (", "refused"),
+    ):
+        with pytest.raises(QueryError) as refused:
+            spark.query(sql).rows()
+        assert seen in str(refused.value), sql
+
+
+def test_rows_of_a_compacted_lake_that_do_not_count(cluster: clusters.Cluster, tmp_path: Path) -> None:
+    """Those of a source that was decoded anew since, and those of hosts that are not read."""
+    lake = compacted.with_a_source_decoded_anew(tmp_path)
+    sql = "SELECT host_id, name, COUNT(*) AS n FROM slice GROUP BY host_id, name ORDER BY host_id, name"
+    for hosts in (None, ["h1", "h2"]):
+        with (
+            stepscope.open(lake, hosts=hosts) as one,
+            stepscope.open(lake, engine=lambda: Spark(remote=cluster.remote), hosts=hosts) as other,
+        ):
+            rows = other.query(sql).rows()
+            assert rows == one.query(sql).rows()
+            assert sum(row[2] for row in rows) == (23 if hosts else 10 + 11 + 12 + 13 + 20)
+
+
+def test_a_cluster_that_never_comes_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        with pytest.raises(QueryError, match="did not come up") as refused:
+            connect(f"sc://127.0.0.1:{closed.getsockname()[1]}", 1.0)
+    assert "127.0.0.1" in refused.value.seen
+    # Something listens, but says nothing of what Spark says.
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        begun = time.monotonic()
+        with pytest.raises(QueryError, match="did not come up"):
+            connect(f"sc://127.0.0.1:{deaf.getsockname()[1]}", 3.0)
+        assert time.monotonic() - begun < 30
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    with pytest.raises(UsageError, match="Nothing says where Spark is"):
+        connect(None)
+    for remote in ("spark://x:1", "sc://", "sc://x:port", "http://x"):
+        with pytest.raises(UsageError, match="does not make sense"):
+            connect(remote)
