@@ -19,8 +19,10 @@ from stepscope.lake.schema import schema
 _NAME = re.compile(r"[a-z][a-z0-9._-]{0,150}")
 _OWN_PATH = re.compile(
     r"([a-z_]{1,64})/run=[a-z][a-z0-9._-]{0,150}/host=[a-z][a-z0-9._-]{0,150}/"
-    r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.parquet"
+    r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.(parquet|lod)"
 )
+TIMELINE = "timeline"
+"""Slices of a source as the page's timeline reads them. It is not a table: engines do not see it."""
 
 
 class File(NamedTuple):
@@ -68,12 +70,15 @@ def file_name(source_id: int) -> str:
 
 
 def table_of(path: str) -> str | None:
-    """The table whose file may be called so within a lake; None when stepscope gives no such name.
+    """The table, or TIMELINE, whose file may be called so within a lake; None when stepscope gives no such
+    name.
 
     Whatever is opened or removed by a path that a file of the lake names has been through this.
     """
     match = _OWN_PATH.fullmatch(path)
-    return match[1] if match and match[1] in schema().names else None
+    if match is None or (match[1] != TIMELINE if match[2] == "lod" else match[1] not in schema().names):
+        return None
+    return match[1]
 
 
 def read(path: Path) -> Manifest:

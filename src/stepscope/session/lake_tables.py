@@ -12,7 +12,10 @@ from stepscope.engines import Condition, Files, Relation, Rows
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake import derived
 from stepscope.lake.checked import Checked
+from stepscope.lake.decoded import Lanes
 from stepscope.lake.derived import Derived
+from stepscope.lake.manifest import TIMELINE
+from stepscope.lake.numbers import first_id
 from stepscope.lake.patterns import plain_folder
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.rows import SourceRow
@@ -150,6 +153,21 @@ class LakeTables:
         for file in files:
             parts.setdefault(file.where, []).append(str(self._root / file.path))
         return [Files(tuple(paths), where) for where, paths in parts.items()]
+
+    def lanes(self) -> dict[int, Lanes] | None:
+        """The files that ingest wrote; None when a source has none: an older stepscope ingested it."""
+        files = {
+            (one.source.source_id, file.table): file for one in self._lake.manifests for file in one.files
+        }
+        of_slices = [source_id for source_id, table in files if table == "slice"]
+        if any((source_id, TIMELINE) not in files for source_id in of_slices):
+            return None
+        self._lake.verify(contents=True, table=TIMELINE, checked=self._checked)
+        found = {source_id: files[source_id, TIMELINE] for source_id in of_slices}
+        return {
+            source_id: Lanes((str(self._root / file.path), file.bytes), first_id(source_id))
+            for source_id, file in found.items()
+        }
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """LakeError when a file that was read is not what was written."""
