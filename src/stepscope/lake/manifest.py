@@ -22,11 +22,15 @@ _OWN_PATH = re.compile(
     r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.(parquet|lod)"
 )
 TIMELINE = "timeline"
-"""Slices of a source as the page's timeline reads them. It is not a table: engines do not see it."""
+"""The slices of a source in the form that the page's timeline maps, beside those in its table.
+
+It is no table: engines do not see it. It belongs to one source, since the clock of each is shifted by itself.
+So compaction drops it, and what has none (older lakes, too) is drawn from the table of slices.
+"""
 
 
 class File(NamedTuple):
-    """A Parquet file of a source: its table, its path within the lake, size, rows and hash."""
+    """A file of a source: its table, or TIMELINE, its path within the lake, size, rows and hash."""
 
     table: str
     path: str
@@ -52,7 +56,7 @@ class Manifest(NamedTuple):
     def rows(self) -> dict[str, int]:
         """Rows by table."""
         if self.packed is None:
-            return {file.table: file.rows for file in self.files}
+            return {file.table: file.rows for file in self.files if file.table != TIMELINE}
         return {table: int(rows) for table, _, rows in (one.partition("=") for one in self.packed.split())}
 
     def to_json(self) -> bytes:

@@ -111,7 +111,7 @@ def is_older(known: Manifest, decoded: Decoded) -> bool:
 
 
 def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) -> list[File]:
-    """Writes and syncs the tables of a source under the stage."""
+    """Writes and syncs the tables of a source under the stage, and its timeline."""
     from stepscope import _core
 
     source, store = decoded.source, decoded.store
@@ -148,6 +148,11 @@ def write_tables(stage: Path, decoded: Decoded, source_id: int, threads: int) ->
     ]
 
 
+def staged_as(stage: Path, file: File) -> Path:
+    """Where write_tables() left a file."""
+    return stage / f"{file.table}{Path(file.path).suffix}"
+
+
 def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | None) -> bool:
     """Gives the staged files their names and announces them; False when the number was taken meanwhile."""
     name = manifest.file_name(made.source.source_id)
@@ -174,7 +179,7 @@ def _publish(folder: Path, stage: Path, made: Manifest, replacing: Manifest | No
                 if parent is None:
                     raise leftovers.linked(target.parent)
                 # Without a manifest that lists it, a file of that name is a dead writer's leftover.
-                os.replace(stage / f"{file.table}{target.suffix}", target.name, dst_dir_fd=parent)
+                os.replace(staged_as(stage, file), target.name, dst_dir_fd=parent)
             # Also folders that were there: who made them may have died before they were synced.
             changed.update(path for path in target.parents if path.is_relative_to(folder))
         disk.sync_folders(changed)

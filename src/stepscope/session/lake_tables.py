@@ -66,7 +66,7 @@ class LakeTables:
         self.skipped: tuple[Skipped, ...] = ()
         self._runs = derived.by_run(lake.manifests)
         self._stored = self._current() if make else {}
-        self.paths = [str(self._root / file.path) for file in lake.files_of()]
+        self.paths = [str(self._root / file.path) for file in lake.files_of() if file.table != TIMELINE]
         self.paths += [str(self._root / file.path) for one in self._stored.values() for file in one.files]
 
     def _current(self) -> dict[str, Derived]:
@@ -155,19 +155,20 @@ class LakeTables:
         return [Files(tuple(paths), where) for where, paths in parts.items()]
 
     def lanes(self) -> dict[int, Lanes] | None:
-        """The files that ingest wrote; None when a source has none: an older stepscope ingested it."""
-        files = {
-            (one.source.source_id, file.table): file for one in self._lake.manifests for file in one.files
-        }
-        of_slices = [source_id for source_id, table in files if table == "slice"]
-        if any((source_id, TIMELINE) not in files for source_id in of_slices):
-            return None
-        self._lake.verify(contents=True, table=TIMELINE, checked=self._checked)
-        found = {source_id: files[source_id, TIMELINE] for source_id in of_slices}
-        return {
-            source_id: Lanes((str(self._root / file.path), file.bytes), first_id(source_id))
-            for source_id, file in found.items()
-        }
+        """The files that ingest wrote; None when a source with slices has none: it was compacted, or an older
+        stepscope ingested it."""
+        found: dict[int, Lanes] = {}
+        for one in self._lake.manifests:
+            if "slice" not in one.rows:
+                continue
+            file = next((file for file in one.files if file.table == TIMELINE), None)
+            if file is None:
+                return None
+            place = str(self._root / file.path), file.bytes
+            found[one.source.source_id] = Lanes(place, first_id(one.source.source_id))
+        if not self._small:
+            self._lake.verify(contents=True, table=TIMELINE, checked=self._checked)
+        return found
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """LakeError when a file that was read is not what was written."""
