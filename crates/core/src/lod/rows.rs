@@ -63,7 +63,7 @@ impl Rows {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
@@ -178,7 +178,7 @@ pub struct Packer {
 
 impl Packer {
     /// How many rows there are so far.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
