@@ -190,6 +190,10 @@ def write_parquet(
     or a value does not fit its type: what was begun is left there.
     """
 
+def write_lod(path: str, store: Store) -> tuple[int, int, str]:
+    """Writes the slices of a store as the file that `Lod` maps and forces it to the disk; gives its size,
+    slices and hash. CoreError when it cannot be written or something is there."""
+
 def hash_bytes(data: bytes) -> str:
     """The content hash of bytes in memory."""
 
@@ -329,9 +333,16 @@ class Lod:
     tracks: dict[int, tuple[int, int]]
     """Lanes (largest depth and one) and slices of each track."""
 
-    def __init__(self, stream: object) -> None:
+    def __init__(
+        self,
+        stream: object | None = None,
+        *,
+        sources: Sequence[tuple[tuple[str, int] | Store, int, int]] = (),
+    ) -> None:
         """stream: anything with `__arrow_c_stream__`, rows in any order, with the columns track, id, ts_ps
-        and dur_ps (BIGINT), depth (INTEGER) and name (VARCHAR), none of them NULL; else CoreError."""
+        and dur_ps (BIGINT), depth (INTEGER) and name (VARCHAR), none of them NULL; else CoreError. sources: a
+        file of write_lod() and its size, or a store; what is added to its tracks and ids; and to its times.
+        CoreError when a file is damaged or gone."""
     def cells(self, tracks: Sequence[int], from_ps: int, to_ps: int, px: int) -> builtins.bytes:
         """The window as a frame: the length of a JSON header as u32, the header, then columns, each part
         padded to 8 bytes. One row is a cell: track (index into `tracks`), depth, start and width (ps, from

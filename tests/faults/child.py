@@ -80,7 +80,8 @@ def left(lake: Path) -> list[str]:
     """Files that nothing announces."""
     found = [path.name for path in (lake / leftovers.STAGE).iterdir() if path.name != "commit.lock"]
     listed = {str(path) for paths in reader.open_lake(lake).files().values() for path in paths}
-    return found + [str(path) for path in lake.rglob("*.parquet") if str(path) not in listed]
+    there = [*lake.rglob("*.parquet"), *lake.rglob("*.lod")]
+    return found + [str(path) for path in there if str(path) not in listed]
 
 
 def check(lake: Path, done: bool, again: bool) -> None:

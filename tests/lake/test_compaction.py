@@ -16,6 +16,7 @@ import stepscope
 from stepscope.cli import main
 from stepscope.errors import LakeError, UsageError
 from stepscope.lake import disk, leftovers, reader, snapshot, snapshot_writer, writer
+from stepscope.lake.manifest import TIMELINE
 from stepscope.session import compacting
 from stepscope.session.trace import Only, compact, verify
 from tests.lake.compacted import HOSTS, decode_anew, fleet
@@ -154,7 +155,12 @@ def test_killed_at_every_step(lake: Path, tmp_path: Path) -> None:
         _age(own)
         writer.create(own)
         listed = {file.path for file in reader.contents(own).files_of("slice")}
-        found = {str(path.relative_to(own)) for path in own.glob("slice/run=*/host=*/*.parquet")}
+        listed |= {file.path for file in reader.contents(own).files_of(TIMELINE)}
+        found = {
+            str(path.relative_to(own))
+            for folder in ("slice", TIMELINE)
+            for path in own.glob(f"{folder}/run=*/host=*/*.*")
+        }
         assert found == listed, step
         assert len(list((own / snapshot.FOLDER).iterdir())) == 3, step
         assert _slices(own) == before, step

@@ -16,6 +16,7 @@ from stepscope.cli import main
 from stepscope.errors import LakeError
 from stepscope.lake import derived, manifest, reader
 from stepscope.lake.checked import Checked
+from stepscope.lake.manifest import TIMELINE
 
 FLIPS = 300
 
@@ -71,8 +72,8 @@ def test_no_flipped_bit_is_overlooked(lake: Path, tmp_path: Path, capsys: pytest
         assert caught.value.path == str(path)
         if number % 20 == 0:
             with stepscope.open(lake) as trace, pytest.raises(LakeError, match=path.name):
-                trace.query(f"SELECT count(*) FROM {table}").rows()
-        if number % 100 == 0:
+                trace.lanes() if table == TIMELINE else trace.query(f"SELECT count(*) FROM {table}").rows()
+        if number % 100 == 0 and table != TIMELINE:
             assert main(["query", str(lake), f"SELECT * FROM {table}"]) == 2
             told = capsys.readouterr()
             assert told.out == ""

@@ -86,6 +86,9 @@ OUTSIDE = [
     "other/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.parquet",
     "slice/run=A/host=unknown/0123456789abcdef0123456789abcdef-4.parquet",
     "slice/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.parquet\n",
+    "slice/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.lod",
+    "timeline/run=a/host=unknown/0123456789abcdef0123456789abcdef-4.parquet",
+    "timeline/run=a/host=../0123456789abcdef0123456789abcdef-4.lod",
     "",
     "\0",
 ]

@@ -27,6 +27,7 @@ from stepscope.sources.stores import Store
 from tests import object_store
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
+from tests.lake.test_timelines import compared
 from tests.object_store import Fault, Proxy, Request
 from tests.sources.test_remote import facts, tree
 
@@ -84,7 +85,8 @@ def keys(url: str) -> list[str]:
 
 
 def tables(url: str) -> set[str]:
-    return {key for key in keys(url) if key.endswith(".parquet") and not key.startswith("_")}
+    """What lies there of tables and timelines."""
+    return {key for key in keys(url) if key.endswith((".parquet", ".lod")) and not key.startswith("_")}
 
 
 def listed(url: str) -> set[str]:
@@ -102,6 +104,7 @@ def test_the_same_rows_as_on_a_disk(url: str, logs: Path, tmp_path: Path, proxy:
     wanted = everything(tmp_path / "disk")
     assert everything(url) == wanted  # type: ignore[arg-type]
     assert tables(url) == listed(url)
+    assert compared(url) == compared(url, cache=False) == 10 + 11 + 12
     assert not any(key.startswith("_stage") for key in keys(url))
     # What is known is neither read nor written again, and what was fetched is here.
     before = len(proxy.asked)
@@ -126,7 +129,8 @@ def test_compaction(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:
     stepscope.ingest([logs], url)
     wanted = everything(url)  # type: ignore[arg-type]
     (done,) = compact(url)
-    assert (done.sources, done.files) == (HOSTS, done.files_before // HOSTS)
+    # A file of each table; timelines are dropped.
+    assert (done.sources, done.files) == (HOSTS, done.files_before // HOSTS - 1)
     assert not any(key.startswith("_manifest") for key in keys(url))
     _forget()
     before = len(proxy.asked)
@@ -134,6 +138,7 @@ def test_compaction(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:
     fetched = [one for one in proxy.asked[before:] if one.method == "GET" and "slice/run" in one.path]
     assert len(fetched) == 1
     assert verify(url)[0] == done.files
+    assert compared(url, mapped=False) == 10 + 11 + 12
     chrome(logs / "run=fleet" / "host=h9" / "t.json", "h9_", count=5)
     stepscope.ingest([logs], url)
     stepscope.ingest([logs], tmp_path / "disk")

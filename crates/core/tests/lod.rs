@@ -1,13 +1,25 @@
 //! Cells of random windows against slices counted one by one.
 
+use arrow_buffer::Buffer;
 use proptest::prelude::*;
 use stepscope_core::lod::cells::{Cell, Window};
-use stepscope_core::lod::{Builder, Lod, Slice, frame};
+use stepscope_core::lod::{Builder, Lod, Packed, Part, Slice, frame};
 
 type Row = (i64, u32, i64, i64);
 
 fn build(rows: &[Row]) -> Lod {
-    let mut builder = Builder::default();
+    alone(packed(rows, Builder::default()))
+}
+
+fn alone(packed: Packed) -> Lod {
+    Lod::new(vec![Part {
+        packed,
+        first_id: 0,
+        shift_ps: 0,
+    }])
+}
+
+fn packed(rows: &[Row], mut builder: Builder) -> Packed {
     for (id, (track, depth, ts_ps, dur_ps)) in (0..).zip(rows) {
         let name = builder.name(&format!("op {}", id % 5)).unwrap();
         let slice = Slice {
@@ -19,6 +31,12 @@ fn build(rows: &[Row]) -> Lod {
         builder.add(*track, *depth, slice);
     }
     builder.finish()
+}
+
+fn bytes_of(packed: &Packed) -> Buffer {
+    let mut bytes = Vec::new();
+    packed.write(&mut bytes).unwrap();
+    Buffer::from(bytes)
 }
 
 /// Rows that meet the window, found without any structure.
@@ -91,6 +109,89 @@ proptest! {
     }
 
     #[test]
+    fn a_file_gives_the_same_cells(rows in at_random(), from in -400..400i64, span in 1..900i64, px in 1..64u32) {
+        let window = Window::new(from, from + span, px).unwrap();
+        let (written, read) = (packed(&rows, Builder::default()), packed(&rows, Builder::default()));
+        let read = Packed::read(&bytes_of(&read)).unwrap();
+        prop_assert_eq!(written.bounds_ps(), read.bounds_ps());
+        prop_assert_eq!(alone(written).cells(&[0, 1], window), alone(read).cells(&[0, 1], window));
+    }
+
+    #[test]
+    fn tracks_may_take_turns(rows in at_random(), run in 1..40usize, px in 1..64u32) {
+        let window = Window::new(-300, 700, px).unwrap();
+        let at_once = alone(packed(&rows, Builder::default())).cells(&[0, 1], window);
+        let in_turns = alone(packed(&rows, Builder::packing_from(run))).cells(&[0, 1], window);
+        prop_assert_eq!(at_once, in_turns);
+    }
+
+    #[test]
+    fn values_of_any_size_come_back(rows in prop::collection::vec((0..2i64, 0..2u32, any::<i64>(), 0..=i64::MAX), 1..200)) {
+        let read = Packed::read(&bytes_of(&packed(&rows, Builder::default()))).unwrap();
+        let lod = alone(read);
+        for (id, (track, depth, ts, dur)) in (0..).zip(&rows) {
+            let Ok(window) = Window::new(*ts, ts.saturating_add(1), 1) else { continue };
+            let cells = lod.cells(&[*track], window);
+            let same = |cell: &&Cell| cell.depth == *depth && cell.ts_ps == *ts && cell.count == 1;
+            let alike = rows.iter().filter(|row| (row.0, row.1, row.2) == (*track, *depth, *ts)).count();
+            if alike == 1 {
+                let cell = cells.iter().find(same).unwrap();
+                prop_assert_eq!((cell.longest.id, cell.longest.dur_ps), (id, *dur));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_refused_or_drawn(
+        rows in at_random(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = bytes_of(&packed(&rows, Builder::default())).to_vec();
+        prop_assert!(Packed::read(&Buffer::from(&bytes[..cut.index(bytes.len())])).is_err());
+        for (place, value) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        if let Ok(read) = Packed::read(&Buffer::from(&bytes[..])) {
+            let lod = alone(read);
+            let _ = lod.tracks();
+            for px in [1, 7, 64] {
+                let cells = lod.cells(&[0, 1], Window::new(-300, 700, px).unwrap());
+                prop_assert!(cells.iter().all(|cell| lod.names().get(cell.longest.name as usize).is_some()));
+            }
+        }
+    }
+
+    #[test]
+    fn sources_lie_beside_each_other(one in at_random(), other in at_random(), shift in -500..500i64, px in 1..64u32) {
+        let part = |rows: &[Row], first_id, shift_ps| Part {
+            packed: packed(rows, Builder::default()),
+            first_id,
+            shift_ps,
+        };
+        let lod = Lod::new(vec![part(&one, 0, 0), part(&other, 1000, shift)]);
+        let moved: Vec<Row> = other.iter().map(|row| (row.0, row.1, row.2 + shift, row.3)).collect();
+        let (one, other) = (build(&one), build(&moved));
+        let window = Window::new(-300, 700, px).unwrap();
+        let mut expected = one.cells(&[0, 1, 77, 77], window);
+        expected.extend(other.cells(&[77, 77, 0, 1], window).into_iter().map(|mut cell| {
+            cell.longest.id += 1000;
+            cell
+        }));
+        let mut found = lod.cells(&[0, 1, 1000, 1001], window);
+        for (cells, lod) in [(&mut expected, None), (&mut found, Some(&lod))] {
+            for cell in cells {
+                if let Some(lod) = lod {
+                    prop_assert!(lod.names()[cell.longest.name as usize].starts_with("op "));
+                }
+                cell.longest.name = 0;
+            }
+        }
+        prop_assert_eq!(expected, found);
+    }
+
+    #[test]
     fn a_slice_of_two_pixels_is_drawn_alone_and_a_lane_has_few_cells(rows in in_turn(), from in -600..3000i64, span in 1..4000i64, px in 1..300u32) {
         let lod = build(&rows);
         let cells = lod.cells(&[0, 1, 2], Window::new(from, from + span, px).unwrap());
@@ -121,8 +222,8 @@ fn windows_at_the_ends_of_time() {
 #[test]
 fn tracks_name_their_lanes() {
     let lod = build(&[(7, 2, 0, 1), (3, 0, 5, 1), (7, 0, 0, 9), (7, 0, 20, 9)]);
-    assert_eq!(lod.tracks().collect::<Vec<_>>(), [(3, 1, 1), (7, 3, 3)]);
-    assert!(Builder::default().finish().tracks().next().is_none());
+    assert_eq!(lod.tracks(), [(3, 1, 1), (7, 3, 3)]);
+    assert!(alone(Builder::default().finish()).tracks().is_empty());
 }
 
 #[test]
@@ -142,7 +243,7 @@ fn a_million_slices_in_one_column_are_one_cell() {
             },
         );
     }
-    let lod = builder.finish();
+    let lod = alone(builder.finish());
     let cells = lod.cells(&[0], Window::new(0, 10_000_000, 1).unwrap());
     assert_eq!(cells.len(), 1);
     assert_eq!((cells[0].count, cells[0].longest.id), (1_000_000, 654_321));

@@ -204,6 +204,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layout::layered_layout, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::tf_timeline, module)?)?;
     module.add_function(wrap_pyfunction!(parquet::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(lod::write_lod, module)?)?;
     module.add_function(wrap_pyfunction!(pprof::pprof, module)?)?;
     module.add_function(wrap_pyfunction!(hash_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(hash_file, module)?)

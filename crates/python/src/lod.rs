@@ -1,34 +1,81 @@
-//! The timeline's level of detail, fed from any Arrow stream.
+//! The timeline's level of detail, fed from any Arrow stream, from a store, or from files.
 
 use crate::batch::{column, texts, unfit, wide};
-use crate::free;
+use crate::store::Store;
 use crate::streams::batches;
-use arrow_array::RecordBatch;
+use crate::{free, lock};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
-use stepscope_core::error::Result;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use stepscope_core::error::{Error, Kind, Result};
+use stepscope_core::input::{Codec, Input};
 use stepscope_core::lod::cells::Window;
-use stepscope_core::lod::{Builder, Lod as CoreLod, Slice, frame};
+use stepscope_core::lod::{Builder, Lod as CoreLod, Packed, Part, Slice, frame};
+use stepscope_core::store::mapping;
+use stepscope_core::store::table::Table;
 
 #[pyclass(module = "stepscope._core", frozen)]
 pub struct Lod(CoreLod);
 
+/// Where the slices of a source are: a file that `write_lod` made with its size, or a store.
+#[derive(FromPyObject)]
+pub enum Place<'py> {
+    File(PathBuf, u64),
+    Store(PyRef<'py, Store>),
+}
+
 #[pymethods]
 impl Lod {
     #[new]
-    fn new(py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut builder = Builder::default();
-        // The producer may need the interpreter for each batch; only what is ours runs without it.
-        for batch in batches(stream)? {
-            let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            free(py, || add(&mut builder, &batch))?;
+    #[pyo3(signature = (stream=None, *, sources=Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        stream: Option<&Bound<'_, PyAny>>,
+        sources: Vec<(Place<'_>, i64, i64)>,
+    ) -> PyResult<Self> {
+        let mut parts = Vec::with_capacity(sources.len() + 1);
+        for (place, first_id, shift_ps) in sources {
+            let packed = match place {
+                Place::File(path, bytes) => free(py, || {
+                    let file = mapping::map(&path, bytes)?;
+                    Packed::read(&file).map_err(|odd| {
+                        Error::new(odd.kind, format!("{}: {}", path.display(), odd.seen))
+                    })
+                })?,
+                Place::Store(store) => {
+                    let table = slices(&store);
+                    free(py, || of_table(table))?
+                }
+            };
             py.check_signals()?;
+            parts.push(Part {
+                packed,
+                first_id,
+                shift_ps,
+            });
         }
-        Ok(Lod(py.detach(|| builder.finish())))
+        if let Some(stream) = stream {
+            let mut builder = Builder::default();
+            // The producer may need the interpreter for each batch; only what is ours runs without it.
+            for batch in batches(stream)? {
+                let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
+                free(py, || add(&mut builder, &batch))?;
+                py.check_signals()?;
+            }
+            parts.push(Part {
+                packed: py.detach(|| builder.finish()),
+                first_id: 0,
+                shift_ps: 0,
+            });
+        }
+        Ok(Lod(py.detach(|| CoreLod::new(parts))))
     }
 
     #[getter]
@@ -40,6 +87,7 @@ impl Lod {
     fn tracks(&self) -> BTreeMap<i64, (u32, usize)> {
         self.0
             .tracks()
+            .into_iter()
             .map(|(track, depths, slices)| (track, (depths, slices)))
             .collect()
     }
@@ -59,23 +107,128 @@ impl Lod {
     }
 }
 
+/// Writes the slices of a store as the file that a Lod maps, and forces it to the disk: its bytes, slices and hash.
+#[pyfunction]
+pub fn write_lod(
+    py: Python<'_>,
+    path: PathBuf,
+    store: PyRef<'_, Store>,
+) -> PyResult<(u64, u64, String)> {
+    let table = slices(&store);
+    free(py, || {
+        let packed = of_table(table)?;
+        let file = std::fs::File::options()
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        let mut out = std::io::BufWriter::with_capacity(1 << 20, file);
+        packed.write(&mut out)?;
+        out.flush()?;
+        let file = out
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        let bytes = file.metadata()?.len();
+        let hash = Input::file(path, 0, None, Codec::Plain).content_hash()?;
+        Ok((bytes, packed.len() as u64, hash))
+    })
+}
+
+/// The slices of a store, if it has any; the store is free again.
+fn slices(store: &Store) -> Option<Arc<Table>> {
+    lock(&store.0).table("slice").ok().cloned()
+}
+
+fn of_table(table: Option<Arc<Table>>) -> Result<Packed> {
+    let mut builder = Builder::default();
+    let Some(table) = table else {
+        return Ok(builder.finish());
+    };
+    let wanted = ["id", "track_id", "depth", "ts_ps", "dur_ps", "name"].map(str::to_owned);
+    let mut known: Option<(ArrayRef, Vec<u32>)> = None;
+    for batch in table.read(Some(&wanted), false)? {
+        let batch = batch.map_err(|error| Error::new(Kind::Damaged, error.to_string()))?;
+        let named = column(&batch, "name")?;
+        if let Some(codes) = named.as_dictionary_opt::<Int32Type>() {
+            // Every batch has the same texts: they are numbered once.
+            let same = known
+                .as_ref()
+                .filter(|(texts, _)| texts.to_data().ptr_eq(&codes.values().to_data()));
+            let numbers = match same {
+                Some((_, numbers)) => numbers,
+                None => {
+                    let numbers = numbered(&mut builder, codes.values())?;
+                    &known.insert((codes.values().clone(), numbers)).1
+                }
+            };
+            let keys = codes.keys();
+            let number = |row: usize| numbers.get(keys.value(row) as usize).copied().unwrap_or(0);
+            add_rows(&mut builder, &batch, "track_id", |_, row| Ok(number(row)))?;
+        } else {
+            let name = texts(&batch, "name")?;
+            add_rows(&mut builder, &batch, "track_id", |builder, row| {
+                builder.name(name(row))
+            })?;
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// The numbers of texts.
+fn numbered(builder: &mut Builder, texts: &ArrayRef) -> Result<Vec<u32>> {
+    if let Some(texts) = texts.as_string_opt::<i32>() {
+        texts
+            .iter()
+            .map(|text| builder.name(text.unwrap_or("")))
+            .collect()
+    } else if let Some(texts) = texts.as_string_opt::<i64>() {
+        texts
+            .iter()
+            .map(|text| builder.name(text.unwrap_or("")))
+            .collect()
+    } else {
+        Err(unfit("name"))
+    }
+}
+
 /// Adds the rows of a batch with the columns track, depth, id, ts_ps, dur_ps and name.
 fn add(builder: &mut Builder, batch: &RecordBatch) -> Result<()> {
-    let [track, id, ts_ps, dur_ps] =
-        ["track", "id", "ts_ps", "dur_ps"].map(|name| wide(batch, name));
-    let (track, id, ts_ps, dur_ps) = (track?, id?, ts_ps?, dur_ps?);
+    let name = texts(batch, "name")?;
+    add_rows(builder, batch, "track", |builder, row| {
+        builder.name(name(row))
+    })
+}
+
+fn add_rows(
+    builder: &mut Builder,
+    batch: &RecordBatch,
+    track: &str,
+    name: impl Fn(&mut Builder, usize) -> Result<u32>,
+) -> Result<()> {
+    let [id, ts_ps, dur_ps] = ["id", "ts_ps", "dur_ps"].map(|name| wide(batch, name));
+    let (id, ts_ps, dur_ps) = (id?, ts_ps?, dur_ps?);
+    let track = whole(batch, track)?;
     let depth = column(batch, "depth")?
         .as_primitive_opt::<Int32Type>()
         .ok_or_else(|| unfit("depth"))?;
-    let name = texts(batch, "name")?;
     for row in 0..batch.num_rows() {
         let slice = Slice {
             id: id.value(row),
             ts_ps: ts_ps.value(row),
             dur_ps: dur_ps.value(row),
-            name: builder.name(name(row))?,
+            name: name(builder, row)?,
         };
-        builder.add(track.value(row), depth.value(row).max(0) as u32, slice);
+        builder.add(track(row), depth.value(row).max(0) as u32, slice);
     }
     Ok(())
+}
+
+/// A column of integers: of 32 bits in a store, of 64 in an engine.
+fn whole<'a>(batch: &'a RecordBatch, name: &str) -> Result<Box<dyn Fn(usize) -> i64 + 'a>> {
+    let found = column(batch, name)?;
+    if let Some(values) = found.as_primitive_opt::<Int32Type>() {
+        return Ok(Box::new(|row| i64::from(values.value(row))));
+    }
+    let values = wide(batch, name)?;
+    Ok(Box::new(|row| values.value(row)))
 }

@@ -18,3 +18,12 @@ class Decoded(NamedTuple):
     store: Store | None
     facts: Mapping[str, Any]
     error: str | None
+
+
+class Lanes(NamedTuple):
+    """Slices of a source as `_core.Lod` takes them."""
+
+    place: tuple[str, int] | Store
+    """A file with its size, or a store."""
+    first_id: int
+    """Added to its tracks and ids."""

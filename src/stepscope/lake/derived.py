@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepscope import strict_json
-from stepscope.lake.manifest import File, Manifest, table_of
+from stepscope.lake.manifest import TIMELINE, File, Manifest, table_of
 
 FOLDER = "_derived"
 
@@ -88,7 +88,7 @@ def read(folder: Path, run_id: str) -> Derived | None:
     except (OSError, strict_json.OddJson):
         return None
     own = all(
-        table_of(file.path) == file.table and file.path.startswith(f"{file.table}/run={run_id}/")
+        table_of(file.path) == file.table != TIMELINE and file.path.startswith(f"{file.table}/run={run_id}/")
         for file in derived.files
     )
     return derived if own and derived.run_id == run_id else None

@@ -19,12 +19,18 @@ from stepscope.lake.schema import schema
 _NAME = re.compile(r"[a-z][a-z0-9._-]{0,150}")
 _OWN_PATH = re.compile(
     r"([a-z_]{1,64})/run=[a-z][a-z0-9._-]{0,150}/host=[a-z][a-z0-9._-]{0,150}/"
-    r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.parquet"
+    r"(?:[0-9a-f]{16,64}|[0-9]{9,20})-[0-9]{1,9}\.(parquet|lod)"
 )
+TIMELINE = "timeline"
+"""The slices of a source in the form that the page's timeline maps, beside those in its table.
+
+It is no table: engines do not see it. It belongs to one source, since the clock of each is shifted by itself.
+So compaction drops it, and what has none (older lakes, too) is drawn from the table of slices.
+"""
 
 
 class File(NamedTuple):
-    """A Parquet file of a source: its table, its path within the lake, size, rows and hash."""
+    """A file of a source: its table, or TIMELINE, its path within the lake, size, rows and hash."""
 
     table: str
     path: str
@@ -50,7 +56,7 @@ class Manifest(NamedTuple):
     def rows(self) -> dict[str, int]:
         """Rows by table."""
         if self.packed is None:
-            return {file.table: file.rows for file in self.files}
+            return {file.table: file.rows for file in self.files if file.table != TIMELINE}
         return {table: int(rows) for table, _, rows in (one.partition("=") for one in self.packed.split())}
 
     def to_json(self) -> bytes:
@@ -68,12 +74,15 @@ def file_name(source_id: int) -> str:
 
 
 def table_of(path: str) -> str | None:
-    """The table whose file may be called so within a lake; None when stepscope gives no such name.
+    """The table, or TIMELINE, whose file may be called so within a lake; None when stepscope gives no such
+    name.
 
     Whatever is opened or removed by a path that a file of the lake names has been through this.
     """
     match = _OWN_PATH.fullmatch(path)
-    return match[1] if match and match[1] in schema().names else None
+    if match is None or (match[1] != TIMELINE if match[2] == "lod" else match[1] not in schema().names):
+        return None
+    return match[1]
 
 
 def read(path: Path) -> Manifest:

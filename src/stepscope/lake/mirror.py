@@ -263,7 +263,9 @@ class Mirror:
         if above.name != "stores":
             return
         files = []
-        for path in above.glob("*/*/run=*/host=*/*.parquet"):
+        for path in above.glob("*/*/run=*/host=*/*.*"):
+            if path.suffix not in (".parquet", ".lod"):
+                continue
             with contextlib.suppress(OSError):
                 status = path.stat()
                 files.append((status.st_mtime_ns, status.st_size, path))

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake.manifest import Manifest, identity_of, is_name, table_of
+from stepscope.lake.manifest import TIMELINE, Manifest, identity_of, is_name, table_of
 from stepscope.lake.patterns import plain_folder
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
@@ -197,7 +197,8 @@ def _check(path: Path, file: Packed) -> None:
     if any(value is None for value in file) or file.bytes < 0 or file.rows < 0:
         raise _damaged(path, f"it lists a file with nothing where a value belongs: {file.path}")
     place = f"{file.table}/run={file.run_id}/host={ALL_HOSTS}/"
-    if table_of(file.path) != file.table or not file.path.startswith(place):
+    own = table_of(file.path) == file.table != TIMELINE
+    if not own or not file.path.startswith(place):
         raise _damaged(path, f"it lists {file.path}, which is not a file of table {file.table}")
 
 

@@ -7,6 +7,7 @@
     _snapshot/<number>.json                   what compaction made, put if absent: the highest number counts
     _stage/<name>.json                        files that a writer is about to put, or that are replaced
     <table>/run=<run>/host=<host>/<hash>-<decoder>.parquet
+    timeline/run=<run>/host=<host>/<hash>-<decoder>.lod
 
 A file is named after its own content, so whoever puts it again changes nothing. It counts once a manifest
 that lists it was put where none was. Whatever ends a writer in between leaves a list under _stage: a day
@@ -38,7 +39,7 @@ from stepscope.lake.reader import MANIFESTS, content_hash
 from stepscope.lake.rows import placed, source_row
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import Packed
-from stepscope.lake.writer import is_older, write_tables
+from stepscope.lake.writer import is_older, staged_as, write_tables
 from stepscope.sources import stores
 from stepscope.sources.given import LAKE_MARK
 from stepscope.sources.stores import Gone, Store
@@ -112,7 +113,7 @@ def write(mirror: Mirror, stage: Path, decoded: Decoded, threads: int = 0) -> Ma
     elif not is_older(known, wanted) and (broken := _key_of(mirror, known)) is not None:
         # Its files are gone, so it says nothing true any more.
         mirror.store.delete([broken])
-    parts = [(file.path, stage / f"{file.table}.parquet") for file in files]
+    parts = [(file.path, staged_as(stage, file)) for file in files]
     key = f"{MANIFESTS}/{_name(made, first=known is None)}"
     with_files(mirror.store, parts, lambda: mirror.store.put_if_absent(key, made.to_json()))
     _keep(mirror, parts)

@@ -8,7 +8,7 @@ from stepscope import _core
 from stepscope.engines import rows_of
 from stepscope.library.statements import statement
 from stepscope.presenters.plain import shorten
-from stepscope.server.catalog import CLASSES, FORMAT, dicts
+from stepscope.server.catalog import CLASSES, FORMAT, SHIFT, STACK_BARS, dicts
 
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
@@ -19,15 +19,18 @@ MOST_NAME = 1_000
 _COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
 
 
+_TABLES = {True: "_timeline_row", False: "_timeline_slice"}
+"""Everything that is drawn, with and without sampled stacks."""
+
+
 class Timeline:
     """Every slice and every bar of sampled stacks at every level of detail. Any number of threads may ask
     for cells."""
 
     def __init__(self, trace: Trace, *, stacks: bool = False) -> None:
-        """Reads all slices of a trace once, and its stacks if it has any. The views of shifts and of bars
-        are kept already."""
-        table = "_timeline_row" if stacks else "_timeline_slice"
-        self._lod = _core.Lod(trace.stream(rows_of(table, _COLUMNS)))
+        """Takes the slices of a trace from where they are kept, and its stacks if it has any. The views of
+        shifts and of bars are kept already."""
+        self._lod = _laid(trace, stacks) or _core.Lod(trace.stream(rows_of(_TABLES[stacks], _COLUMNS)))
         found = {row["name"]: row for row in dicts(trace.query(statement("page_names")))}
         self.classes = {name: str(row["class"]) for name, row in found.items()}
         numbers = {name: number for number, name in enumerate(CLASSES)}
@@ -46,3 +49,21 @@ class Timeline:
     def cells(self, track_ids: list[int], from_ps: int, to_ps: int, px: int) -> bytes:
         """The cells of a window, framed for the page."""
         return self._lod.cells(track_ids, from_ps, to_ps, px)
+
+
+def _laid(trace: Trace, stacks: bool) -> _core.Lod | None:
+    """The slices as ingest or a decoder left them; None when there are none such, or they are damaged."""
+    lanes = trace.lanes()
+    if lanes is None:
+        return None
+    shifts = {row["source_id"]: row["shift_ps"] for row in dicts(trace.query(rows_of(SHIFT)))}
+    sources = [
+        (one.place, one.first_id, shifts[source_id])
+        for source_id, one in lanes.items()
+        if source_id in shifts
+    ]
+    bars = trace.stream(rows_of(STACK_BARS, _COLUMNS)) if stacks else None
+    try:
+        return _core.Lod(bars, sources=sources)
+    except _core.CoreError:
+        return None  # the tables say what is damaged, or have it

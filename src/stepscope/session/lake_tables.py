@@ -12,7 +12,10 @@ from stepscope.engines import Condition, Files, Relation, Rows
 from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import derived
 from stepscope.lake.checked import Checked
+from stepscope.lake.decoded import Lanes
 from stepscope.lake.derived import Derived
+from stepscope.lake.manifest import TIMELINE
+from stepscope.lake.numbers import first_id
 from stepscope.lake.patterns import plain_folder
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.rows import SourceRow
@@ -63,7 +66,7 @@ class LakeTables:
         self.skipped: tuple[Skipped, ...] = ()
         self._runs = derived.by_run(lake.manifests)
         self._stored = self._current() if make else {}
-        self.paths = [str(self._root / file.path) for file in lake.files_of()]
+        self.paths = [str(self._root / file.path) for file in lake.files_of() if file.table != TIMELINE]
         self.paths += [str(self._root / file.path) for one in self._stored.values() for file in one.files]
 
     def _current(self) -> dict[str, Derived]:
@@ -157,6 +160,22 @@ class LakeTables:
         for file in files:
             parts.setdefault(file.where, []).append(str(self._root / file.path))
         return [Files(tuple(paths), where) for where, paths in parts.items()]
+
+    def lanes(self) -> dict[int, Lanes] | None:
+        """The files that ingest wrote; None when a source with slices has none: it was compacted, or an older
+        stepscope ingested it."""
+        found: dict[int, Lanes] = {}
+        for one in self._lake.manifests:
+            if "slice" not in one.rows:
+                continue
+            file = next((file for file in one.files if file.table == TIMELINE), None)
+            if file is None:
+                return None
+            place = str(self._root / file.path), file.bytes
+            found[one.source.source_id] = Lanes(place, first_id(one.source.source_id))
+        if not self._small:
+            self._lake.verify(contents=True, table=TIMELINE, checked=self._checked)
+        return found
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """LakeError when a file that was read is not what was written."""

@@ -12,6 +12,7 @@ from stepscope.session.tables import Damaged, Tables
 if TYPE_CHECKING:
     from stepscope import library
     from stepscope.engines import Arrow, Engine, Form, Params, Result
+    from stepscope.lake.decoded import Lanes
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.sources.source import Skipped, Source
@@ -66,6 +67,12 @@ class OpenTrace:
         asked = statement(sql)
         return self._ask([asked], lambda engine: engine.stream(asked))
 
+    def lanes(self) -> dict[int, Lanes] | None:
+        self._check_open()
+        self._tables.begin()
+        self._tables.ready(None)
+        return self._tables.lanes()
+
     def ask(self, entry: library.Entry) -> Result:
         return self.query(entry.statement)
 
@@ -113,10 +120,7 @@ class OpenTrace:
     def _ask(
         self, statements: Sequence[Statement], work: Callable[[Engine], T], *, writes: bool = False
     ) -> T:
-        if self._closed:
-            raise UsageError(
-                "The trace is closed.", seen="a query after close()", todo="ask within the `with` block"
-            )
+        self._check_open()
         self._tables.begin()
         engine = self._engine(writes)
         if not self._tables.ready(engine.reads(*statements)):
@@ -130,6 +134,12 @@ class OpenTrace:
                 self._tables.mend()
                 engine = self._engine(writes)
         return work(engine)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UsageError(
+                "The trace is closed.", seen="a query after close()", todo="ask within the `with` block"
+            )
 
     def _engine(self, writes: bool) -> Engine:
         """The engine that answers queries, or the one that writes files."""

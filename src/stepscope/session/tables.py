@@ -15,7 +15,7 @@ from stepscope.background import Background
 from stepscope.engines import Relation, Rows, Stream
 from stepscope.errors import LakeError, StepscopeError
 from stepscope.lake.cache import Cache
-from stepscope.lake.decoded import Decoded
+from stepscope.lake.decoded import Decoded, Lanes
 from stepscope.session import schedule
 from stepscope.session.decoding import NEEDS, decode_source, needs_of, unreadable
 from stepscope.session.schedule import Meter, Progress
@@ -56,6 +56,9 @@ class Tables(Protocol):
 
     def attach(self, engine: Engine) -> None:
         """Makes all tables of the schema known to an engine."""
+
+    def lanes(self) -> dict[int, Lanes] | None:
+        """Slices by source_id as the timeline draws them; None where only tables have them. After ready()."""
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """The error to raise when a query failed while it read: this one, or that a file is damaged."""
@@ -201,6 +204,13 @@ class DecodedTables:
         for places in op_logs.by_run([one.source for one in self._decoded], _op_log.NAMES).values():
             told += [(path, _seen(place.path)) for place, path in places]
         return repr(told)
+
+    def lanes(self) -> dict[int, Lanes] | None:
+        """The stores themselves."""
+        from stepscope.lake.numbers import first_id
+
+        stores = enumerate(one.store for one in self._decoded)
+        return {number: Lanes(store, first_id(number)) for number, store in stores if store is not None}
 
     def doubt(self, error: StepscopeError) -> StepscopeError:
         """The error itself, unless an entry of the cache is gone: what stores hold was compared with its

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stepscope import library
     from stepscope.engines import Arrow, Engine, Form, Params, Result, Statement
     from stepscope.lake.cache import Cache
+    from stepscope.lake.decoded import Lanes
     from stepscope.lake.rows import SourceRow
     from stepscope.lake.schema import Schema
     from stepscope.session.compacting import Compacted
@@ -83,6 +84,10 @@ class Trace(Protocol):
         keep: base views to compute once, because several of them read them; each after those it builds on.
         Errors are those of query().
         """
+
+    def lanes(self) -> dict[int, Lanes] | None:
+        """Slices of each source in the form that the page's timeline draws from, by source_id; None where
+        they have to be asked for with SQL. Errors as those of query()."""
 
     def define(self, views: Mapping[str, str | Statement]) -> None:
         """Makes SELECT statements usable by name in query()."""

@@ -1,7 +1,7 @@
 //! The cells of a window.
 
 use super::pyramid::Block;
-use super::{Lod, Slice};
+use super::{Lod, Packed, Part, Slice};
 use crate::error::{Error, Kind, Result};
 use std::ops::Range;
 
@@ -89,6 +89,16 @@ impl Window {
     fn is_wide(&self, dur_ps: i64) -> bool {
         i128::from(dur_ps) * i128::from(self.px) >= WIDE_PX * self.span()
     }
+
+    /// The same moments on the clock of a source whose times are `by` earlier; `None` when it has none of them.
+    fn on_clock(self, by: i64) -> Option<Self> {
+        let window = Window {
+            from_ps: self.from_ps.saturating_sub(by),
+            to_ps: self.to_ps.saturating_sub(by),
+            px: self.px,
+        };
+        (window.from_ps < window.to_ps).then_some(window)
+    }
 }
 
 impl Lod {
@@ -98,30 +108,49 @@ impl Lod {
     pub fn cells(&self, tracks: &[i64], window: Window) -> Vec<Cell> {
         let mut cells = Vec::new();
         for (index, track) in (0u32..).zip(tracks) {
-            for (_, depth, rows) in self.of_track(*track) {
-                let begin = |rows: &Range<usize>, moment: i64| {
-                    rows.start
-                        + self.slices[rows.clone()].partition_point(|slice| slice.ts_ps < moment)
+            for place in self.of_track.get(track).into_iter().flatten() {
+                let (part, numbers) = (&self.parts[*place], &self.numbers[*place]);
+                let Some(window) = window.on_clock(part.shift_ps) else {
+                    continue;
                 };
-                let mut lane = Lane {
-                    lod: self,
-                    window,
-                    track: index,
-                    depth: *depth,
-                    cells: &mut cells,
-                };
-                let inside = begin(rows, window.from_ps)..begin(rows, window.to_ps);
-                lane.reaching_in(rows.start..inside.start);
-                lane.starting(inside);
+                let first = cells.len();
+                lanes_of(part, *track, index, window, &mut cells);
+                for cell in &mut cells[first..] {
+                    cell.ts_ps = cell.ts_ps.saturating_add(part.shift_ps);
+                    cell.end_ps = cell.end_ps.saturating_add(part.shift_ps);
+                    let longest = &mut cell.longest;
+                    longest.ts_ps = longest.ts_ps.saturating_add(part.shift_ps);
+                    longest.id = longest.id.wrapping_add(part.first_id);
+                    longest.name = numbers.get(longest.name as usize).copied().unwrap_or(0);
+                }
             }
         }
         cells
     }
 }
 
+/// The cells of a track of a part, as the part has them.
+fn lanes_of(part: &Part, track: i64, index: u32, window: Window, cells: &mut Vec<Cell>) {
+    let packed = &part.packed;
+    for of_lane in packed.of_track(track.wrapping_sub(part.first_id)) {
+        let rows = of_lane.rows.clone();
+        let begin = |moment: i64| rows.start + packed.slices.before(rows.clone(), moment);
+        let mut lane = Lane {
+            packed,
+            window,
+            track: index,
+            depth: of_lane.depth,
+            cells,
+        };
+        let inside = begin(window.from_ps)..begin(window.to_ps);
+        lane.reaching_in(rows.start..inside.start);
+        lane.starting(inside);
+    }
+}
+
 /// A lane on its way into cells.
 struct Lane<'a> {
-    lod: &'a Lod,
+    packed: &'a Packed,
     window: Window,
     track: u32,
     depth: u32,
@@ -131,7 +160,7 @@ struct Lane<'a> {
 impl Lane<'_> {
     /// Slices that start before the window and end in it: one, unless slices overlap.
     fn reaching_in(&mut self, rows: Range<usize>) {
-        let (pyramid, slices) = (&self.lod.pyramid, &self.lod.slices);
+        let (pyramid, slices) = (&self.packed.pyramid, &self.packed.slices);
         let mut next = rows.start;
         let mut alone = 0;
         let mut rest: Option<Cell> = None;
@@ -150,11 +179,12 @@ impl Lane<'_> {
 
     /// Slices that start in the window, column by column.
     fn starting(&mut self, rows: Range<usize>) {
-        let slices = &self.lod.slices;
+        let slices = &self.packed.slices;
         let mut first = rows.start;
         while first < rows.end {
-            let next = self.window.next_column(slices[first].ts_ps);
-            let last = first + gallop(&slices[first..rows.end], next);
+            let next = self.window.next_column(slices.ts_ps(first));
+            // Rows of a file that somebody made may be out of order: the first one goes on all the same.
+            let last = first + slices.before(first..rows.end, next).max(1);
             self.column(first..last);
             first = last;
         }
@@ -162,6 +192,14 @@ impl Lane<'_> {
 
     /// Slices that start in one column: wide ones for themselves, those between them together.
     fn column(&mut self, rows: Range<usize>) {
+        let Some(whole) = self.over(rows.clone()) else {
+            return;
+        };
+        if !self.window.is_wide(whole.longest_ps) {
+            let cell = self.of_block(rows, whole);
+            self.cells.push(cell);
+            return;
+        }
         let mut wide: Vec<usize> = Vec::new();
         let mut open = vec![rows.clone()];
         while let Some(stretch) = open.pop() {
@@ -169,7 +207,7 @@ impl Lane<'_> {
                 continue;
             };
             let longest = block.longest;
-            if wide.len() < WIDE_OF_COLUMN && self.window.is_wide(self.lod.slices[longest].dur_ps) {
+            if wide.len() < WIDE_OF_COLUMN && self.window.is_wide(block.longest_ps) {
                 wide.push(longest);
                 open.push(stretch.start..longest);
                 open.push(longest + 1..stretch.end);
@@ -191,20 +229,24 @@ impl Lane<'_> {
     }
 
     fn over(&self, rows: Range<usize>) -> Option<Block> {
-        self.lod.pyramid.over(&self.lod.slices, rows)
+        self.packed.pyramid.over(&self.packed.slices, rows)
     }
 
     fn cell(&self, rows: Range<usize>) -> Option<Cell> {
         let block = self.over(rows.clone())?;
-        Some(Cell {
+        Some(self.of_block(rows, block))
+    }
+
+    fn of_block(&self, rows: Range<usize>, block: Block) -> Cell {
+        Cell {
             track: self.track,
             depth: self.depth,
-            ts_ps: self.lod.slices[rows.start].ts_ps,
+            ts_ps: self.packed.slices.ts_ps(rows.start),
             end_ps: block.end_ps,
             count: rows.len() as u64,
             busy_ps: block.sum_ps,
-            longest: self.lod.slices[block.longest],
-        })
+            longest: self.packed.slices.slice(block.longest),
+        }
     }
 }
 
@@ -221,14 +263,4 @@ fn joined(one: Cell, other: Cell) -> Cell {
         },
         ..one
     }
-}
-
-/// How many of the first slices start before `moment`, found in the logarithm of that number.
-fn gallop(slices: &[Slice], moment: i64) -> usize {
-    let mut reach = 1;
-    while reach < slices.len() && slices[reach].ts_ps < moment {
-        reach *= 2;
-    }
-    let (low, high) = (reach / 2, reach.min(slices.len()));
-    low + slices[low..high].partition_point(|slice| slice.ts_ps < moment)
 }

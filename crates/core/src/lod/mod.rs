@@ -4,28 +4,26 @@
 //! slice, the latest end and the sum of every block, so that a window costs what its pixels cost and not what its
 //! slices cost. Nothing is cut: a slice that meets the window is in exactly one cell, and a cell says how many it holds.
 //!
+//! * [`rows`]: slices in few bytes, each readable by itself.
+//! * [`builder`]: slices as they come, packed track by track.
 //! * [`pyramid`]: the longest, the latest and the sum of any stretch of rows.
+//! * [`file`]: a source's slices and pyramid as a file, which is mapped and not read.
 //! * [`cells`]: the cells of a window.
 //! * [`frame`]: cells as bytes for a page.
 
+pub mod builder;
 pub mod cells;
+pub mod file;
 pub mod frame;
 pub mod pyramid;
+pub mod rows;
 
-use crate::error::{Error, Kind, Result};
+pub use builder::Builder;
+
 use pyramid::Pyramid;
+use rows::Rows;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-
-/// Slices as they come, in any order.
-#[derive(Debug, Default)]
-pub struct Builder {
-    lanes: FxHashMap<(i64, u32), u32>,
-    keys: Vec<(i64, u32)>,
-    rows: Vec<(u32, Slice)>,
-    numbers: FxHashMap<String, u32>,
-    names: Vec<String>,
-}
 
 /// One slice of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +34,7 @@ pub struct Slice {
     pub ts_ps: i64,
     /// Duration, at least 0.
     pub dur_ps: i64,
-    /// Index into [`Lod::names`].
+    /// Index into the names.
     pub name: u32,
 }
 
@@ -48,89 +46,127 @@ impl Slice {
     }
 }
 
-/// Every slice of a recording, ready to be looked at.
+/// The slices of a track at a depth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// Track.
+    pub track: i64,
+    /// Depth.
+    pub depth: u32,
+    /// Rows.
+    pub rows: Range<usize>,
+}
+
+impl Lane {
+    fn key(&self) -> (i64, u32) {
+        (self.track, self.depth)
+    }
+}
+
+/// Every slice of a source, or of several that share their ids, ready to be looked at.
 #[derive(Debug)]
-pub struct Lod {
-    slices: Vec<Slice>,
-    /// Track, depth and rows of each lane, ordered by track, then depth.
-    lanes: Vec<(i64, u32, Range<usize>)>,
+pub struct Packed {
+    slices: Rows,
+    /// Ordered by track, then depth.
+    lanes: Vec<Lane>,
     names: Vec<String>,
     pyramid: Pyramid,
 }
 
-impl Builder {
-    /// The number of a name.
-    ///
-    /// # Errors
-    /// There are more than 2^32 names.
-    pub fn name(&mut self, text: &str) -> Result<u32> {
-        if let Some(number) = self.numbers.get(text) {
-            return Ok(*number);
-        }
-        let number = u32::try_from(self.names.len())
-            .map_err(|_| Error::new(Kind::Limit, "more than 4,294,967,296 names of slices"))?;
-        self.names.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        Ok(number)
-    }
-
-    /// Adds a slice. A negative duration counts as none.
-    pub fn add(&mut self, track: i64, depth: u32, mut slice: Slice) {
-        slice.dur_ps = slice.dur_ps.max(0);
-        let next = self.keys.len() as u32;
-        let lane = *self.lanes.entry((track, depth)).or_insert(next);
-        if lane == next {
-            self.keys.push((track, depth));
-        }
-        self.rows.push((lane, slice));
-    }
-
-    /// Sorts what was added and builds the pyramid.
-    #[must_use]
-    pub fn finish(self) -> Lod {
-        let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
-        order.sort_unstable_by_key(|lane| self.keys[*lane as usize]);
-        let mut rows = vec![0usize; self.keys.len()];
-        for (lane, _) in &self.rows {
-            rows[*lane as usize] += 1;
-        }
-        let mut next = vec![0usize; self.keys.len()];
-        let mut lanes = Vec::with_capacity(order.len());
-        let mut first = 0;
-        for lane in order {
-            let (track, depth) = self.keys[lane as usize];
-            next[lane as usize] = first;
-            lanes.push((track, depth, first..first + rows[lane as usize]));
-            first += rows[lane as usize];
-        }
-        let nothing = Slice {
-            id: 0,
-            ts_ps: 0,
-            dur_ps: 0,
-            name: 0,
-        };
-        let mut slices = vec![nothing; self.rows.len()];
-        for (lane, slice) in self.rows {
-            let place = &mut next[lane as usize];
-            slices[*place] = slice;
-            *place += 1;
-        }
-        for (_, _, rows) in &lanes {
-            let rows = &mut slices[rows.clone()];
-            if !rows.is_sorted_by_key(|slice| slice.ts_ps) {
-                rows.sort_by_key(|slice| slice.ts_ps);
-            }
-        }
-        Lod {
+impl Packed {
+    /// Builds the pyramid over rows whose lanes are in order.
+    fn new(slices: Rows, lanes: Vec<Lane>, names: Vec<String>) -> Packed {
+        Packed {
             pyramid: Pyramid::new(&slices),
             slices,
             lanes,
-            names: self.names,
+            names,
         }
+    }
+
+    /// How many slices there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// First start and latest end of any.
+    #[must_use]
+    pub fn bounds_ps(&self) -> Option<(i64, i64)> {
+        let firsts = self.lanes.iter().filter(|lane| !lane.rows.is_empty());
+        let first = firsts
+            .map(|lane| self.slices.ts_ps(lane.rows.start))
+            .min()?;
+        let all = self.pyramid.over(&self.slices, 0..self.len())?;
+        Some((first, all.end_ps))
+    }
+
+    /// The lanes of a track.
+    fn of_track(&self, track: i64) -> &[Lane] {
+        let first = self.lanes.partition_point(|lane| lane.track < track);
+        let last = self.lanes.partition_point(|lane| lane.track <= track);
+        &self.lanes[first..last]
     }
 }
 
+/// A source among others.
+#[derive(Debug)]
+pub struct Part {
+    /// Its slices.
+    pub packed: Packed,
+    /// Added to its tracks and ids.
+    pub first_id: i64,
+    /// Added to its times.
+    pub shift_ps: i64,
+}
+
+/// Every slice of a recording, ready to be looked at.
+#[derive(Debug, Default)]
+pub struct Lod {
+    parts: Vec<Part>,
+    /// For each part, the numbers that its names have among all.
+    numbers: Vec<Vec<u32>>,
+    names: Vec<String>,
+    /// Parts that have slices of a track.
+    of_track: FxHashMap<i64, Vec<usize>>,
+}
+
 impl Lod {
+    /// Of one or more sources.
+    #[must_use]
+    pub fn new(parts: Vec<Part>) -> Lod {
+        let mut lod = Lod::default();
+        let mut known: FxHashMap<String, u32> = FxHashMap::default();
+        for (place, part) in parts.iter().enumerate() {
+            let mut numbers = Vec::with_capacity(part.packed.names.len());
+            for name in &part.packed.names {
+                let next = lod.names.len() as u32;
+                let number = *known.entry(name.clone()).or_insert(next);
+                if number == next {
+                    lod.names.push(name.clone());
+                }
+                numbers.push(number);
+            }
+            lod.numbers.push(numbers);
+            for lanes in part
+                .packed
+                .lanes
+                .chunk_by(|one, other| one.track == other.track)
+            {
+                let track = lanes[0].track.wrapping_add(part.first_id);
+                lod.of_track.entry(track).or_default().push(place);
+            }
+        }
+        lod.parts = parts;
+        lod
+    }
+
     /// Names of slices; a cell holds an index into them.
     #[must_use]
     pub fn names(&self) -> &[String] {
@@ -138,23 +174,20 @@ impl Lod {
     }
 
     /// Tracks in order, each with its number of lanes (the largest depth and one) and of slices.
-    pub fn tracks(&self) -> impl Iterator<Item = (i64, u32, usize)> {
-        self.lanes
-            .chunk_by(|one, other| one.0 == other.0)
-            .map(|lanes| {
-                let depths = lanes.last().map_or(0, |(_, depth, _)| depth + 1);
-                (
-                    lanes[0].0,
-                    depths,
-                    lanes.iter().map(|(_, _, rows)| rows.len()).sum(),
-                )
-            })
-    }
-
-    /// The lanes of a track: depth and rows of each.
-    fn of_track(&self, track: i64) -> &[(i64, u32, Range<usize>)] {
-        let first = self.lanes.partition_point(|lane| lane.0 < track);
-        let last = self.lanes.partition_point(|lane| lane.0 <= track);
-        &self.lanes[first..last]
+    #[must_use]
+    pub fn tracks(&self) -> Vec<(i64, u32, usize)> {
+        let mut found: Vec<(i64, u32, usize)> = Vec::with_capacity(self.of_track.len());
+        for (track, parts) in &self.of_track {
+            let (mut depths, mut slices) = (0, 0);
+            for part in parts.iter().map(|place| &self.parts[*place]) {
+                for lane in part.packed.of_track(track.wrapping_sub(part.first_id)) {
+                    depths = depths.max(lane.depth.saturating_add(1));
+                    slices += lane.rows.len();
+                }
+            }
+            found.push((*track, depths, slices));
+        }
+        found.sort_unstable();
+        found
     }
 }

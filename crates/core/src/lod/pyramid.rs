@@ -1,17 +1,22 @@
 //! The longest slice, the latest end and the sum of durations of any stretch of rows.
 
-use super::Slice;
+use super::rows::{BLOCK_ROWS, Rows, long};
+use arrow_buffer::Buffer;
 use std::ops::Range;
 
 /// Rows of a block, and blocks of the block above it. Two ends of a stretch are walked row by row, so a smaller
-/// factor answers faster and takes more memory: 64 costs 24/64 bytes a row.
-const FACTOR: usize = 64;
+/// factor answers faster and takes more memory: 64 costs half a byte a row.
+const FACTOR: usize = BLOCK_ROWS;
+/// Bytes of a block as it is kept.
+const BLOCK_BYTES: usize = 32;
 
 /// What a block of rows comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// Row of the longest slice, the first of several.
     pub longest: usize,
+    /// How long it is.
+    pub longest_ps: i64,
     /// The latest end of any.
     pub end_ps: i64,
     /// Durations together; the largest number for those that add up to more.
@@ -21,28 +26,58 @@ pub struct Block {
 /// Blocks of rows, blocks of blocks, and so on.
 #[derive(Debug)]
 pub struct Pyramid {
-    levels: Vec<Vec<Block>>,
+    levels: Vec<Level>,
+}
+
+#[derive(Debug)]
+struct Level(Buffer);
+
+impl Level {
+    fn len(&self) -> usize {
+        self.0.len() / BLOCK_BYTES
+    }
+
+    fn at(&self, place: usize) -> Block {
+        let bytes = &self.0[place * BLOCK_BYTES..(place + 1) * BLOCK_BYTES];
+        Block {
+            longest: long(bytes, 0) as usize,
+            longest_ps: long(bytes, 1),
+            end_ps: long(bytes, 2),
+            sum_ps: long(bytes, 3),
+        }
+    }
+
+    fn of(blocks: impl Iterator<Item = Block>) -> Level {
+        let bytes = blocks.flat_map(|block| {
+            [
+                block.longest as i64,
+                block.longest_ps,
+                block.end_ps,
+                block.sum_ps,
+            ]
+        });
+        Level(Buffer::from_vec(
+            bytes.map(i64::to_le).collect::<Vec<i64>>(),
+        ))
+    }
 }
 
 impl Pyramid {
-    /// Over all slices, whatever lanes they are of: a stretch never leaves its lane.
+    /// Over all rows, whatever lanes they are of: a stretch never leaves its lane.
     #[must_use]
-    pub fn new(slices: &[Slice]) -> Self {
-        let mut levels: Vec<Vec<Block>> = Vec::new();
-        let mut level: Vec<Block> = slices
-            .chunks(FACTOR)
-            .enumerate()
-            .filter_map(|(i, _)| {
-                let rows = i * FACTOR..((i + 1) * FACTOR).min(slices.len());
-                rows.map(|row| of_row(slices, row))
-                    .reduce(|a, b| join(slices, a, b))
-            })
-            .collect();
+    pub fn new(rows: &Rows) -> Self {
+        let firsts = (0..rows.len()).step_by(FACTOR);
+        let mut level = Level::of(firsts.filter_map(|first| {
+            let block = rows.spans(first..(first + FACTOR).min(rows.len()));
+            block.map(of_row).reduce(join)
+        }));
+        let mut levels = Vec::new();
         while level.len() > 1 {
-            let above = level
-                .chunks(FACTOR)
-                .filter_map(|blocks| blocks.iter().copied().reduce(|a, b| join(slices, a, b)))
-                .collect();
+            let firsts = (0..level.len()).step_by(FACTOR);
+            let above = Level::of(firsts.filter_map(|first| {
+                let blocks = first..(first + FACTOR).min(level.len());
+                blocks.map(|place| level.at(place)).reduce(join)
+            }));
             levels.push(level);
             level = above;
         }
@@ -50,27 +85,69 @@ impl Pyramid {
         Pyramid { levels }
     }
 
+    /// Blocks of each level above so many rows, from the lowest on.
+    pub fn sizes(rows: usize) -> Vec<usize> {
+        let mut sizes = vec![rows.div_ceil(FACTOR)];
+        while let Some(last) = sizes.last().filter(|last| **last > 1) {
+            sizes.push(last.div_ceil(FACTOR));
+        }
+        sizes
+    }
+
+    /// One that was built before, its levels in order. `None` when it is not one over so many rows.
+    pub fn of(rows: usize, bytes: &Buffer) -> Option<Self> {
+        let mut at = 0_usize;
+        let mut levels = Vec::new();
+        for blocks in Self::sizes(rows) {
+            let length = blocks.checked_mul(BLOCK_BYTES)?;
+            if at.checked_add(length)? > bytes.len() {
+                return None;
+            }
+            let level = Level(bytes.slice_with_length(at, length));
+            if !(0..level.len()).all(|place| level.at(place).longest < rows) {
+                return None;
+            }
+            levels.push(level);
+            at += length;
+        }
+        (at == bytes.len()).then_some(Pyramid { levels })
+    }
+
+    /// The bytes of each level.
+    pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        self.levels.iter().map(|level| &*level.0)
+    }
+
     /// What `rows` come to; `None` for no rows.
     #[must_use]
-    pub fn over(&self, slices: &[Slice], rows: Range<usize>) -> Option<Block> {
-        let (mut first, mut last) = (rows.start, rows.end);
+    pub fn over(&self, slices: &Rows, rows: Range<usize>) -> Option<Block> {
         let mut sum: Option<Block> = None;
-        let mut add = |block: Block| {
-            sum = Some(sum.map_or(block, |so_far| join(slices, so_far, block)));
+        let mut add = |block: Block| sum = Some(sum.map_or(block, |so_far| join(so_far, block)));
+        let (mut first, mut last) = (rows.start, rows.end);
+        if first >= last {
+            return None;
+        }
+        // Rows before the first whole block, and after the last.
+        let whole = first.div_ceil(FACTOR)..last / FACTOR;
+        let ends = if whole.start <= whole.end {
+            [first..whole.start * FACTOR, whole.end * FACTOR..last]
+        } else {
+            [first..last, last..last]
         };
-        // Level 0 is of rows; level n of the blocks that `levels[n - 1]` holds.
-        for level in 0..=self.levels.len() {
-            let at = |i: usize| match level {
-                0 => of_row(slices, i),
-                _ => self.levels[level - 1][i],
-            };
+        for end in ends {
+            if !end.is_empty() {
+                slices.spans(end).for_each(|row| add(of_row(row)));
+            }
+        }
+        (first, last) = (whole.start, whole.end);
+        for level in &self.levels {
             while first < last && first % FACTOR != 0 {
-                add(at(first));
+                add(level.at(first));
                 first += 1;
             }
             while first < last && last % FACTOR != 0 {
                 last -= 1;
-                add(at(last));
+                add(level.at(last));
             }
             if first >= last {
                 break;
@@ -82,7 +159,7 @@ impl Pyramid {
 
     /// The first row of `rows` that ends after `moment`.
     #[must_use]
-    pub fn first_beyond(&self, slices: &[Slice], rows: Range<usize>, moment: i64) -> Option<usize> {
+    pub fn first_beyond(&self, slices: &Rows, rows: Range<usize>, moment: i64) -> Option<usize> {
         let mut row = rows.start;
         while row < rows.end {
             // The largest block that begins here and ends too early is stepped over whole.
@@ -90,12 +167,15 @@ impl Pyramid {
             for level in &self.levels {
                 let size = step * FACTOR;
                 let here = row / size;
-                if !row.is_multiple_of(size) || here >= level.len() || level[here].end_ps > moment {
+                if !row.is_multiple_of(size)
+                    || here >= level.len()
+                    || level.at(here).end_ps > moment
+                {
                     break;
                 }
                 step = size;
             }
-            if step == 1 && slices[row].end_ps() > moment {
+            if step == 1 && slices.slice(row).end_ps() > moment {
                 return Some(row);
             }
             row += step;
@@ -104,24 +184,22 @@ impl Pyramid {
     }
 }
 
-fn of_row(slices: &[Slice], row: usize) -> Block {
+fn of_row((row, ts_ps, dur_ps): (usize, i64, i64)) -> Block {
     Block {
         longest: row,
-        end_ps: slices[row].end_ps(),
-        sum_ps: slices[row].dur_ps,
+        longest_ps: dur_ps,
+        end_ps: ts_ps.saturating_add(dur_ps),
+        sum_ps: dur_ps,
     }
 }
 
-fn join(slices: &[Slice], one: Block, other: Block) -> Block {
-    let (a, b) = (slices[one.longest].dur_ps, slices[other.longest].dur_ps);
+fn join(one: Block, other: Block) -> Block {
+    let (a, b) = (one.longest_ps, other.longest_ps);
     let other_is_longer = b > a || (b == a && other.longest < one.longest);
+    let longer = if other_is_longer { other } else { one };
     Block {
-        longest: if other_is_longer {
-            other.longest
-        } else {
-            one.longest
-        },
         end_ps: one.end_ps.max(other.end_ps),
         sum_ps: one.sum_ps.saturating_add(other.sum_ps),
+        ..longer
     }
 }

@@ -20,7 +20,7 @@ mod flows;
 pub(crate) mod heap;
 mod index;
 pub mod lazy_text;
-mod mapping;
+pub mod mapping;
 pub mod nesting;
 mod packing;
 pub mod parquet;

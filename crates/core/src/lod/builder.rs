@@ -1,0 +1,126 @@
+//! Slices as they come, packed track by track: memory holds the open tracks and what is packed, not all slices.
+
+use super::rows::Packer;
+use super::{Lane, Packed, Slice};
+use crate::error::{Error, Kind, Result};
+use rustc_hash::FxHashMap;
+
+/// Slices of a track from which on they are packed when another track begins. A track that goes on later has
+/// several runs, which are joined in the end.
+const RUN_SLICES: usize = 1 << 16;
+
+/// Slices in any order; those of a track best one after the other.
+#[derive(Debug)]
+pub struct Builder {
+    run_slices: usize,
+    open: FxHashMap<(i64, u32), Vec<Slice>>,
+    /// Slices of the track that comes in.
+    of_track: (i64, usize),
+    packer: Packer,
+    runs: Vec<Lane>,
+    numbers: FxHashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder::packing_from(RUN_SLICES)
+    }
+}
+
+impl Builder {
+    /// One that packs tracks of at least so many slices as soon as another track begins.
+    #[must_use]
+    pub fn packing_from(run_slices: usize) -> Self {
+        Builder {
+            run_slices,
+            open: FxHashMap::default(),
+            of_track: (0, 0),
+            packer: Packer::default(),
+            runs: Vec::new(),
+            numbers: FxHashMap::default(),
+            names: Vec::new(),
+        }
+    }
+
+    /// The number of a name.
+    ///
+    /// # Errors
+    /// There are more than 2^32 names.
+    pub fn name(&mut self, text: &str) -> Result<u32> {
+        if let Some(number) = self.numbers.get(text) {
+            return Ok(*number);
+        }
+        let number = u32::try_from(self.names.len())
+            .map_err(|_| Error::new(Kind::Limit, "more than 4,294,967,296 names of slices"))?;
+        self.names.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        Ok(number)
+    }
+
+    /// Adds a slice. A negative duration counts as none.
+    pub fn add(&mut self, track: i64, depth: u32, mut slice: Slice) {
+        slice.dur_ps = slice.dur_ps.max(0);
+        if self.of_track.0 != track {
+            if self.of_track.1 >= self.run_slices {
+                self.pack(Some(self.of_track.0));
+            }
+            self.of_track = (track, 0);
+        }
+        self.of_track.1 += 1;
+        self.open.entry((track, depth)).or_default().push(slice);
+    }
+
+    /// Packs what is left and builds the pyramid.
+    #[must_use]
+    pub fn finish(mut self) -> Packed {
+        self.pack(None);
+        let Builder {
+            mut packer,
+            mut runs,
+            names,
+            ..
+        } = self;
+        runs.sort_unstable_by_key(|run| (run.track, run.depth, run.rows.start));
+        let several = runs.chunk_by(|one, other| one.key() == other.key());
+        if several.clone().any(|lane| lane.len() > 1) {
+            // Packed anew as a whole: the runs of a lane must follow each other.
+            let rows = packer.finish();
+            packer = Packer::default();
+            let mut lanes = Vec::new();
+            for lane in several {
+                let all = lane.iter().flat_map(|run| run.rows.clone());
+                let slices = all.map(|row| rows.slice(row)).collect();
+                lanes.push(pack_lane(&mut packer, lane[0].key(), slices));
+            }
+            runs = lanes;
+        }
+        Packed::new(packer.finish(), runs, names)
+    }
+
+    /// Packs the open lanes of a track, or of all.
+    fn pack(&mut self, track: Option<i64>) {
+        let mut keys: Vec<(i64, u32)> = self.open.keys().copied().collect();
+        keys.retain(|key| track.is_none_or(|track| key.0 == track));
+        keys.sort_unstable();
+        for key in keys {
+            if let Some(slices) = self.open.remove(&key) {
+                self.runs.push(pack_lane(&mut self.packer, key, slices));
+            }
+        }
+    }
+}
+
+/// Packs the slices of a lane in the order of their starts; of several at once the first stays the first.
+fn pack_lane(packer: &mut Packer, (track, depth): (i64, u32), mut slices: Vec<Slice>) -> Lane {
+    if !slices.is_sorted_by_key(|slice| slice.ts_ps) {
+        slices.sort_by_key(|slice| slice.ts_ps);
+    }
+    let first = packer.len();
+    slices.into_iter().for_each(|slice| packer.push(slice));
+    Lane {
+        track,
+        depth,
+        rows: first..packer.len(),
+    }
+}

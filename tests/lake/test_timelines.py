@@ -1,0 +1,245 @@
+"""Timelines of a lake: what the page maps shows what the tables hold, and without it the tables are drawn."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepscope
+from stepscope import _core, strict_json
+from stepscope.engines import rows_of
+from stepscope.errors import LakeError
+from stepscope.lake import derived, leftovers, manifest, reader, snapshot, snapshot_writer, writer
+from stepscope.lake.manifest import TIMELINE, File, Manifest
+from stepscope.server import catalog
+from stepscope.server.timeline import Timeline
+from stepscope.session import trace
+from stepscope.session.trace import Only, compact, verify
+from tests.core.test_lod import unpack
+from tests.lake.recordings import chrome
+from tests.lake.test_lake import everything
+
+HOSTS = 3
+COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
+Cells = list[dict[str, Any]]
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    for host in range(HOSTS):
+        folder = tmp_path / "logs" / "run=fleet" / f"host=h{host}"
+        chrome(folder / "t.json", f"h{host}_", count=40 + host, dur=5 + 9 * host)
+    return tmp_path / "logs"
+
+
+@pytest.fixture
+def lake(logs: Path, tmp_path: Path) -> Path:
+    stepscope.ingest([logs], tmp_path / "lake")
+    return tmp_path / "lake"
+
+
+def cells(lod: _core.Lod, tracks: list[int], window: tuple[int, int, int]) -> Cells:
+    """The cells of a window, with the names that their numbers stand for."""
+    header, columns = unpack(lod.cells(tracks, *window))
+    found = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    assert header["events"] == sum(one["count"] for one in found)
+    return [one | {"name": lod.names[one["name"]]} for one in found]
+
+
+def compared(lake: Path | str, only: Only = (None, None), *, mapped: bool = True, cache: bool = True) -> int:
+    """Compares the page's timeline with slices that SQL gives, in windows chosen at random; how many there
+    are. mapped: whether it comes from files of the lake."""
+    with trace.open(lake=lake, only=only, cache=cache) as opened:
+        catalog.read(opened)
+        wanted = _core.Lod(opened.stream(rows_of("_timeline_slice", COLUMNS)))
+        lanes = opened.lanes()
+        assert (lanes is not None) == mapped
+        if lanes is not None:
+            assert all(str(one.place[0]).endswith(".lod") for one in lanes.values())  # type: ignore[index]
+        drawn = Timeline(opened)._lod
+        assert drawn.tracks == wanted.tracks
+        (count,) = opened.query("SELECT count(*) FROM slice").rows()[0]
+        rows = opened.query("SELECT min(ts_ps), max(ts_ps + dur_ps) FROM slice").rows()
+    tracks, chance = sorted(wanted.tracks), random.Random(5)
+    first, last = rows[0]
+    everywhere = (-(2**62), 2**62, 1)
+    assert sum(one["count"] for one in cells(drawn, tracks, everywhere)) == count
+    for _ in range(40):
+        begin, end = sorted(chance.sample(range(first - 10**7, last + 10**7), 2))
+        window = begin, end, chance.choice((1, 7, 400, 4000))
+        assert cells(drawn, tracks, window) == cells(wanted, tracks, window)
+    return int(count)
+
+
+def rewritten(lake: Path, change: Any) -> None:
+    """Changes all manifests of a lake, as if they had been written so."""
+    for path in (lake / reader.MANIFESTS).iterdir():
+        path.write_bytes(change(manifest.read(path)).to_json())
+
+
+def without_timeline(one: Manifest) -> Manifest:
+    return one._replace(files=tuple(file for file in one.files if file.table != TIMELINE))
+
+
+def timelines(lake: Path) -> list[File]:
+    return [file for one in reader.contents(lake).manifests for file in one.files if file.table == TIMELINE]
+
+
+def test_what_ingest_wrote_is_what_the_tables_hold(lake: Path) -> None:
+    assert compared(lake) == 40 + 41 + 42
+    assert [file.rows for file in timelines(lake)] == [
+        one.rows["slice"] for one in reader.contents(lake).manifests
+    ]
+    assert all(TIMELINE not in one.rows for one in reader.contents(lake).manifests)
+    assert verify(lake)[0] == len(reader.contents(lake).files_of())
+    # Engines may read tables, and nothing else that lies in the lake.
+    with trace.open(lake=lake) as opened, pytest.raises(stepscope.errors.StepscopeError):
+        opened.query(f"SELECT * FROM read_blob('{lake / timelines(lake)[0].path}')").rows()
+
+
+def test_a_part_of_a_lake(lake: Path) -> None:
+    assert compared(lake, (None, ["h1"])) == 41
+    assert compared(lake, (["fleet"], ["h0", "h2"])) == 82
+
+
+def test_a_lake_without_timelines_is_drawn_from_its_tables(lake: Path, logs: Path) -> None:
+    rewritten(lake, without_timeline)
+    assert compared(lake, mapped=False) == 123
+    # What is known is not read again; a source that comes later has its timeline, the others still have none.
+    chrome(logs / "run=fleet" / "host=h9" / "t.json", "h9_", count=7)
+    stepscope.ingest([logs], lake)
+    assert len(timelines(lake)) == 1
+    assert compared(lake, mapped=False) == 130
+    assert compared(lake, (None, ["h9"])) == 7
+
+
+def test_compaction_drops_timelines(lake: Path, logs: Path) -> None:
+    before, paths = everything(lake), [file.path for file in timelines(lake)]
+    compact(lake)
+    assert everything(lake) == before
+    assert timelines(lake) == []
+    current = snapshot.current(lake)
+    assert current is not None
+    assert not [file for file in current.files if file.table == TIMELINE]
+    assert not [one for one in current.manifests if TIMELINE in one.rows]
+    assert compared(lake, mapped=False) == 123
+    # One that comes after is not drawn alone.
+    chrome(logs / "run=fleet" / "host=h9" / "t.json", "h9_", count=7)
+    stepscope.ingest([logs], lake)
+    assert compared(lake, mapped=False) == 130
+    # Readers of the lake as it was keep them for an hour.
+    assert all((lake / path).exists() for path in paths)
+    for plan in (lake / leftovers.STAGE).glob("old-*.json"):
+        os.utime(plan, (1, 1))
+    leftovers.sweep(lake)
+    assert not any((lake / path).exists() for path in paths)
+    assert all((lake / file.path).exists() for file in timelines(lake))
+    verify(lake)
+
+
+def test_compaction_needs_no_timeline(lake: Path) -> None:
+    (lake / timelines(lake)[0].path).write_bytes(b"damaged")
+    compact(lake)
+    assert compared(lake, mapped=False) == 123
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "gone"])
+@pytest.mark.parametrize("small", [True, False])
+def test_damage_is_told_and_mended(
+    lake: Path, logs: Path, harm: str, small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not small:
+        monkeypatch.setattr(reader, "CHECKED_FILES", 0)
+    path = lake / timelines(lake)[1].path
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    if harm == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(data if harm == "flip" else data[:-8])
+    with pytest.raises(LakeError, match="damaged"):
+        verify(lake)
+    with pytest.raises(LakeError, match="damaged"):
+        compared(lake)
+    path.unlink(missing_ok=True)
+    stepscope.ingest([logs], lake)
+    assert compared(lake) == 123
+
+
+def test_what_is_no_timeline_is_drawn_from_the_tables(lake: Path) -> None:
+    """Who makes a lake may give any bytes a right hash."""
+    path = lake / timelines(lake)[0].path
+    for data in (b"", b"SSLOD\0\0\x01" + b"\xff" * 40, path.read_bytes()[:-8]):
+        path.write_bytes(data)
+        digest = reader.content_hash(path)
+
+        def change(one: Manifest, data: bytes = data, digest: str = digest) -> Manifest:
+            files = [
+                file._replace(bytes=len(data), hash=digest) if str(lake / file.path) == str(path) else file
+                for file in one.files
+            ]
+            return one._replace(files=tuple(files))
+
+        rewritten(lake, change)
+        assert compared(lake) == 123
+
+
+def test_a_timeline_is_listed_as_such_or_not_at_all(lake: Path) -> None:
+    one = reader.contents(lake).manifests[0]
+    path = lake / reader.MANIFESTS / manifest.file_name(one.source.source_id)
+    good, listed = path.read_bytes(), one.files
+    for table, was, now in (
+        (TIMELINE, f"{TIMELINE}/", "slice/"),
+        (TIMELINE, ".lod", ".parquet"),
+        ("slice", ".parquet", ".lod"),
+    ):
+        files = tuple(
+            file._replace(path=file.path.replace(was, now)) if file.table == table else file
+            for file in listed
+        )
+        assert files != listed
+        path.write_bytes(one._replace(files=files).to_json())
+        with pytest.raises(LakeError, match="not a file of table"):
+            trace.open(lake=lake)
+    path.write_bytes(good)
+    assert compared(lake) == 123
+
+
+def test_no_snapshot_and_no_derived_table_is_a_timeline(lake: Path) -> None:
+    compact(lake)
+    current = snapshot.current(lake)
+    assert current is not None
+    place = f"{TIMELINE}/run=fleet/host={snapshot.ALL_HOSTS}/{'0' * 32}-1.lod"
+    assert manifest.table_of(place) == TIMELINE
+    rows = [tuple(file) for file in current.files] + [(TIMELINE, place, 1, 1, "00", "fleet", "h0", "h1")]
+    with writer.staged(lake) as stage:
+        part = snapshot_writer.store_part(lake, stage, "files", snapshot.FILE_COLUMNS, rows)
+    path = lake / snapshot.FOLDER / snapshot.name_of(current.number)
+    path.write_bytes(current.commit._replace(files=part).to_json())
+    snapshot._read.cache_clear()  # as another process finds it
+    with pytest.raises(LakeError, match="snapshot"):
+        trace.open(lake=lake)
+    kept = lake / derived.FOLDER / "fleet.json"
+    if kept.exists():
+        found = json.loads(kept.read_text())
+        del found["digest"]
+        found["files"].append({"table": TIMELINE, "path": place, "bytes": 1, "rows": 1, "hash": "00"})
+        kept.write_bytes(strict_json.sealed(found))
+        assert derived.read(lake, "fleet") is None
+
+
+def test_a_sweep_takes_back_what_nobody_lists(lake: Path) -> None:
+    left = lake / f"{TIMELINE}/run=fleet/host=h0/{'a' * 32}-1.lod"
+    left.write_bytes(b"of a writer that died")
+    mine = [file.path for file in timelines(lake)]
+    plan = lake / leftovers.STAGE / f"old-{'b' * 32}.json"
+    plan.write_text(json.dumps({"files": [str(left.relative_to(lake)), *mine]}))
+    os.utime(plan, (1, 1))
+    assert leftovers.sweep(lake).removed == 1
+    assert not left.exists()
+    assert compared(lake) == 123
