@@ -21,8 +21,8 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python contradictions engines bench gate fuzz versions web docs clean
-.PHONY: help setup demo test lint test-rust test-python contradictions engines bench fuzz versions web docs site wheel bill clean
+.PHONY: help setup demo test lint test-rust test-python contradictions engines bench gate fuzz versions web docs site wheel
+.PHONY: bill clean
 .SUFFIXES:
 
 help: ## list the tasks
