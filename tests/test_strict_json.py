@@ -268,7 +268,7 @@ def test_odd_values_in_the_files_of_the_cache(
         return
     opened = reader.open_lake(lake)
     (announced,) = opened.manifests
-    Checked(lake, folder).keep({one: (lake / one.path).stat() for one in announced.files})
+    Checked(lake, folder).keep([(one, (lake / one.path).stat()) for one in announced.files])
     (file,) = (folder / "checked").iterdir()
 
     def check() -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pickle
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +20,11 @@ import pytest
 import stepscope
 from stepscope.cli import main
 from stepscope.errors import LakeError, UsageError
-from stepscope.lake import disk, leftovers, reader, snapshot, snapshot_writer, writer
+from stepscope.lake import leftovers, reader, snapshot, snapshot_writer, writer
 from stepscope.lake.manifest import TIMELINE
 from stepscope.session import compacting
 from stepscope.session.trace import Only, compact, verify
+from tests.lake import dying
 from tests.lake.compacted import HOSTS, decode_anew, fleet
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
@@ -143,66 +149,60 @@ def test_killed_at_every_step(lake: Path, tmp_path: Path) -> None:
     packed.mkdir()
     made = list(compacting.pack(there, "fleet", packed))
     step, finished = 0, False
-    while not finished:
-        step += 1
-        own = _copied(lake, f"lake{step}")
-        finished = _dies(own, there, made, step)
-        assert _slices(own) == before, step
-        if step % 5 and not finished:
-            continue
-        compact(own)
-        assert _slices(own) == before, step
-        _age(own)
-        writer.create(own)
-        listed = {file.path for file in reader.contents(own).files_of("slice")}
-        listed |= {file.path for file in reader.contents(own).files_of(TIMELINE)}
-        found = {
-            str(path.relative_to(own))
-            for folder in ("slice", TIMELINE)
-            for path in own.glob(f"{folder}/run=*/host=*/*.*")
-        }
-        assert found == listed, step
-        assert len(list((own / snapshot.FOLDER).iterdir())) == 3, step
-        assert _slices(own) == before, step
+    with _dying(made, tmp_path) as dies:
+        while not finished:
+            step += 1
+            own = _copied(lake, f"lake{step}")
+            finished = dies(own, step)
+            assert _slices(own) == before, step
+            if step % 5 and not finished:
+                continue
+            compact(own)
+            assert _slices(own) == before, step
+            _age(own)
+            writer.create(own)
+            listed = {file.path for file in reader.contents(own).files_of("slice")}
+            listed |= {file.path for file in reader.contents(own).files_of(TIMELINE)}
+            found = {
+                str(path.relative_to(own))
+                for folder in ("slice", TIMELINE)
+                for path in own.glob(f"{folder}/run=*/host=*/*.*")
+            }
+            assert found == listed, step
+            assert len(list((own / snapshot.FOLDER).iterdir())) == 3, step
+            assert _slices(own) == before, step
     assert step > 20
 
 
 def _age(lake: Path) -> None:
     """As if everything had been written two hours ago."""
-    past = leftovers.time.time() - 7200
+    past = time.time() - 7200
     for path in (*(lake / leftovers.STAGE).iterdir(), *(lake / snapshot.FOLDER).iterdir()):
         os.utime(path, (past, past))
 
 
-def _dies(lake: Path, there: reader.Lake, made: list[tuple[snapshot.Packed, Path]], step: int) -> bool:
-    """Announces packed files in a process that dies before its `step`th change. True when it has fewer."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    left = step
+@contextlib.contextmanager
+def _dying(made: dying.Made, folder: Path) -> Iterator[Callable[[Path, int], bool]]:
+    """What announces packed files in a process that dies before its n-th change; True when it has fewer."""
+    (folder / "made.pickle").write_bytes(pickle.dumps(made))
+    asked = [sys.executable, "-m", "tests.lake.dying", str(folder / "made.pickle")]
+    root, piped = Path(__file__).parents[2], subprocess.PIPE
+    with subprocess.Popen(asked, cwd=root, stdin=piped, stdout=piped, text=True) as process:
+        asking, answers = process.stdin, process.stdout
+        assert asking is not None
+        assert answers is not None
 
-    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
-        def instead(*args: Any, **named: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if not left:
-                os._exit(9)
-            return function(*args, **named)
+        def dies(lake: Path, step: int) -> bool:
+            print(step, lake, file=asking, flush=True)
+            status = answers.readline().strip()
+            assert status in ("0", str(dying.DIED)), step
+            return status == "0"
 
-        return instead
-
-    try:
-        with writer.staged(lake) as stage:
-            own = [(file, Path(shutil.copy(part, stage / part.name))) for file, part in made]
-            for name in ("write_synced", "put_if_absent", "sync_folder", "sync_folders"):
-                setattr(disk, name, counted(getattr(disk, name)))
-            os.replace = counted(os.replace)
-            Path.unlink = counted(Path.unlink)  # type: ignore[method-assign]
-            assert snapshot_writer.write(lake, stage, "fleet", there.manifests, own)
-            left = -1
-    except BaseException:  # noqa: BLE001 - the process must end here
-        os._exit(7)
-    os._exit(0)
+        try:
+            yield dies
+        finally:
+            asking.close()
+    assert process.returncode == 0
 
 
 def test_who_ingests_meanwhile_is_not_lost(lake: Path, tmp_path: Path) -> None:

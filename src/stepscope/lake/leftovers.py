@@ -64,7 +64,7 @@ def sweep(folder: Path) -> Swept:
     try:
         removed += _past_snapshots(folder)
     except (OSError, LakeError) as error:
-        # Whoever reads the lake is told of a damaged snapshot; nothing is removed on its word.
+        # Reading the lake reports a damaged snapshot; nothing is removed on its word.
         refused.append((snapshots.FOLDER, str(getattr(error, "happened", error))))
     return Swept(removed, tuple(refused))
 

@@ -174,7 +174,7 @@ def _commit(path: Path) -> Commit:
         raise _damaged(path, error.strerror or str(error)) from None
     for part in (commit.sources, commit.files):
         if not is_part(part.name):
-            raise _damaged(path, f"{part.name!r} is no name of a file of a snapshot")
+            raise _damaged(path, f"{part.name!r} is not the name of a snapshot's file")
     return commit
 
 

@@ -9,7 +9,7 @@
     <table>/run=<run>/host=<host>/<hash>-<decoder>.parquet
     timeline/run=<run>/host=<host>/<hash>-<decoder>.lod
 
-A file is named after its own content, so whoever puts it again changes nothing. It counts once a manifest
+A file is named after its own content, so putting it again changes nothing. It counts once a manifest
 that lists it was put where none was. Whatever ends a writer in between leaves a list under _stage: a day
 later, by the store's own clock, the next ingest removes what that list names and no manifest does. A writer
 that took half as long puts its files anew before it commits, so that nobody sweeps them under its hands.
@@ -236,7 +236,7 @@ def _is_old(store: Store, path: str, now: datetime) -> bool:
 
 
 def _paths(store: Store, key: str) -> list[str] | None:
-    """The files that a list under _stage names; None when it is no such list."""
+    """The files that a list under _stage names; None when the object does not hold one."""
     try:
         found = strict_json.parse(store.get(key)[:_MOST_PLAN_BYTES])
     except (Gone, strict_json.OddJson):

@@ -187,7 +187,7 @@ def found(
     if only != EVERYTHING:
         raise UsageError(
             "Only a lake can be read in part.",
-            seen="runs or hosts to read, and paths that are no lake",
+            seen="runs or hosts to read, and paths that are not a lake",
             todo="leave out --run and --host, or ingest the paths into a lake",
             path=names[0] if names else None,
         )
