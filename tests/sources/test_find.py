@@ -273,6 +273,7 @@ def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
 def test_remote_paths_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    monkeypatch.setitem(sys.modules, "obstore", None)
     with pytest.raises(UsageError) as caught:
         search("gs://bucket/logs")
     assert "stepscope[remote]" in caught.value.todo

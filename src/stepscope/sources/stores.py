@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from stepscope.errors import StepscopeError, UsageError
+from stepscope.sources import credentials
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -32,11 +33,6 @@ _RETRIES = 5
 _RETRY_SECONDS = 30
 _CHUNK = 8 << 20
 """Bytes of a large object that are asked for at once: what is cut off is asked for again from there."""
-_CREDENTIALS = {
-    "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, and AWS_ENDPOINT_URL for another provider",
-    "gs": "GOOGLE_SERVICE_ACCOUNT or GOOGLE_APPLICATION_CREDENTIALS",
-    "az": "AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY",
-}
 
 
 class Object(NamedTuple):
@@ -71,7 +67,7 @@ class Store:
 
     def __init__(self, url: str, error: type[StepscopeError]) -> None:
         """error: what is raised when the store refuses or does not answer. UsageError when obstore is not
-        installed, or the URL is none."""
+        installed, the URL is none, or the environment has no credentials for it."""
         self.url = url.rstrip("/")
         self._error = error
         self._inner, self._errors = _opened(self.url)
@@ -199,7 +195,7 @@ class Store:
     def _told(self, error: Exception, key: str) -> StepscopeError:
         seen = _first_line(error)
         denied = isinstance(error, self._errors.PermissionDeniedError | self._errors.UnauthenticatedError)
-        names = _CREDENTIALS.get(self.url[:2], "its credentials")
+        names = credentials.variables(self.url)
         if denied or _DENIED.search(str(error)):
             return self._error(
                 "The store refuses access.",
@@ -257,6 +253,7 @@ def _opened(url: str) -> tuple[ObjectStore, Any]:
             todo="pip install 'stepscope[stores]', or copy the files here first",
             path=url,
         ) from None
+    credentials.check(url)
     plain = any(
         os.environ.get(name, "").startswith("http://")
         for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT", "GOOGLE_BASE_URL")
@@ -277,13 +274,13 @@ def _opened(url: str) -> tuple[ObjectStore, Any]:
             },
         )
     except BaseException as error:
-        # A panic of obstore's core about an odd setting is no Exception.
+        # A panic of obstore's core about an odd setting is a BaseException.
         if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
             raise
         raise UsageError(
             "The store cannot be opened.",
             seen=_first_line(error),
-            todo=f"check the URL and the environment ({_CREDENTIALS.get(url[:2], 'its credentials')})",
+            todo=f"check the URL and the environment ({credentials.variables(url)})",
             path=url,
         ) from None
     return inner, obstore.exceptions
