@@ -24,7 +24,7 @@ _OWN_PATH = re.compile(
 TIMELINE = "timeline"
 """The slices of a source in the form that the page's timeline maps, beside those in its table.
 
-It is no table: engines do not see it. It belongs to one source, since the clock of each is shifted by itself.
+It is not a table: engines do not see it. It belongs to one source, since each clock is shifted by itself.
 So compaction drops it, and what has none (older lakes, too) is drawn from the table of slices.
 """
 
