@@ -4,8 +4,8 @@
 -- reads: collective
 -- severity: high from twice the mean, medium from 1.5 times, low from 1.25 times
 -- impact: {participant} gets {times_mean} times the mean of {ranks} ranks in {collectives}
---   {collectives:exchange|exchanges}: {elements} elements each instead of {mean_elements}. What comes after takes as
---   long as on the rank that gets most.
+--   {collectives:exchange|exchanges}: {elements} {elements:element|elements} each instead of {mean_elements}. What
+--   comes after takes as long as on the rank that gets most.
 -- action: Balance the experts: a higher weight of the balancing loss, a lower capacity factor, another placement of
 --   the experts that get most. Without experts, deal out shards or embedding tables by what they receive.
 -- weakened_by: lost, capped, truncated
