@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from tests.draw import UNIT_PS, Tables, draw
+from tests.report import made_ranks
 
 MS = 10**9
 STEPS = "step train : [train.....][train.....][train.....]\n"
@@ -373,4 +374,8 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "per_step_io": storing_in_the_loop,
     "device_waits_for_host": waiting_for_the_device,
     "retraced_functions": lambda: compilations("value"),
+    "late_input": made_ranks.input_late_on_one_rank,
+    "straggler": made_ranks.one_rank_arrives_last,
+    "uneven_experts": made_ranks.one_rank_gets_most,
+    "unhidden_collectives": made_ranks.collectives_in_the_open,
 }
