@@ -21,6 +21,8 @@ from stepscope.session.derived import VERSIONS
 from stepscope.session.lake_tables import LakeTables
 from stepscope.session.open_trace import OpenTrace
 from tests import corpus
+from tests.instruments.jobs import job
+from tests.instruments.test_rank_recordings import kineto
 
 PIPELINE = corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"
 SAMPLES = {"tf_data": PIPELINE} | {
@@ -60,6 +62,9 @@ def filled(tmp_path_factory):
     lake = tmp_path_factory.mktemp("filled") / "lake"
     for run, path in SAMPLES.items():
         stepscope.ingest([path], lake, run=run)
+    made = job(5, ranks=2, collectives=24)
+    ranks = [kineto(made, source_id, tmp_path_factory.getbasetemp()) for source_id in made.ranks]
+    stepscope.ingest(ranks, lake, run="ranks")
     return lake
 
 
