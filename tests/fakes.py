@@ -64,6 +64,9 @@ class FakeTrace:
     def stream(self, sql: str | Statement) -> Arrow:
         return self.connection.cursor().sql(statement(sql).sql)
 
+    def lanes(self) -> None:
+        """Slices have to be asked for."""
+
     def ask(self, entry: library.Entry) -> FakeResult:
         return self.query(entry.statement)
 

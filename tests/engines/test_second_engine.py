@@ -89,7 +89,7 @@ def _of_source(
     file, line = made[0] if made else ("train.py", 1)
     graphs = trace.query("SELECT MIN(graph) AS graph FROM node WHERE source_id = $1", [source_id]).rows()
     return {
-        "source_id": source_id, "run_id": run_id, "host_id": host_id, "host_ids": [host_id],
+        "source_id": source_id, "run_id": run_id, "host_id": host_id, "host_ids": [host_id], "whole": 1,
         "sources": [source_id],
         "tracks": lanes, "walked": [], "allocator": "cpu", "most": 3,
         "types": ["_Send", "_Recv"], "first_ps": 0, "begin_ps": 0, "width_ps": 10**9,
