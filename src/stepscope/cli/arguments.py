@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from stepscope.cli.console import screen
 from stepscope.errors import UsageError
@@ -165,3 +165,17 @@ def need_paths(options: argparse.Namespace, verb: str) -> None:
     if options.lake is None and not options.paths:
         name = "stepscope" if verb == "summary" else f"stepscope {verb}"
         raise UsageError("There is no path to read", seen="no PATH and no --lake", todo=f"{name} PATH…")
+
+
+class CommandParser(Parser):
+    """Leaves the words behind -- to the program."""
+
+    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """The options before --, with the program's words as `command`."""
+        words = list(args or ())
+        at = words.index("--") if "--" in words else len(words)
+        options = super().parse_args(words[:at], namespace)
+        options.command = words[at + 1 :]
+        return options

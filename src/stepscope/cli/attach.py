@@ -7,11 +7,10 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, add_output, add_showing, need_csv
+from stepscope.cli.arguments import CommandParser, Parser, add_output, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import StepscopeError, UsageError
 
@@ -32,23 +31,9 @@ _MOST_RATE = 1000
 _SHOWN = 20
 
 
-class _Parser(Parser):
-    """Leaves the words behind -- to the program."""
-
-    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
-        """The options before --, with the program's words as `command`."""
-        words = list(args or ())
-        at = words.index("--") if "--" in words else len(words)
-        options = super().parse_args(words[:at], namespace)
-        options.command = words[at + 1 :]
-        return options
-
-
 def parser() -> Parser:
     """The options of the verb."""
-    parser = _Parser("attach", ABOUT, "stepscope attach PID|-- CMD… [options]", EPILOG)
+    parser = CommandParser("attach", ABOUT, "stepscope attach PID|-- CMD… [options]", EPILOG)
     parser.add_argument("pid", metavar="PID", type=int, nargs="?", help="the number of the process")
     parser.add_argument("--quick", action="store_true", help="do not ask gdb")
     parser.add_argument(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-from collections.abc import Sequence
 from typing import Any
 
-from stepscope.cli.arguments import Parser
+from stepscope.cli.arguments import CommandParser, Parser
 from stepscope.cli.console import Console
 from stepscope.cli.xla.env import add_dump, prepared
 from stepscope.errors import UsageError
@@ -17,23 +16,9 @@ ABOUT = "run a program with those settings, and show what it compiled"
 EPILOG = "The exit code is the program's. XLA_FLAGS and TF_XLA_FLAGS of the environment are kept."
 
 
-class _Parser(Parser):
-    """Leaves the words behind -- to the program."""
-
-    def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
-        """The options before --, with the program's words as `command`."""
-        words = list(args or ())
-        at = words.index("--") if "--" in words else len(words)
-        options = super().parse_args(words[:at], namespace)
-        options.command = words[at + 1 :]
-        return options
-
-
 def parser() -> Parser:
     """The options of the verb."""
-    parser = _Parser("xla run", ABOUT, "stepscope xla run --dump DIR [options] -- CMD…", EPILOG)
+    parser = CommandParser("xla run", ABOUT, "stepscope xla run --dump DIR [options] -- CMD…", EPILOG)
     add_dump(parser)
     return parser
 
