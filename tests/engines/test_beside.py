@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Iterator, Sequence
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from stepscope.engines import Relation, Rows, Stream
 from stepscope.engines.duckdb import DuckDB
+from stepscope.engines.duckdb.beside import Connection
 from stepscope.errors import QueryError
 
 COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"))
@@ -117,3 +120,28 @@ def test_what_stops_before_the_views_are_made_leaves_no_thread(engine: DuckDB) -
     assert time.monotonic() - begin < 20
     assert threading.active_count() == before
     assert engine.answers(QUESTIONS, ["by_name"]) == ANSWERS
+
+
+def test_a_stream_that_is_added_while_others_are_registered_waits_for_the_next_time() -> None:
+    """The collector of garbage may hand over to another thread at any allocation: here it adds a stream."""
+    streams: dict[str, object] = {f"store_{number}": Arrow(None).table for number in range(50)}
+
+    def add(phase: str, _: object) -> None:
+        if phase == "start":
+            streams[f"late_{len(streams)}"] = streams["store_0"]
+
+    connection = Connection(duckdb.connect())
+    spare = [(number, number) for number in range(5000)]  # no tuple is at hand: each is an allocation
+    before = gc.get_threshold()
+    gc.callbacks.append(add)
+    gc.set_threshold(1)
+    try:
+        assert connection.rows("SELECT count(*) FROM store_49", streams) == [(3,)]
+        assert spare
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(add)
+    late = list(streams)[-1]
+    assert late.startswith("late_")
+    assert connection.rows(f"SELECT count(*) FROM {late}", streams) == [(3,)]
+    connection.close()

@@ -68,6 +68,7 @@ class OpenTrace:
         return self._ask([asked], lambda engine: engine.stream(asked))
 
     def lanes(self) -> dict[int, Lanes] | None:
+        """Slices of each source as the page's timeline draws them; None where SQL has to be asked."""
         self._check_open()
         self._tables.begin()
         self._tables.ready(None)

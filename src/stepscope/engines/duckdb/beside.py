@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, NoReturn
@@ -31,7 +31,7 @@ class Connection:
         self._con = con.cursor()
         self._known: set[str] = set()
 
-    def rows(self, sql: str, streams: Mapping[str, object]) -> Rows:
+    def rows(self, sql: str, streams: dict[str, object]) -> Rows:
         """All rows of a statement; duckdb.Error when it fails. streams: what it may read, by name; more
         may be added at any time."""
         while True:
@@ -43,8 +43,10 @@ class Connection:
                 if len(self._known) == len(streams):
                     raise
 
-    def _register(self, streams: Mapping[str, object]) -> None:
-        for alias, arrow in list(streams.items()):
+    def _register(self, streams: dict[str, object]) -> None:
+        # Another thread may add a stream meanwhile: copying a dict is one step for the interpreter, listing
+        # its items is not.
+        for alias, arrow in streams.copy().items():
             if alias not in self._known:
                 self._con.register(alias, arrow)
                 self._known.add(alias)
@@ -66,7 +68,7 @@ class Beside:
     """Threads that run statements in the order of put(). An exception in the `with` block stops them."""
 
     def __init__(
-        self, connections: Sequence[Connection], streams: Mapping[str, object], patience_s: float
+        self, connections: Sequence[Connection], streams: dict[str, object], patience_s: float
     ) -> None:
         """patience_s: how long interrupted statements may take to end."""
         self.stuck = False
