@@ -36,6 +36,8 @@ class Stream:
 
     rows: int
     columns: list[str]
+    def narrowed(self, positions: Sequence[int]) -> Stream:
+        """The same rows with the columns at these positions, in that order."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final

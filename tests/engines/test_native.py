@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
+
+from stepscope import _core
 
 SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "tf_data" / "map_py_function.xplane.pb"
 ASK = """
@@ -72,3 +75,41 @@ with stepscope.open({str(SAMPLE)!r}, cache=False) as trace:
     {later and "assert duckdb.sql('SELECT 42').fetchall() == [(42,)]"}
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("before", ["", "import duckdb"])
+def test_a_scan_reads_the_columns_of_its_statement_alone(before):
+    """Of all that other statements have attached: args are text, made of bytes for each slice."""
+    if not duckdb.__version__.startswith("2.0."):
+        pytest.skip("how DuckDB asks for columns is known of 2.0")
+    code = f"""
+{before}
+import stepscope
+from stepscope import _core
+from stepscope.engines.duckdb import native
+asked = []
+narrow = native._narrowed
+native._narrowed = lambda stream, columns: asked.append([stream.columns[at] for at in columns]) or narrow(
+    stream, columns)
+with stepscope.open({str(SAMPLE)!r}, cache=False) as trace:
+    whole = trace.query("SELECT * FROM slice ORDER BY id").df()
+    asked.clear()
+    few = trace.query("SELECT name, dur_ps, ts_ps FROM slice ORDER BY id").df()
+    assert [sorted(columns) for columns in asked] == [["dur_ps", "id", "name", "ts_ps"]], asked
+    assert few.equals(whole[["name", "dur_ps", "ts_ps"]])
+    assert trace.query("SELECT count(*) FROM slice").rows() == [(len(whole),)]
+    assert trace.query("SELECT 1 FROM slice").rows() == [(1,)] * len(whole)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_stream_gives_the_columns_asked_for_in_their_order():
+    store = _core.build()
+    store.replace("few", {"a": [1, 2], "b": ["x", None], "c": [0.5, 1.5]})
+    stream = store.stream("few", columns=["c", "a", "b"])
+    assert stream.columns == ["c", "a", "b"]
+    assert pa.table(stream).to_pydict() == {"c": [0.5, 1.5], "a": [1, 2], "b": ["x", None]}
+    assert pa.table(stream.narrowed([2, 0])).to_pydict() == {"b": ["x", None], "c": [0.5, 1.5]}
+    assert stream.narrowed([1]).rows == 2
+    with pytest.raises(ValueError, match="no such column"):
+        stream.narrowed([3])

@@ -27,6 +27,22 @@ pub struct Stream {
 
 #[pymethods]
 impl Stream {
+    /// The stream with some of its columns, given by their positions, in that order.
+    fn narrowed(&self, positions: Vec<usize>) -> PyResult<Stream> {
+        let columns = positions
+            .iter()
+            .map(|&at| self.columns.get(at).cloned())
+            .collect::<Option<Vec<String>>>()
+            .ok_or_else(|| PyValueError::new_err("the stream has no such column"))?;
+        Ok(Stream {
+            table: Arc::clone(&self.table),
+            wanted: Some(columns.clone()),
+            mapped: self.mapped,
+            rows: self.rows,
+            columns,
+        })
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

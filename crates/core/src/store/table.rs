@@ -227,20 +227,20 @@ impl Table {
             .map(|(_, dictionary)| Arc::clone(dictionary))
     }
 
-    /// The table as Arrow, of those columns or of all. Mapped: without copying, the file stays
-    /// mapped as long as the store. Not mapped: each batch is read and freed after use.
+    /// The table as Arrow, of those columns in that order, or of all. Mapped: without copying, the file
+    /// stays mapped as long as the store. Not mapped: each batch is read and freed after use.
     pub fn read(self: &Arc<Self>, columns: Option<&[String]>, mapped: bool) -> Result<Batches> {
         let mut origins = self.origins();
         if let Some(wanted) = columns {
-            for name in wanted {
-                if !origins.iter().any(|(there, _, _)| there == name) {
-                    return Err(Error::new(
-                        Kind::Io,
-                        format!("the table has no column {name}"),
-                    ));
-                }
-            }
-            origins.retain(|(name, _, _)| wanted.contains(name));
+            origins = wanted
+                .iter()
+                .map(|name| {
+                    let at = origins.iter().position(|(there, _, _)| there == name);
+                    at.map(|at| origins[at].clone()).ok_or_else(|| {
+                        Error::new(Kind::Io, format!("the table has no column {name}"))
+                    })
+                })
+                .collect::<Result<_>>()?;
         }
         let fields: Vec<ArrowField> = origins
             .iter()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import _duckdb as duckdb
@@ -20,8 +21,15 @@ __all__ = ["duckdb"]
 _KNOWN = "2.0."
 
 
+def _narrowed(stream: Any, columns: Sequence[int]) -> Any:
+    """A stream of ours with the columns that a statement reads. More may be attached for other statements: to
+    make the texts of args for 10 M slices, say, takes a second (benchmarks: summary-xspace-10m)."""
+    return stream.narrowed(columns)
+
+
 class _Stream:
-    """An object with __arrow_c_stream__ as the scan wants to see it: all columns, and nothing filtered."""
+    """An object with __arrow_c_stream__ as the scan wants to see it. Nothing is filtered; our own streams
+    give the columns that a statement reads, others all of theirs."""
 
     one_shot = False
     schema_is_stable = False
@@ -38,8 +46,10 @@ class _Stream:
     def accepts(self, predicate: object) -> bool:
         return False
 
-    def stream(self, columns: object, filters: object) -> tuple[object, bool]:
-        return self.obj.__arrow_c_stream__(), False
+    def stream(self, columns: Sequence[int] | None, filters: object) -> tuple[object, bool]:
+        if not columns or not hasattr(self.obj, "narrowed"):
+            return self.obj.__arrow_c_stream__(), False
+        return _narrowed(self.obj, columns).__arrow_c_stream__(), True
 
 
 class _Predicates:
