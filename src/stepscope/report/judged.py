@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import units
 from stepscope.report.parts import Column, Finding, Note, Section, Table
-from stepscope.report.sentences import host_of
+from stepscope.report.sentences import host_of, shortened
 
 if TYPE_CHECKING:
     from stepscope.instruments.step_parts.judgement import Judgement, Place, Retrace
@@ -188,7 +188,7 @@ def _more(one: Judgement) -> str:
         if one.op_type is None or one.op_share is None:
             return ""
         place = f", made in {_at(one.place)}" if one.place is not None and one.cause == "compute" else ""
-        return f", {one.op_type} for {units.show(one.op_share, 'ratio')} of that time{place}"
+        return f", {shortened(one.op_type)} for {units.show(one.op_share, 'ratio')} of that time{place}"
     if one.cause == "input" and one.stage is not None:
         where = "" if one.place is None else f", written in {_at(one.place)}"
         if one.in_python and one.place is not None:
@@ -197,10 +197,15 @@ def _more(one: Judgement) -> str:
     if one.cause == "compile":
         return _compiles(one)
     if one.cause == "dispatch":
-        calls = f": {units.count(one.calls, 'call')} a step" if one.calls else ""
+        calls = f": {units.count(one.calls, 'call')} {_each(one)}" if one.calls else ""
         return calls + (f"{',' if calls else ':'} in {_at(one.place)}" if one.place else "")
     called = f", most of it in {_at(one.spent_in)}" if one.spent_in is not None else ""
     return f", in {_at(one.place)}{called}" if one.place is not None else ""
+
+
+def _each(one: Judgement) -> str:
+    """What a number of calls is counted over."""
+    return "in all" if one.whole_capture else "a step"
 
 
 def _compiles(one: Judgement) -> str:
@@ -337,7 +342,7 @@ def _because(one: Judgement) -> list[str]:
         again = f"{units.count(one.retrace.times, 'call')} of `{one.retrace.function}` compiled again"
         told.append(f"{again}: {_new(one.retrace)}")
     if one.calls:
-        told.append(f"{units.count(one.calls, 'call')} of the framework a step")
+        told.append(f"{units.count(one.calls, 'call')} of the framework {_each(one)}")
     return told
 
 

@@ -64,7 +64,9 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
         top = [row for row in working if row["place"] == place][:3]
         whole = sum(row["self_ps"] for row in working if row["place"] == place)
-        parts = [f"{_short(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top]
+        parts = [
+            f"{shortened(row['op_type'])} ({units.show(row['self_ps'] / whole, 'ratio')})" for row in top
+        ]
         yield f"Most work {_PLACES[place]}: {', '.join(parts)}."
 
 
@@ -288,7 +290,8 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
 }
 
 
-def _short(name: str) -> str:
+def shortened(name: str) -> str:
+    """A name as a sentence holds it: kernels of GPUs have names of hundreds of characters."""
     return name if len(name) <= 40 else f"{name[:24]}…{name[-15:]}"
 
 
