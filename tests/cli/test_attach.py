@@ -124,7 +124,7 @@ def test_a_tool_that_hangs_leaves_the_process_running(program: subprocess.Popen[
     fake(only, "py-spy", f"kill -STOP {program.pid}; exec sleep 60")
     seen = stacks.look(program.pid, 1, quick=True)
     assert not seen.has_stacks
-    assert seen.notes == ["py-spy read no stacks: it gave no answer in 1 s"]
+    assert seen.notes == ["py-spy read no stacks: it had not ended after 1 s"]
     assert state(program.pid) in "RSD"
 
 

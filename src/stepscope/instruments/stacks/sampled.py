@@ -11,7 +11,6 @@ import json
 import os
 import re
 import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -78,22 +77,10 @@ def sample(pid: int, seconds: float, rate: int) -> Sampled | str:
 
 
 def _run(words: Sequence[str], seconds: float) -> str:
-    try:
-        done = subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            text=True,
-            errors="replace",
-            check=False,
-            preexec_fn=kernel.end_with_parent,
-        )
-    except subprocess.TimeoutExpired:
-        return f"it had not ended after {seconds:g} s"
-    except OSError as error:
-        return f"it did not start: {error.strerror}"
-    errors = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("Error")]
+    _, said = tools.outcome(words, seconds)
+    if isinstance(said, str):
+        return said
+    errors = [line for line in said if line.startswith("Error")]
     return printable(errors[0].removeprefix("Error: ")) if errors else ""
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,17 @@ def _debugged_frame(found: re.Match[str]) -> Frame:
     )
 
 
-def _run(command: list[str], seconds: float) -> tuple[str, str | None]:
+def _run(command: Sequence[str], seconds: float) -> tuple[str, str | None]:
+    out, said = outcome(command, seconds)
+    if isinstance(said, str):
+        return "", said
+    refused = [line for line in said if re.search(r"(?i)ptrace|permitted|denied|no such process", line)]
+    told = refused[:1] or [line for line in said if line.startswith("Error")][:1] or said[:1]
+    return out, printable(told[0].removeprefix("Error: ")) if told else None
+
+
+def outcome(command: Sequence[str], seconds: float) -> tuple[str, list[str] | str]:
+    """What a tool printed, and the lines of its stderr; or why it did not come to its end, as text."""
     try:
         done = subprocess.run(
             command,
@@ -141,10 +152,7 @@ def _run(command: list[str], seconds: float) -> tuple[str, str | None]:
             preexec_fn=kernel.end_with_parent,
         )
     except subprocess.TimeoutExpired:
-        return "", f"it gave no answer in {seconds:g} s"
+        return "", f"it had not ended after {seconds:g} s"
     except OSError as error:
         return "", f"it did not start: {error.strerror}"
-    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    refused = [line for line in said if re.search(r"(?i)ptrace|permitted|denied|no such process", line)]
-    told = refused[:1] or [line for line in said if line.startswith("Error")][:1] or said[:1]
-    return done.stdout, printable(told[0].removeprefix("Error: ")) if told else None
+    return done.stdout, [line.strip() for line in done.stderr.splitlines() if line.strip()]
