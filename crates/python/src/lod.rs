@@ -18,11 +18,15 @@ use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::input::{Codec, Input};
 use stepscope_core::lod::cells::Window;
 use stepscope_core::lod::{Builder, Lod as CoreLod, Packed, Part, Slice, frame};
-use stepscope_core::store::mapping;
+use stepscope_core::store::mapping::{self, Mapped};
 use stepscope_core::store::table::Table;
 
 #[pyclass(module = "stepscope._core", frozen)]
-pub struct Lod(CoreLod);
+pub struct Lod {
+    lod: CoreLod,
+    /// What it reads when it is asked.
+    files: Vec<Mapped>,
+}
 
 /// Where the slices of a source are: a file that `write_lod` made with its size, or a store.
 #[derive(FromPyObject)]
@@ -41,13 +45,17 @@ impl Lod {
         sources: Vec<(Place<'_>, i64, i64)>,
     ) -> PyResult<Self> {
         let mut parts = Vec::with_capacity(sources.len() + 1);
+        let mut files = Vec::new();
         for (place, first_id, shift_ps) in sources {
             let packed = match place {
                 Place::File(path, bytes) => free(py, || {
                     let file = mapping::map(&path, bytes)?;
-                    Packed::read(&file).map_err(|odd| {
+                    let packed = Packed::read(&file.bytes).map_err(|odd| {
                         Error::new(odd.kind, format!("{}: {}", path.display(), odd.seen))
-                    })
+                    });
+                    file.check()?;
+                    files.push(file);
+                    packed
                 })?,
                 Place::Store(store) => {
                     let table = slices(&store);
@@ -75,17 +83,18 @@ impl Lod {
                 shift_ps: 0,
             });
         }
-        Ok(Lod(py.detach(|| CoreLod::new(parts))))
+        let lod = py.detach(|| CoreLod::new(parts));
+        Ok(Lod { lod, files })
     }
 
     #[getter]
     fn names(&self) -> &[String] {
-        self.0.names()
+        self.lod.names()
     }
 
     #[getter]
     fn tracks(&self) -> BTreeMap<i64, (u32, usize)> {
-        self.0
+        self.lod
             .tracks()
             .into_iter()
             .map(|(track, depths, slices)| (track, (depths, slices)))
@@ -102,7 +111,12 @@ impl Lod {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let window = Window::new(from_ps, to_ps, px)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let bytes = py.detach(|| frame::write(&self.0.cells(&tracks, window), window));
+        let bytes = free(py, || {
+            let bytes = frame::write(&self.lod.cells(&tracks, window), window);
+            // What was read is looked at before it is believed.
+            self.files.iter().try_for_each(Mapped::check)?;
+            Ok(bytes)
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 }

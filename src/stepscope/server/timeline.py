@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
 from stepscope.engines import rows_of
+from stepscope.errors import LakeError
 from stepscope.library.statements import statement
 from stepscope.presenters.plain import shorten
 from stepscope.server.catalog import CLASSES, FORMAT, SHIFT, STACK_BARS, dicts
@@ -47,8 +48,15 @@ class Timeline:
         }
 
     def cells(self, track_ids: list[int], from_ps: int, to_ps: int, px: int) -> bytes:
-        """The cells of a window, framed for the page."""
-        return self._lod.cells(track_ids, from_ps, to_ps, px)
+        """The cells of a window, framed for the page. LakeError when a file was cut meanwhile."""
+        try:
+            return self._lod.cells(track_ids, from_ps, to_ps, px)
+        except _core.CoreError as damaged:
+            raise LakeError(
+                "The timeline's file changed while it was open.",
+                seen=str(damaged),
+                todo="run stepscope verify on the lake, which says what to ingest again; then serve it again",
+            ) from damaged
 
 
 def _laid(trace: Trace, stacks: bool) -> _core.Lod | None:

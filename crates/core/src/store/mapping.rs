@@ -1,18 +1,56 @@
-//! The only unsafe code of the core: files as memory, and texts that need no second check.
+//! Files as memory, and texts that need no second check: with `guard`, the only unsafe code of the core.
 
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Kind, Result};
+use crate::store::guard::Guarded;
 use arrow_array::builder::make_view;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, PrimitiveArray, StringArray, StringViewArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// A file as memory.
+#[derive(Debug, Clone)]
+pub struct Mapped {
+    /// Its bytes.
+    pub bytes: Buffer,
+    path: PathBuf,
+    map: Option<Arc<Guarded>>,
+}
+
+impl Mapped {
+    /// An error when bytes that were read since it was mapped are gone: the file was cut, or its disk failed.
+    ///
+    /// # Errors
+    /// What was read is not what the file had.
+    pub fn check(&self) -> Result<()> {
+        if self.map.as_ref().is_none_or(|map| map.is_whole()) {
+            return Ok(());
+        }
+        Err(Error::new(
+            Kind::Damaged,
+            format!(
+                "{} was cut, or its disk failed, while it was read",
+                self.path.display()
+            ),
+        ))
+    }
+}
+
+/// Keeps a mapping for the buffers over it.
+struct Owner(Arc<Guarded>);
+
+impl AsRef<[u8]> for Owner {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
 /// A whole file of a store as memory, without reading it. `bytes` is the size it must have.
-pub fn map(path: &Path, bytes: u64) -> Result<Buffer> {
+pub fn map(path: &Path, bytes: u64) -> Result<Mapped> {
     let file = File::open(path)?;
     let found = file.metadata()?.len();
     if found != bytes {
@@ -21,15 +59,23 @@ pub fn map(path: &Path, bytes: u64) -> Result<Buffer> {
             format!("{} holds {found} bytes instead of {bytes}", path.display()),
         ));
     }
+    let path = path.to_owned();
     if bytes == 0 {
-        return Ok(Buffer::from(Vec::<u8>::new()));
+        return Ok(Mapped {
+            bytes: Buffer::from(Vec::<u8>::new()),
+            path,
+            map: None,
+        });
     }
-    // SAFETY: the file is a finished file of a store. Stores live in folders of their own, their
-    // files get their final names when they are complete and are replaced by renaming, never changed
-    // or cut in place; so the mapped bytes stay as they are. If somebody cuts such a file by hand
-    // while it is read, SIGBUS ends the process, as in every program that maps files.
-    let map = unsafe { memmap2::Mmap::map(&file)? };
-    Ok(Buffer::from(bytes::Bytes::from_owner(map)))
+    // SAFETY: the file is a finished file of a store or a lake. Such files get their final names when they
+    // are complete and are replaced by renaming, never changed in place; so the mapped bytes stay as they
+    // are. Where somebody cuts one all the same, its readers find zeros, and `check` tells them.
+    let map = Arc::new(Guarded::new(unsafe { memmap2::Mmap::map(&file)? }));
+    Ok(Mapped {
+        bytes: Buffer::from(bytes::Bytes::from_owner(Owner(map.clone()))),
+        path,
+        map: Some(map),
+    })
 }
 
 /// An Arrow column of texts, without looking at the text again.

@@ -17,6 +17,7 @@ mod arena;
 pub(crate) mod bits;
 mod blocks;
 mod flows;
+mod guard;
 pub(crate) mod heap;
 mod index;
 pub mod lazy_text;

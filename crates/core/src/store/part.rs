@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::input::at::FileExt;
-use crate::store::mapping;
+use crate::store::mapping::{self, Mapped};
 use crate::store::packing::{Packing, unpack};
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, UInt64Array,
@@ -154,7 +154,7 @@ pub struct StoredFile {
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
-    map: OnceLock<Buffer>,
+    map: OnceLock<Mapped>,
 }
 
 impl StoredFile {
@@ -167,7 +167,7 @@ impl StoredFile {
         }
     }
 
-    fn mapped(&self) -> Result<&Buffer> {
+    fn mapped(&self) -> Result<&Mapped> {
         if let Some(map) = self.map.get() {
             return Ok(map);
         }
@@ -271,14 +271,14 @@ impl Part {
             .ok_or_else(|| damaged("a part without its file"))?;
         let buffer = match access {
             Access::Mapped => {
-                let map = file.mapped()?;
+                let all = &file.mapped()?.bytes;
                 if offset
                     .checked_add(bytes)
-                    .is_none_or(|end| end > map.len() as u64)
+                    .is_none_or(|end| end > all.len() as u64)
                 {
                     return Err(damaged("a buffer lies outside its file"));
                 }
-                map.slice_with_length(offset as usize, bytes as usize)
+                all.slice_with_length(offset as usize, bytes as usize)
             }
             Access::Read(open) => {
                 let mut buffer = MutableBuffer::from_len_zeroed(bytes as usize);
@@ -300,6 +300,9 @@ impl Part {
                 ));
             }
             checked.store(true, Ordering::Relaxed);
+        }
+        if matches!(access, Access::Mapped) {
+            file.mapped()?.check()?;
         }
         Ok(buffer)
     }
