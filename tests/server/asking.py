@@ -16,6 +16,7 @@ from stepscope.server import app, assets
 from stepscope.server.access import Access
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console, Settings
+from stepscope.server.news import News
 from stepscope.server.recording import Recording
 from stepscope.session import trace
 from tests.corpus import SAMPLES
@@ -70,7 +71,12 @@ class Served:
         settings = Settings(paths, lake=lake, **limits)
 
         async def make() -> app.Page:
-            return app.Page(Recording(lambda: trace.open(*paths, lake=lake)), Console(settings), self.access)
+            return app.Page(
+                lambda: Recording(lambda: trace.open(*paths, lake=lake)),
+                Console(settings),
+                self.access,
+                News([Path(lake)] if lake else ()),
+            )
 
         self.page = self.run(make())
         self.app = app.build(self.page, self.assets)
@@ -83,7 +89,7 @@ class Served:
     def close(self) -> None:
         """Ends the processes, the traces and the loop."""
         self.run(self.page.console.close())
-        self.page.recording.close()
+        self.page.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

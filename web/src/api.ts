@@ -11,6 +11,10 @@ export class Refused extends Error {
 
 const OWN = { "X-Stepscope": "1" };
 
+/** How many times the server had opened the recordings when this page asked what there is: tracks have other numbers each time. */
+let opened: number | null = null;
+
+
 async function answered(reply: Response): Promise<Response> {
   if (reply.ok) return reply;
   const { error } = (await reply.json()) as { error: { what: string; seen: string; to_do: string } };
@@ -21,7 +25,8 @@ async function ask(path: string, request: RequestInit): Promise<Response> {
   if (framed) return answered(await carried(path, request));
   let reply: Response;
   try {
-    reply = await fetch(path, { ...request, credentials: "same-origin" });
+    const headers = { ...request.headers, ...(opened !== null && { "X-Stepscope-Opened": String(opened) }) } as Record<string, string>;
+    reply = await fetch(path, { ...request, headers, credentials: "same-origin" });
   } catch (failure) {
     if (failure instanceof DOMException && failure.name === "AbortError") throw failure;
     throw new Refused("The server does not answer.", String(failure), "Start `stepscope serve` again and open the URL that it prints.");
@@ -61,6 +66,7 @@ export function once<T>(path: string): Promise<T> {
   let answer = kept.get(path) as Promise<T> | undefined;
   if (!answer) {
     answer = get<T>(path);
+    if (path === "/api/catalog") answer = answer.then((told) => { opened = (told as { opened?: number }).opened ?? null; return told; });
     kept.set(path, answer);
     answer.catch(() => kept.delete(path));
   }

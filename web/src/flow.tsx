@@ -5,6 +5,8 @@ import { duration } from "./format";
 import { plain } from "./plain";
 import type { Placed, Stage } from "./stages";
 
+/** Long pipelines shrink to this part of their size before they scroll. */
+const LEAST = 0.8;
 const BOX = { wide: 164, high: 62, gap: 26, between: 10 };
 
 export interface Spot { x: number; y: number }
@@ -35,7 +37,7 @@ export function Flow({ placed, labels, worst, step, needs, rate, place }: Option
     return `M${x1},${y1} C${x1 + 14},${y1} ${x2 - 14},${y2} ${x2 - 5},${y2} m-5,-4 l5,4 l-5,4`;
   };
   const program = { x: columns - 1, y: 0 };
-  return <div class="scroll flow-scroll" tabIndex={0} role="group" aria-label="The pipeline as boxes"><svg class="flow" width={wide} height={high} viewBox={`0 0 ${wide} ${high}`} role="img" aria-label={`${placed.length} stages feed the program`}>
+  return <div class="scroll flow-scroll" tabIndex={0} role="group" aria-label="The pipeline as boxes"><svg class="flow" style={{ maxWidth: `${wide}px`, minWidth: `${Math.round(wide * LEAST)}px` }} viewBox={`0 0 ${wide} ${high}`} role="img" aria-label={`${placed.length} stages feed the program`}>
     {at.map((spot, i) => <path class="arrow" d={arrow(spot, parent[i]! < 0 ? program : at[parent[i]!]!)} />)}
     {placed.map(({ stage }, i) => {
       const need = needs.get(stage.number) ?? stage.service_ps;

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ticks } from "./axis";
+import { colourOf } from "./colours";
 import { counted, duration } from "./format";
 import { plain } from "./plain";
 import { show } from "./scale";
@@ -90,11 +91,11 @@ export function Lifetimes({ points, blocks, peakPs, peakBytes, linked }: Options
             const [from, to] = [Math.max(b.begin_ps ?? whole.from, shown.from), Math.min(b.until_ps ?? whole.to, shown.to)];
             const lived = b.begin_ps !== null && b.until_ps !== null ? duration(b.until_ps - b.begin_ps) : b.until_ps === null ? "never freed within the recording" : "held before the recording";
             const what = [plain(b.op_name ?? "(unknown)", 200), `${show(b.bytes, "bytes")}, ${b.kind}, ${lived}`, [b.dtype, b.shape].filter(Boolean).join(" "), b.file ? plain(`${b.file}:${b.line}`, 200) : ""].filter(Boolean).join("\n");
-            return <rect class={`series-${kinds.indexOf(b.kind) % 6}${b.at_peak ? "" : " faint"}`} x={x(from)} width={Math.max(x(to) - x(from), 0.8)} y={b.lane! * row} height={row * 0.85}><title>{what}</title></rect>;
+            return <rect class={`${colourOf(b.kind, kinds.indexOf(b.kind))}${b.at_peak ? "" : " faint"}`} x={x(from)} width={Math.max(x(to) - x(from), 0.8)} y={b.lane! * row} height={row * 0.85}><title>{what}</title></rect>;
           })}</svg>}
         {drag && <i class="selection" style={{ left: `${(100 * (Math.min(...drag) - shown.from)) / wide}%`, width: `${(100 * Math.abs(drag[1] - drag[0])) / wide}%` }} />}
       </div>
-      <div class="ends"><span>{duration(shown.from - whole.from)}</span><span>since the first block</span><span>{duration(shown.to - whole.from)}</span></div></div>
-    {lanes > 0 && <ul class="legend">{kinds.map((kind, i) => <li><i class={`swatch series-${i % 6}`} />{plain(kind, 40)}</li>)}<li class="quiet">strong: held at the peak; {blocks.length < (blocks[0]?.blocks ?? 0) ? `the largest ${blocks.length.toLocaleString("en")} of ${counted(blocks[0]!.blocks, "block")}` : counted(blocks.length, "block")}</li></ul>}
+      <div class="ends"><span>{shown.from > whole.from ? duration(shown.from - whole.from) : "0"}</span><span>since the first block</span><span>{duration(shown.to - whole.from)}</span></div></div>
+    {lanes > 0 && <ul class="legend">{kinds.map((kind, i) => <li><i class={`swatch ${colourOf(kind, i)}`} />{plain(kind, 40)}</li>)}<li class="quiet">strong: held at the peak; {blocks.length < (blocks[0]?.blocks ?? 0) ? `the largest ${blocks.length.toLocaleString("en")} of ${counted(blocks[0]!.blocks, "block")}` : counted(blocks.length, "block")}</li></ul>}
   </div>;
 }

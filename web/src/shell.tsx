@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { go, place } from "./address";
 import { added, type Command } from "./commands";
+import { News } from "./news";
 import { setTheme, theme, turnTheme } from "./theme";
 import type { View } from "./types";
 
@@ -75,6 +76,7 @@ export function Shell(): JSX.Element {
       <button type="button" onClick={() => { overlay.value = "palette"; }}>Commands <kbd>Ctrl K</kbd></button>
       <button type="button" onClick={turnTheme}>Theme: {theme.value}</button>
       <button type="button" aria-label="Show the keys" onClick={() => { overlay.value = "help"; }}>?</button></header>
+    <News />
     <main key={name} class={name}><Component /></main>
     {overlay.value !== null && <div class="veil" onClick={(e) => { if (e.target === e.currentTarget) overlay.value = null; }}>{overlay.value === "palette" ? <Palette /> : <Help />}</div>}
   </>;

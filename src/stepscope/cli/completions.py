@@ -6,13 +6,14 @@ import argparse
 import os
 from pathlib import Path
 
-from stepscope.cli.arguments import Parser
+from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 
 ABOUT = "completion of verbs, options and @NAMES in bash, zsh and fish"
 EPILOG = """Without --install the script is printed:  source <(stepscope completions bash)
-With it the script goes where the shell looks for such files. Run it again after an update of stepscope."""
+With --format json, csv or md, what can be completed is listed, for editors and other shells.
+With --install the script goes where the shell looks for such files; run it again after an update."""
 
 
 def parser() -> Parser:
@@ -23,6 +24,7 @@ def parser() -> Parser:
     parser.add_argument(
         "shell", nargs="?", choices=tuple(SHELLS), metavar="SHELL", help="bash, zsh or fish ($SHELL)"
     )
+    add_showing(parser)
     parser.add_argument("--install", action="store_true", help="write the script into your home folder")
     return parser
 
@@ -32,6 +34,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.cli.shape import shapes
     from stepscope.cli.shells import SHELLS
 
+    need_csv(options, options.format == "csv")
+    if options.format != "table":
+        return _list(options, console)
     shell = options.shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise UsageError(
@@ -48,6 +53,27 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"wrote {path}; new shells use it")
     if shell == "zsh":
         console.say(f"  if it does not: put fpath+=({path.parent}) before compinit in ~/.zshrc")
+    return 0
+
+
+def _list(options: argparse.Namespace, console: Console) -> int:
+    """Verbs and their options as rows."""
+    from stepscope.cli.query import write_rows
+    from stepscope.cli.shape import shapes
+
+    if options.install or options.shell:
+        raise UsageError(
+            "A list is for no shell",
+            seen=f"--format {options.format} with {'--install' if options.install else options.shell}",
+            todo="leave one of them out",
+        )
+    rows = [
+        (shape.verb, " ".join(option.names), option.value, " ".join(option.choices), option.about)
+        for shape in shapes()
+        for option in shape.options
+    ]
+    columns = ("verb", "option", "value", "choices", "about")
+    write_rows(columns, rows, console, options.format, spreadsheet=options.spreadsheet)
     return 0
 
 

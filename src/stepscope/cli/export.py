@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope import units
 from stepscope.cli.arguments import (
+    FORMATS,
     Parser,
     add_output,
     add_part,
@@ -76,9 +77,9 @@ def parser() -> Parser:
     add_part(parser)
     parser.add_argument(
         "--format",
-        choices=("table", "json"),
-        default="table",
-        help="json: print what was written to stdout as JSON, for scripts",
+        choices=FORMATS,
+        default=FORMATS[0],
+        help="json, csv, md: print what was written to stdout in this form, for scripts",
     )
     add_showing(parser, ())
     return parser
@@ -91,10 +92,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "Nothing says where the export goes", seen="no -o", todo="-o merged.json writes one Chrome trace"
         )
-    if options.format == "json" and options.output == "-":
+    if options.format != "table" and options.output == "-":
         raise UsageError(
-            "stdout takes either the export or the JSON about it",
-            seen="-o - with --format json",
+            "stdout takes either the export or what is told about it",
+            seen=f"-o - with --format {options.format}",
             todo="write to a file with -o FILE, or leave --format out",
         )
     _check_style(options)
@@ -191,6 +192,11 @@ def _tell(written: Written, options: argparse.Namespace, console: Console) -> in
         told = {"format": 1, "path": written.path, "rows": written.rows, "notes": list(written.notes)}
         console.data.write(json.dumps(told, indent=2) + "\n")
         return 0
+    if options.format != "table":
+        from stepscope.cli.query import write_rows
+
+        rows = [(name, count, written.path) for name, count in written.rows.items()]
+        write_rows(("table", "rows", "path"), rows, console, options.format, spreadsheet=options.spreadsheet)
     if options.output != "-":
         total = sum(written.rows.values())
         console.say(f"wrote {units.count(total, 'row')} to {written.path}")

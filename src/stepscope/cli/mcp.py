@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stepscope.cli.arguments import Parser, a_path
+from stepscope.cli.arguments import FORMATS, Parser, a_path
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -18,6 +18,9 @@ all read-only: open, findings, analysis, query, compare, describe. Only paths un
 def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("mcp", ABOUT, "stepscope mcp DIR…", EPILOG)
+    parser.add_argument(
+        "--format", choices=FORMATS, default="json", help="only json: the protocol has no other form"
+    )
     parser.add_argument("roots", nargs="*", metavar="DIR", type=a_path, help="folders that may be opened")
     return parser
 
@@ -29,6 +32,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "Nothing says which folders may be opened",
             seen="no DIR",
             todo="stepscope mcp DIR…, with the folders that recordings are in",
+        )
+    if options.format != "json":
+        raise UsageError(
+            "The Model Context Protocol has one form",
+            seen=f"--format {options.format}",
+            todo="leave it out: clients speak JSON; for a table, run stepscope query or stepscope PATH",
         )
     try:
         from stepscope.agents import server

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepscope.cli.answering import add_engine
 from stepscope.cli.arguments import (
@@ -13,12 +14,18 @@ from stepscope.cli.arguments import (
     add_paths,
     add_reading,
     add_showing,
+    add_spreadsheet,
+    need_csv,
     need_paths,
 )
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
-ABOUT = "the summary as one file: .html with charts, .md or .json"
+if TYPE_CHECKING:
+    from stepscope.report import Report
+
+FORMATS = ("html", "md", "json", "csv")
+ABOUT = "the summary as one file: .html with charts, .md, .json or .csv"
 EPILOG = "The HTML file needs no network and no server: open it in a browser, send it, keep it with the run."
 
 
@@ -26,10 +33,16 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("report", ABOUT, "stepscope report PATH… -o FILE [options]", EPILOG)
     add_paths(parser)
-    add_output(parser, "file to write: .html, .md or .json; - for Markdown on stdout")
+    add_output(parser, "file to write: .html, .md, .json or .csv; - for Markdown on stdout")
     add_reading(parser)
     add_part(parser)
     add_engine(parser)
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="what to write, if the extension of FILE does not say; stdout without -o",
+    )
+    add_spreadsheet(parser)
     add_showing(parser, ())
     return parser
 
@@ -37,25 +50,16 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Writes the report."""
     need_paths(options, "report")
-    from stepscope import presenters
-
-    known = presenters.by_extension()
-    name = options.output
-    ending = ".md" if name == "-" else Path(name or "").suffix.lower()
-    if ending not in known:
-        raise UsageError(
-            "Nothing says what kind of report to write",
-            seen="no -o" if name is None else f"a file name that ends in {ending or 'nothing'}",
-            todo=f"give -o a name that ends in {', '.join(sorted(known))}",
-        )
+    form = options.format or _form_of(options.output)
+    need_csv(options, form == "csv")
+    name = options.output or "-"
     from stepscope.cli.reading import opened
     from stepscope.exporters.staging import staged
     from stepscope.report import build
 
     def text() -> str:
         with opened(options, console) as (trace, _):
-            rendered: str = known[ending].render(build(trace, all=True))
-        return rendered
+            return _rendered(build(trace, all=True), form, options)
 
     if name == "-":
         console.data.write(text())
@@ -64,3 +68,26 @@ def run(options: argparse.Namespace, console: Console) -> int:
         part.write_text(text(), encoding="utf-8", errors="backslashreplace", newline="\n")
     console.say(f"wrote {name}")
     return 0
+
+
+def _form_of(name: str | None) -> str:
+    """What a file is to be, by its name."""
+    ending = "md" if name == "-" else Path(name or "").suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise UsageError(
+            "Nothing says what kind of report to write",
+            seen="no -o" if name is None else f"a file name that ends in {ending or 'nothing'}",
+            todo=f"give -o a name that ends in {', '.join(f'.{form}' for form in FORMATS)}, or add --format",
+        )
+    return ending
+
+
+def _rendered(report: Report, form: str, options: argparse.Namespace) -> str:
+    """The report as a text."""
+    if form == "html":
+        from stepscope.presenters import html
+
+        return html.render(report)
+    from stepscope.cli.showing import as_text
+
+    return as_text(report, argparse.Namespace(format=form, spreadsheet=options.spreadsheet))

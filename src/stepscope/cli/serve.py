@@ -12,7 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.cli.arguments import Parser, add_paths, add_reading, need_paths
+from stepscope.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_paths,
+    add_reading,
+    add_spreadsheet,
+    need_csv,
+    need_paths,
+)
 from stepscope.cli.console import Console
 from stepscope.errors import UsageError
 
@@ -32,6 +40,10 @@ def parser(verb: str = "serve") -> Parser:
         "--port", metavar="N", type=_port, help="port to listen on; without it 7391, or any that is free"
     )
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
+    parser.add_argument(
+        "--format", choices=FORMATS, default=FORMATS[0], help="how the URL is printed; table: as a line"
+    )
+    add_spreadsheet(parser)
     add_reading(parser)
     parser.set_defaults(verb=verb)
     return parser
@@ -40,6 +52,7 @@ def parser(verb: str = "serve") -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Serves until Ctrl-C."""
     need_paths(options, options.verb)
+    need_csv(options, options.format == "csv")
     try:
         from stepscope.server import run as server
         from stepscope.server.console import Settings
@@ -52,8 +65,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="pip install 'stepscope[serve]'",
             slug="no-server",
         ) from missing
+    from stepscope.cli.query import write_rows
     from stepscope.cli.reading import tell_skipped
     from stepscope.session import trace
+    from stepscope.sources.given import is_lake
+    from stepscope.sources.stores import is_store
 
     with contextlib.ExitStack() as kept:
         paths = [kept.enter_context(_standard_input()) if path == "-" else path for path in options.paths]
@@ -72,8 +88,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         opened = [first]
 
         def announce(url: str) -> None:
-            console.out.write(f"{url}\n")
+            if options.format == "table":
+                console.out.write(f"{url}\n")
+            else:
+                write_rows(("url", "port"), [(url, port)], console, options.format)
             console.out.flush()
+            console.data.flush()
             shown = False
             if not options.no_open and server.can_show(os.environ):
                 shown = server.show(kept.enter_context(server.handed_over(url)))
@@ -83,7 +103,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
             console.say("Ctrl-C stops it")
 
         settings = Settings(tuple(paths), cache=True, lake=options.lake)
-        server.serve(lambda: opened.pop() if opened else open_trace(), settings, listening, announce)
+        given = [path for path in (options.lake, *paths) if path is not None]
+        lakes = [Path(path) for path in given if not is_store(path) and is_lake(Path(path))]
+        server.serve(
+            lambda: opened.pop() if opened else open_trace(), settings, listening, announce, lakes=lakes
+        )
     return 0
 
 

@@ -20,6 +20,7 @@ from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
 from stepscope.server.headers import Headers
+from stepscope.server.news import News
 from stepscope.server.recording import Recording
 from stepscope.server.replies import Bytes, Json, Refused, encode, error
 from stepscope.server.timeline import MOST_PX
@@ -28,6 +29,8 @@ MOST_FOUND = 1_000
 MOST_SIDES = 100_000
 _CELL_THREADS = 2
 """Windows that are computed at the same time; the core works without the interpreter's lock."""
+_LINGER_SECONDS = 60.0
+"""How long recordings stay open after they were opened again: for answers that are under way."""
 
 Endpoint = Callable[["Page", Request], Awaitable[Response]]
 
@@ -39,9 +42,52 @@ class Gone(Exception):
 class Page:
     """What routes need: the recording, the console, and who may ask."""
 
-    def __init__(self, recording: Recording, console: Console, access: Access) -> None:
-        self.recording, self.console, self.access = recording, console, access
+    def __init__(
+        self,
+        open_recording: Callable[[], Recording],
+        console: Console,
+        access: Access,
+        news: News | None = None,
+    ) -> None:
+        """open_recording: called now, and when somebody wants to see what is new."""
+        self._open = open_recording
+        self.recording, self.console, self.access = open_recording(), console, access
+        self.news = News() if news is None else news
+        self.opened = 1
+        """How many times the recordings were opened: tracks have other numbers each time."""
+        self._left: set[Recording] = set()
         self.cells = asyncio.Semaphore(_CELL_THREADS)
+
+    async def reopen(self) -> None:
+        """Opens the recordings again. Who asks about the old ones meanwhile is still answered."""
+        await asyncio.to_thread(self.news.opened)
+        old, self.recording = self.recording, self._open()
+        self.opened += 1
+        self._left.add(old)
+        asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._leave, old)
+        await self.console.renew()
+
+    def _leave(self, old: Recording) -> None:
+        if old in self._left:
+            self._left.remove(old)
+            asyncio.get_running_loop().run_in_executor(None, old.close)
+
+    def close(self) -> None:
+        """Closes all recordings."""
+        for one in (self.recording, *self._left):
+            one.close()
+        self._left.clear()
+
+    def need_current(self, request: Request) -> None:
+        """Refused for a page that shows the recordings as they were opened before."""
+        given = request.headers.get("x-stepscope-opened")
+        if given is not None and given != str(self.opened):
+            raise Refused(
+                409,
+                "The recordings were opened again.",
+                seen="a page from before that",
+                todo="reload the page",
+            )
 
 
 async def session(page: Page, request: Request) -> Response:
@@ -58,7 +104,20 @@ async def catalog(page: Page, request: Request) -> Response:
     """What there is to look at."""
     found = await page.recording.catalog()
     given = found.told["given"]
-    return Json({"title": ", ".join(given), "version": __version__, **found.told})
+    told = {"title": ", ".join(given), "version": __version__, "opened": page.opened}
+    return Json({**told, **found.told})
+
+
+async def news(page: Page, request: Request) -> Response:
+    """How many sources came into the lakes since they were opened."""
+    return Json({"sources": await asyncio.to_thread(page.news.count), "opened": page.opened})
+
+
+async def reload(page: Page, request: Request) -> Response:
+    """Opens the recordings again."""
+    asked.json_object(request, request.state.body)
+    await page.reopen()
+    return Json({"opened": page.opened})
 
 
 async def report(page: Page, request: Request) -> Response:
@@ -270,6 +329,8 @@ _FORMS = {
 API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", SESSION, session),
     ("GET", "/api/catalog", catalog),
+    ("GET", "/api/news", news),
+    ("POST", "/api/reload", reload),
     ("GET", "/api/report/summary", report),
     ("GET", "/api/report/pipeline", report),
     ("GET", "/api/report/memory", report),
@@ -311,7 +372,7 @@ def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
     async def lifespan(app: object) -> AsyncIterator[None]:
         yield
         await page.console.close()
-        await asyncio.to_thread(page.recording.close)
+        await asyncio.to_thread(page.close)
 
     router = Router(routes, redirect_slashes=False, default=nothing, lifespan=lifespan)
     return Headers(Errors(Guarded(router, page.access, {SESSION, *assets})))
@@ -326,6 +387,7 @@ async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response
     if request.method == "POST":
         # All of it, so that what is received next can only be that the client left.
         request.state.body = await asked.read(request)
+    page.need_current(request)
     work = asyncio.ensure_future(endpoint(page, request))
     leaving = asyncio.ensure_future(_left(request.receive))
     try:

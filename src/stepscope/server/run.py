@@ -10,7 +10,7 @@ import socket
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from stepscope.server import app, assets
 from stepscope.server.access import Access
 from stepscope.server.console import Console, Settings
 from stepscope.server.headers import HEADERS
+from stepscope.server.news import News
 from stepscope.server.recording import Recording
 from stepscope.server.replies import Refused, error
 
@@ -95,15 +96,17 @@ def serve(
     announce: Callable[[str], None],
     *,
     again: bool = True,
+    lakes: Sequence[Path] = (),
 ) -> None:
     """Serves until Ctrl-C, which it raises again as KeyboardInterrupt.
 
-    announce: gets the URL, with the token, when connections are accepted. again: see Recording.
+    announce: gets the URL, with the token, when connections are accepted. again: see Recording. lakes: where
+    new sources may appear.
     """
     access = Access(listening.getsockname()[1])
 
     async def run() -> None:
-        page = app.Page(Recording(open_trace, again=again), Console(settings), access)
+        page = app.Page(lambda: Recording(open_trace, again=again), Console(settings), access, News(lakes))
         config = uvicorn.Config(
             app.build(page, assets.manifest()),
             http=Protocol,

@@ -94,4 +94,4 @@ class Within:
 
 async def _page(open_trace: Callable[[], Trace], again: bool) -> Page:
     """Made within the loop that it belongs to."""
-    return Page(Recording(open_trace, again=again), Console(Settings(())), Access(0))
+    return Page(lambda: Recording(open_trace, again=again), Console(Settings(())), Access(0))

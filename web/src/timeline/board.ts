@@ -5,7 +5,7 @@ import { get } from "../api";
 import { keep, recall } from "../theme";
 import type { Catalog } from "../types";
 import { cellAt, type Hit } from "./hit";
-import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible } from "./lanes";
+import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible, titleOfStep } from "./lanes";
 import { read, write } from "./link";
 import { type Arrow, type Band, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
 import type { Detail, Found, Parts, Ranged, Stack } from "./panel";
@@ -58,7 +58,7 @@ export class Board {
     this.origin = BigInt(catalog.start_ps);
     this.whole = Math.max(Number(BigInt(catalog.end_ps) - this.origin), 1);
     this.bands = catalog.steps
-      .map((step) => ({ from: this.offset(step.ts_ps), to: this.offset(step.ts_ps) + Number(step.dur_ps), title: `${step.name ?? "step"} ${step.step}`, short: String(step.step), averaged: step.averaged }))
+      .map((step) => ({ from: this.offset(step.ts_ps), to: this.offset(step.ts_ps) + Number(step.dur_ps), title: titleOfStep(step), short: String(step.step), averaged: step.averaged }))
       .sort((a, b) => a.from - b.from);
     this.store = new Store(this.origin, this.whole, () => { this.arrived.value++; this.error.value = this.store.error; });
     this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title }]) => ({ key, title })), this.arrangement.value));

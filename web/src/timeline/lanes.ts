@@ -1,5 +1,5 @@
 // Which rows there are, from top to bottom, and how high each is.
-import type { Track } from "../types";
+import type { Step, Track } from "../types";
 
 /** What people changed about the rows; kept for each recording. */
 export interface Arrangement {
@@ -41,6 +41,12 @@ export function aboutTrack(track: Track): string {
 }
 
 export const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;
+
+/** A step by name and number; names that end in the number (ProfilerStep#5) say it once. */
+export function titleOfStep(step: Pick<Step, "name" | "step">): string {
+  const name = step.name ?? "step";
+  return new RegExp(`(^|\\D)${step.step}$`).test(name) ? name : `${name} ${step.step}`;
+}
 
 /** Runs and hosts are named where there are several. */
 function titleOfGroup(track: Track, tracks: Track[]): string {

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { Empty } from "../empty";
 import { Loaded } from "../loading";
 import { plain } from "../plain";
 import { Prose } from "../prose";
@@ -8,8 +9,7 @@ import type { Report, View } from "../types";
 
 const Compare = (): JSX.Element => <Loaded<{ sides: string[] }> from="/api/sides">{({ sides }) => (sides.length > 1 ? <Two sides={sides} /> : <Alone />)}</Loaded>;
 
-const Alone = (): JSX.Element => <><h1>Compare</h1><p>There is one recording here. To see two side by side, serve both:</p><pre>stepscope serve A B</pre>
-  <p>or print the same in a terminal:</p><pre>stepscope diff A B</pre></>;
+const Alone = (): JSX.Element => <Empty title="One recording" commands={["stepscope serve A B", "stepscope diff A B"]}><p>To see two recordings side by side, serve both, or print the same in a terminal:</p></Empty>;
 
 function Two({ sides }: { sides: string[] }): JSX.Element {
   const [a, setA] = useState(0);

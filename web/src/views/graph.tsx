@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, post } from "../api";
+import { Empty } from "../empty";
 import { counted, duration, shown } from "../format";
 import { amount, type Box, COLOURINGS, type Colouring, Drawing, type Level } from "../graphdrawing";
 import { Loaded, Problem } from "../loading";
@@ -19,7 +20,7 @@ export const around = (path: string): string[] => path.split("/").slice(0, -1).s
 
 const GraphView = (): JSX.Element => <Loaded<{ graphs: Graph[] }> from="/api/graphs">{({ graphs }) => (graphs.length ? <Whole graphs={graphs} /> : <Nothing />)}</Loaded>;
 
-const Nothing = (): JSX.Element => <><h1>Graph</h1><p>This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition graphs, and in the folders of</p><pre>stepscope record -- python train.py</pre></>;
+const Nothing = (): JSX.Element => <Empty title="No graph" commands={["stepscope record -- python train.py"]}><p>This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition graphs, and in the folders of</p></Empty>;
 
 function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [number, setNumber] = useState(0);

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { counted } from "../format";
 import { Lifetimes, type Block, type Point } from "../lifetimes";
+import { Empty } from "../empty";
 import { Loaded } from "../loading";
 import { plain } from "../plain";
 import { Prose } from "../prose";
@@ -35,7 +36,7 @@ function One({ report, number }: { report: MemoryReport; number: number }): JSX.
 
 function Shown({ report }: { report: MemoryReport }): JSX.Element {
   const [number, setNumber] = useState(0);
-  if (!report.allocators.length) return <section class="empty"><h2>No memory</h2>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}</section>;
+  if (!report.allocators.length) return <Empty title="No memory" commands={["stepscope record -- python train.py"]}>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}<p>Allocations are in the profiles of TensorFlow and JAX and in PyTorch's with profile_memory, and TensorFlow's are recorded with</p></Empty>;
   return <>{report.headline.map((sentence) => <p class="headline"><Prose text={sentence} /></p>)}
     {report.allocators.length > 1 && <label>{counted(report.allocators.length, "allocator")}: <select name="allocator" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>
       {report.allocators.map((one, i) => <option value={i}>{plain([one.run_id, one.host_id, one.allocator, one.device].filter(Boolean).join(" / "), 120)}: {show(one.peak_bytes, "bytes")}</option>)}</select></label>}

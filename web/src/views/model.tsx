@@ -17,6 +17,7 @@ const SHOWN = new Set(["select", "order_by", "max_depth", "step"]);
 const FIRST = ["micros", "params", "float_ops", "bytes"];
 const OPEN_DEPTH = 2;
 const FIRST_ROWS = 400;
+const WIDEST = 72; // characters of a name at the root
 
 /** The options that differ from their defaults, as tfprof takes them. */
 export function given(chosen: Record<string, string>, options: Option[]): Record<string, string> {
@@ -78,14 +79,26 @@ function Views({ about }: { about: About }): JSX.Element {
         {about.options.filter((one) => one.name === "max_depth" || one.name === "step").map(field)}</div>
       <details><summary>{counted(rest.length, "more option")}</summary><div class="options">{rest.map(field)}</div></details>
       <p><code>{command(view, words)}</code></p></section>
-    {answer === null ? <p class="quiet" role="status">Reading …</p> : "error" in answer ? <Problem error={answer.error} /> : <Shown answer={answer.value} />}
+    {answer === null ? <p class="quiet" role="status">Reading …</p> : "error" in answer ? <Problem error={answer.error} /> : <Shown answer={answer.value} chosen={columns} />}
   </>;
 }
 
-function Shown({ answer }: { answer: Answer }): JSX.Element {
-  const section = answer.report.sections[0]!, tree = section.tree!;
+/** A name that leaves room for the numbers beside it; the whole one is its title. */
+const named = (node: Node): string => plain(node.name, Math.max(32, WIDEST - 2 * node.depth));
+
+/** A tree without the columns that hold nothing; with all of them when none holds anything. */
+export function filled(tree: Tree): Tree {
+  const columns = tree.columns.filter((c) => tree.nodes.some((node) => node.values[c.name]));
+  return columns.length ? { ...tree, columns } : tree;
+}
+
+function Shown({ answer, chosen }: { answer: Answer; chosen: string[] }): JSX.Element {
+  const section = answer.report.sections[0]!, tree = filled(section.tree!);
+  const notes = section.answer.filter((sentence) => chosen.some((column) => sentence.startsWith(`${column} counts nothing`)));
+  const others = section.answer.filter((sentence) => !sentence.includes(" counts nothing here"));
   return <section aria-label={section.title}><h2>{section.title} <span class="quiet">{counted(answer.lines, "line")}</span></h2>
-    {section.answer.map((sentence) => <p class="quiet"><Prose text={sentence} /></p>)}
+    {notes.length > 0 && <details class="more"><summary>{notes.length === 1 ? "One column counts" : `${notes.length} columns count`} nothing here and {notes.length === 1 ? "is" : "are"} left out</summary>{notes.map((sentence) => <p class="quiet"><Prose text={sentence} /></p>)}</details>}
+    {others.map((sentence) => <p class="quiet"><Prose text={sentence} /></p>)}
     <Folding tree={tree} key={answer.text} />
     {answer.lines > tree.nodes.length && <p class="quiet">The first {tree.nodes.length.toLocaleString("en")} lines: raise a minimum or lower max_depth to see the others.</p>}
     <details><summary>As tfprof prints it</summary><pre>{answer.text}</pre>{answer.text_left_out > 0 && <p class="quiet">{answer.text_left_out.toLocaleString("en")} characters more: use the command above.</p>}</details></section>;
@@ -100,8 +113,8 @@ function Folding({ tree }: { tree: Tree }): JSX.Element {
   const turn = (i: number) => { const next = new Set(closed); if (!next.delete(i)) next.add(i); setClosed(next); };
   return <><div class="options"><button type="button" onClick={() => setClosed(new Set())}>Expand all</button><button type="button" onClick={() => setClosed(new Set([...parents].filter((i) => tree.nodes[i]!.depth >= 1)))}>Collapse all</button></div>
     <div class="scroll"><table class="tree"><thead><tr><th scope="col">Name</th>{tree.columns.map((c, i) => <th scope="col" class="number" title={plain(c.about || c.title, 400)}>{plain(c.title, 80)} <span class="quiet">{scales[i]!.symbol}</span></th>)}<th scope="col">Types</th></tr></thead>
-      <tbody>{seen.slice(0, most).map((i) => { const node = tree.nodes[i]!; return <tr key={i}><td class="branch">{"  ".repeat(node.depth)}
-        {parents.has(i) ? <button type="button" class="tl-fold plain" aria-expanded={!closed.has(i)} onClick={() => turn(i)}>{closed.has(i) ? "▸" : "▾"} {plain(node.name, 160)}</button> : <>  {plain(node.name, 160)}</>}</td>
+      <tbody>{seen.slice(0, most).map((i) => { const node = tree.nodes[i]!; return <tr key={i}><td class="branch" title={plain(node.name, 400)}>{"  ".repeat(node.depth)}
+        {parents.has(i) ? <button type="button" class="tl-fold plain" aria-expanded={!closed.has(i)} onClick={() => turn(i)}>{closed.has(i) ? "▸" : "▾"} {named(node)}</button> : <>  {named(node)}</>}</td>
         {tree.columns.map((c, k) => <td class="number">{node.values[c.name] ? inScale(node.values[c.name]!, scales[k]!) : "–"}</td>)}<td>{plain(node.about, 160)}</td></tr>; })}</tbody></table></div>
     {seen.length > most && <button type="button" class="more" onClick={() => setMost(Infinity)}>Show all {seen.length.toLocaleString("en")} lines</button>}</>;
 }

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { post } from "../api";
+import { Empty } from "../empty";
 import { Flow } from "../flow";
 import { counted, duration } from "../format";
 import { Loaded, Problem } from "../loading";
@@ -127,7 +128,7 @@ function One({ pipeline, number, parts }: { pipeline: Pipeline; number: number; 
 function Shown({ report }: { report: PipelineReport }): JSX.Element {
   const [number, setNumber] = useState(0);
   const all = allOf(report);
-  if (!report.sections.length) return <section class="empty"><h2>No input pipeline</h2>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}</section>;
+  if (!report.sections.length) return <Empty title="No input pipeline" commands={["stepscope record -- python train.py"]}>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}<p>The stages of tf.data are in XPlane profiles, recorded with TensorFlow's profiler or with</p></Empty>;
   const pipeline = all[number] ?? all[0]!;
   return <><h1><Prose text={report.headline[0] ?? report.title} /></h1>
     {all.length > 1 && <label>{counted(all.length, "pipeline")}: <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>{all.map((one, i) => <option value={i}>{plain(one.path, 120)}: {one.verdict.replaceAll("_", " ")}</option>)}</select></label>}

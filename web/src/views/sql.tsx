@@ -58,10 +58,10 @@ function Aside({ schema, onInsert, onQuery }: { schema: Schema; onInsert: (word:
   const tables = schema.tables.filter((table) => fits(table.name, table.comment, ...table.columns.flatMap((c) => [c.name, c.comment])));
   const analyses = schema.analyses.filter((one) => fits(one.name, one.title, one.question));
   return <aside aria-label="Tables and statements"><input type="search" name="schema" class="schema-filter" placeholder="Find a table, column or meaning" aria-label="Find a table, column or meaning" value={text} onInput={(e) => setText(e.currentTarget.value)} />
+    <details open={wanted !== ""}><summary><h2>Statements of the views</h2> <span class="quiet">{analyses.length}</span></summary>{analyses.map((one) => <button type="button" class="link" key={one.name} title={one.question} onClick={() => onQuery(one.sql)}>{one.title || one.name}</button>)}</details>
     <details open><summary><h2>Tables and views</h2> <span class="quiet">{tables.length}</span></summary>{tables.map((table) => <details key={table.name} class="relation" open={wanted !== "" && tables.length < 4}><summary title={table.comment ?? ""}><code>{table.name}</code></summary>
       <p class="quiet">{table.comment}</p><p><button type="button" class="plain" onClick={() => onInsert(table.name)}>Insert name</button> · <button type="button" class="plain" onClick={() => onQuery(`SELECT *\nFROM ${table.name}\nLIMIT 100`)}>First rows</button></p>
       <dl>{table.columns.map((c) => <><dt><button type="button" class="plain" onClick={() => onInsert(c.name)}><code>{c.name}</code></button> <span class="quiet">{c.type}</span></dt><dd class="quiet">{c.comment}</dd></>)}</dl></details>)}</details>
-    <details open><summary><h2>Statements of the views</h2> <span class="quiet">{analyses.length}</span></summary>{analyses.map((one) => <button type="button" class="link" key={one.name} title={one.question} onClick={() => onQuery(one.sql)}>{one.title || one.name}</button>)}</details>
     {!tables.length && !analyses.length && <p class="quiet">Nothing has this in its name or meaning.</p>}</aside>;
 }
 
@@ -117,6 +117,7 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
       <span>Download {FORMS.map((form) => <button type="button" disabled={busy || !ready} onClick={() => void attempt((sql) => download(sql, form))}>{form === "csv" || form === "json" ? form.toUpperCase() : "Parquet"}</button>)}</span>
       {kept.length > 0 && <label>Latest <select name="latest" value="" onInput={(e) => { const sql = kept[Number(e.currentTarget.value)]; if (sql !== undefined && e.currentTarget.value !== "") editor.current?.set(sql); e.currentTarget.value = ""; }}><option value="">choose a query</option>{kept.map((sql, i) => <option value={i}>{plain(sql, 80)}</option>)}</select></label>}</p>
     {error !== null && <Problem error={error} />}
+    {answer === null && error === null && <p class="quiet" role={busy ? "status" : undefined}>{busy ? "Asking …" : "Run shows the rows of the statement here. Beside it are the tables, and the statements of all other views."}</p>}
     {answer && <section class="answer" aria-label="Answer"><p class="toolbar"><span class="segments" role="group" aria-label="Show as"><button type="button" aria-pressed={!picture} onClick={() => setPicture(false)}>Table</button><button type="button" aria-pressed={picture} onClick={() => setPicture(true)}>Chart</button></span>
       <span class="quiet" aria-live="polite">{counted(answer.rows.length, "row")} in {Math.round(answer.ms)} ms{answer.cut ? "; more rows were left out: add a LIMIT or an aggregate, or download them" : ""}</span></p>
       {picture ? <QuickChart table={answer} key={answer.columns.map((c) => c.title).join()} /> : <Grid table={answer} all first={100} {...sliceLinks(answer)} />}</section>}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stepscope.cli.arguments import Parser, a_path
+from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 
@@ -17,6 +17,7 @@ def parser() -> Parser:
     """The options of the verb."""
     parser = Parser("xla env", ABOUT, "stepscope xla env --dump DIR [options]", EPILOG.rstrip())
     add_dump(parser)
+    add_showing(parser)
     from stepscope.instruments.xla.flags.settings import SHELLS
 
     parser.add_argument("--shell", choices=SHELLS, default="sh", help="whose words are printed (%(default)s)")
@@ -57,6 +58,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the settings."""
     from stepscope.instruments.xla.flags import settings
 
-    for line in settings.lines(prepared(options, {}), options.shell):
+    need_csv(options, options.format == "csv")
+    values = prepared(options, {})
+    if options.format != "table":
+        from stepscope.cli.query import write_rows
+
+        rows = list(values.items())
+        write_rows(("name", "value"), rows, console, options.format, spreadsheet=options.spreadsheet)
+        return 0
+    for line in settings.lines(values, options.shell):
         console.data.write(line + "\n")
     return 0

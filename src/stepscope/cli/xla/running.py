@@ -5,21 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
+import sys
 from typing import Any
 
-from stepscope.cli.arguments import CommandParser, Parser
+from stepscope.cli.arguments import CommandParser, Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.xla.env import add_dump, prepared
 from stepscope.errors import UsageError
 
 ABOUT = "run a program with those settings, and show what it compiled"
-EPILOG = "The exit code is the program's. XLA_FLAGS and TF_XLA_FLAGS of the environment are kept."
+EPILOG = """The exit code is the program's. XLA_FLAGS and TF_XLA_FLAGS of the environment are kept.
+With --format json, csv or md, what the program prints goes to stderr."""
 
 
 def parser() -> Parser:
     """The options of the verb."""
     parser = CommandParser("xla run", ABOUT, "stepscope xla run --dump DIR [options] -- CMD…", EPILOG)
     add_dump(parser)
+    add_showing(parser)
     return parser
 
 
@@ -27,10 +30,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Runs the program; its exit code."""
     if not options.command:
         raise UsageError("There is no program to run", seen="nothing after --", todo="add -- python train.py")
+    need_csv(options, options.format == "csv")
     values = prepared(options, dict(os.environ))
     console.out.flush()
     try:
-        child = subprocess.Popen(options.command, env={**os.environ, **values})
+        # stdout is for what other programs read, then.
+        out = None if options.format == "table" else sys.stderr.fileno()
+        child = subprocess.Popen(options.command, env={**os.environ, **values}, stdout=out)
     except OSError as error:
         raise UsageError(
             "The program could not be started",
@@ -48,8 +54,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if any(path.is_file() for path in _inside(options.dump)):
         from stepscope import cli
 
-        cli.main(["xla", "dumps", options.dump])
+        spreadsheet = ["--spreadsheet"] if options.spreadsheet else []
+        cli.main(["xla", "dumps", options.dump, "--format", options.format, *spreadsheet])
     else:
+        if options.format != "table":
+            from stepscope.cli.query import write_rows
+
+            write_rows(("module",), [], console, options.format)
         console.say("nothing was dumped: the program compiled nothing with XLA, or set its own XLA_FLAGS")
     return code if code >= 0 else 128 - code
 

@@ -70,6 +70,7 @@ class Console:
         self._free = asyncio.Semaphore(settings.processes)
         self._idle: list[_Process] = []
         self._every: set[_Process] = set()
+        self._stale: set[_Process] = set()
 
     async def run(self, sql: str, form: str | None = None) -> Rows:
         """Runs one SELECT. form: csv or json gives all rows as a file, parquet what parquet.py
@@ -82,11 +83,23 @@ class Console:
             try:
                 found = await process.ask({"sql": sql, "form": form})
             finally:
-                if process.alive:
+                if process.alive and process not in self._stale:
                     self._idle.append(process)
                 else:
-                    self._every.discard(process)
+                    await self._end(process)
         return found
+
+    async def renew(self) -> None:
+        """Opens the recording again for the statements that come; those that run end as they began."""
+        self._stale |= self._every
+        while self._idle:
+            await self._end(self._idle.pop())
+
+    async def _end(self, process: _Process) -> None:
+        self._every.discard(process)
+        self._stale.discard(process)
+        if process.alive:
+            await process.end()
 
     async def close(self) -> None:
         """Ends all processes."""
@@ -94,6 +107,7 @@ class Console:
             await process.end()
         self._every.clear()
         self._idle.clear()
+        self._stale.clear()
 
     async def _start(self) -> _Process:
         process = _Process(self.settings)
