@@ -107,6 +107,7 @@ def test_any_body(served: Served, path: str, body: bytes) -> None:
 KEYS: dict[str, tuple[str, ...]] = {
     "/api/session": ("token",),
     "/api/graph": graphs.LEVEL_KEYS,
+    "/api/reload": (),
     "/api/pipeline/whatif": whatif.KEYS,
     "/api/model": model.KEYS,
     "/api/sql": ("sql",),

@@ -76,7 +76,7 @@ def _form_of(name: str | None) -> str:
     if ending not in FORMATS:
         raise UsageError(
             "Nothing says what kind of report to write",
-            seen="no -o" if name is None else f"a file name that ends in {ending or 'nothing'}",
+            seen="no -o" if name is None else f"a file name that ends in {Path(name).suffix or 'nothing'}",
             todo=f"give -o a name that ends in {', '.join(f'.{form}' for form in FORMATS)}, or add --format",
         )
     return ending
