@@ -58,10 +58,10 @@ function Aside({ schema, onInsert, onQuery }: { schema: Schema; onInsert: (word:
   const tables = schema.tables.filter((table) => fits(table.name, table.comment, ...table.columns.flatMap((c) => [c.name, c.comment])));
   const analyses = schema.analyses.filter((one) => fits(one.name, one.title, one.question));
   return <aside aria-label="Tables and statements"><input type="search" name="schema" class="schema-filter" placeholder="Find a table, column or meaning" aria-label="Find a table, column or meaning" value={text} onInput={(e) => setText(e.currentTarget.value)} />
-    <details open={wanted !== ""}><summary><h2>Statements of the views</h2> <span class="quiet">{analyses.length}</span></summary>{analyses.map((one) => <button type="button" class="link" key={one.name} title={one.question} onClick={() => onQuery(one.sql)}>{one.title || one.name}</button>)}</details>
-    <details open><summary><h2>Tables and views</h2> <span class="quiet">{tables.length}</span></summary>{tables.map((table) => <details key={table.name} class="relation" open={wanted !== "" && tables.length < 4}><summary title={table.comment ?? ""}><code>{table.name}</code></summary>
+    <details open><summary><h2>Statements of the views</h2> <span class="quiet">{analyses.length}</span></summary><div class="listed">{analyses.map((one) => <button type="button" class="link" key={one.name} title={one.question} onClick={() => onQuery(one.sql)}>{one.title || one.name}</button>)}</div></details>
+    <details open><summary><h2>Tables and views</h2> <span class="quiet">{tables.length}</span></summary><div class="listed">{tables.map((table) => <details key={table.name} class="relation" open={wanted !== "" && tables.length < 4}><summary title={table.comment ?? ""}><code>{table.name}</code></summary>
       <p class="quiet">{table.comment}</p><p><button type="button" class="plain" onClick={() => onInsert(table.name)}>Insert name</button> · <button type="button" class="plain" onClick={() => onQuery(`SELECT *\nFROM ${table.name}\nLIMIT 100`)}>First rows</button></p>
-      <dl>{table.columns.map((c) => <><dt><button type="button" class="plain" onClick={() => onInsert(c.name)}><code>{c.name}</code></button> <span class="quiet">{c.type}</span></dt><dd class="quiet">{c.comment}</dd></>)}</dl></details>)}</details>
+      <dl>{table.columns.map((c) => <><dt><button type="button" class="plain" onClick={() => onInsert(c.name)}><code>{c.name}</code></button> <span class="quiet">{c.type}</span></dt><dd class="quiet">{c.comment}</dd></>)}</dl></details>)}</div></details>
     {!tables.length && !analyses.length && <p class="quiet">Nothing has this in its name or meaning.</p>}</aside>;
 }
 
