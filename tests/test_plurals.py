@@ -122,7 +122,7 @@ def test_the_summary_agrees_with_its_numbers(
 ) -> None:
     host = {
         "run_id": "r", "host_id": "h", "events": events, "sources": sources, "recorded_ps": 10**9,
-        "producers": "tf_profiler", "graphs": graphs, "checkpoints": left, "steps": steps,
+        "producers": "tf_profiler", "graphs": graphs, "checkpoints": left, "steps": steps, "dumps": left,
         "steps_left_out": left, "devices": 1,
     }  # fmt: skip
     times = {
@@ -136,6 +136,9 @@ def test_the_summary_agrees_with_its_numbers(
     told = {
         "runs_and_hosts": [host], "step_times": [times], "completeness": [source], "op_types": [],
         "waits": [], "busy_by_device": [], "step_list": [], "pipeline_stages": [], "checkpoint_tensors": [],
+        "hlo_modules": [
+            {"module": "jit_f", "run_flops": 2.0, "allocated_bytes": 9, "instructions": None if left else 3}
+        ] * max(graphs, 1),
         "concurrency": [
             {"device": "d", "run_id": "r", "rows_drawn": max(steps, 2), "concurrency": float(max(graphs, 1))}
         ],

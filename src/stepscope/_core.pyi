@@ -123,10 +123,10 @@ def hlo_instructions(
     call around it from 1 or 0). CoreError when it is damaged."""
 
 def hlo_summaries(
-    paths: list[str], threads: int = 0
+    files: Sequence[str | Input], threads: int = 0
 ) -> list[builtins.dict[str, Any] | tuple[int | None, str]]:
     """Compiled programs in files (HloProto, HloModuleProto, HloSnapshot, HLO text), summed up on all
-    processors, or on `threads`; in the order of the paths. Each is a dict, or (byte offset or None, what was
+    processors, or on `threads`; in the order of the files. Each is a dict, or (byte offset or None, what was
     seen) where the file could not be read.
 
     name, id (None in text), written (proto, bare module, snapshot or text), size and hash of the file;
@@ -138,12 +138,21 @@ def hlo_summaries(
     heap; dangling (operands and computations that are not there), unknown_fields, lost (lines of text), cut
     (a text that ends too early), cyclic (computations that call themselves)."""
 
+def hlo_tables(
+    store: Store, files: Sequence[tuple[str | Input, int, int, str, str, str | None]]
+) -> list[tuple[int | None, str] | None]:
+    """Fills the tables hlo_computation, hlo_instruction, hlo_buffer and hlo_allocation of a store with
+    programs in files. Each file comes with the rows of its module and stage, number and name of the module,
+    and the stage. Result: None for each that was read, else as in hlo_summaries. CoreError when the store
+    cannot be written."""
+
 def hlo_module(data: builtins.bytes) -> builtins.dict[str, Any]:
     """A compiled program as hlo_summaries sums it up, and all that is in it. CoreError when it is damaged.
 
     Also: scheduled; entry_computation (index or None); computation_rows: dicts with name, instructions, root
-    (index of an instruction or None) and costs; instruction_rows, a computation after the other: dicts with
-    computation (index), name, opcode, shape, shape_bytes, operands (indexes; None for one that is missing),
+    (index of an instruction or None), times (how often it runs as statements of its own) and costs;
+    instruction_rows, a computation after the other: dicts with computation (index), name, opcode, shape,
+    shape_bytes, operands (indexes; None for one that is missing),
     called (indexes of computations; the body of a loop before its condition), number (of a parameter or
     tuple element, or the value of a constant that is one integer), id (as buffers name it), op_name, op_type,
     frame (number from 1, or 0), fusion_kind, target, direction, sharding, config, after (control

@@ -455,6 +455,13 @@ NOTES: dict[str, Message] = {
         "read; those without a name are called by their number.",
         "Copy the file again, or record again.",
     ),
+    "damaged-module": Message(
+        "A file of a dump folder could not be read",
+        "A dump folder of XLA has a file for each stage and pass of a compile. Some are damaged, cut short, "
+        "or gone since they were found, so that nothing is known of that stage. Where a text lies beside a "
+        "damaged proto, the text is read.",
+        "Dump again, into an empty folder, and let the program end by itself. The other files are read.",
+    ),
     "damaged-piece": Message(
         "A file of a capture is missing or damaged",
         "Besides the trace, `stepscope record` writes small files: models of the input pipeline, "
@@ -479,6 +486,12 @@ NOTES: dict[str, Message] = {
         "The cost graph names nodes that it does not hold. TensorFlow writes such graphs when it has "
         "optimised nodes away.",
         "Nothing.",
+    ),
+    "doubtful-module": Message(
+        "A file of a dump folder was read in part",
+        "A text that ends too early, lines that could not be understood, operands that are not there, or no "
+        "entry computation. Figures of that stage are too low. The column problem of `hlo_pass` says why.",
+        "Dump again, into an empty folder, and let the program end by itself.",
     ),
     "duplicate-key": Message(
         "Keys that occur twice in one event",

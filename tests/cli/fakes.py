@@ -20,7 +20,7 @@ class OpenedTrace(FakeTrace):
     """Remembers how it was opened; answers SQL over slice(name, dur_ps)."""
 
     def __init__(self, *paths: Any, **options: Any) -> None:
-        sources = [SimpleNamespace(path=str(path)) for path in paths]
+        sources = [SimpleNamespace(path=str(path), format="chrome_trace") for path in paths]
         super().__init__(duckdb.connect(), *map(str, paths), sources=sources)
         self.paths, self.options = paths, options
         self.connection.execute(

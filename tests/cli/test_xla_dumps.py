@@ -67,6 +67,30 @@ def test_help_lists_the_verbs_below(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--files" in capsys.readouterr().out
 
 
-def test_verbs_that_read_no_programs_name_those_that_do(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["query", "tests/samples/xla_dump", "SELECT 1", "--no-cache"]) == 2
-    assert "stepscope xla dumps" in capsys.readouterr().err
+def test_sql_reaches_a_folder_and_the_summary_stays_what_was_compiled(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["query", SAMPLE, "SELECT module FROM hlo_module", "--no-cache"]) == 0
+    assert "jit_train_step" in capsys.readouterr().out
+    assert main([SAMPLE, "--no-cache"]) == 0
+    assert "XLA compiled 2 modules of 1 function." in capsys.readouterr().out
+    assert main(["memory", SAMPLE, "--no-cache"]) == 0
+    assert "memory of 2 compiled programs" in capsys.readouterr().out
+
+
+def test_a_file_that_is_no_program_points_at_its_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "some.hlo.pb").write_bytes(b"\x01\x02nothing")
+    assert main(["query", str(tmp_path), "SELECT 1", "--no-cache"]) == 2
+    assert "--xla_dump_to" in capsys.readouterr().err
+
+
+def test_a_lake_of_dumps_says_what_was_compiled(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lake = str(tmp_path / "lake")
+    assert main(["ingest", SAMPLE, "--lake", lake]) == 0
+    capsys.readouterr()
+    assert main(["--lake", lake, "--no-cache"]) == 0
+    out = capsys.readouterr().out
+    assert "Only dumps were found: they show what XLA compiled, not where the time went." in out
+    assert "jit_train_step" in out

@@ -1,8 +1,11 @@
 //! Compiled programs, for Python. Signatures and their meaning: `_core.pyi`.
 
-use crate::free;
+use crate::input::Input;
+use crate::store::Store;
+use crate::{free, lock};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stepscope_core::error::{Error, Kind, Result};
@@ -11,6 +14,7 @@ use stepscope_core::formats::hlo::buffers::{Buffers, Totals};
 use stepscope_core::formats::hlo::cost::{Cost, Costs, Ran};
 use stepscope_core::formats::hlo::diff::{self, CHANGES, Changes, Lone};
 use stepscope_core::formats::hlo::summary::Summary;
+use stepscope_core::formats::hlo::tables::{Place, Tables};
 
 type Instruction = (String, String, String, u32);
 type Frame = (String, i32, String, u32);
@@ -41,27 +45,53 @@ pub fn hlo_instructions(
 /// A larger file is no program: protobuf itself has this limit.
 const MOST_BYTES: u64 = 2 << 30;
 
+fn too_large(size: u64) -> Error {
+    Error::new(Kind::Limit, format!("a file of {size} bytes"))
+}
+
 fn bytes_of(path: &Path) -> Result<Vec<u8>> {
     let size = std::fs::metadata(path)?.len();
     if size > MOST_BYTES {
-        return Err(Error::new(Kind::Limit, format!("a file of {size} bytes")));
+        return Err(too_large(size));
     }
     Ok(std::fs::read(path)?)
 }
 
-/// Sums up files, on as many threads as given, in the order of the paths.
-fn summaries(paths: &[PathBuf], threads: usize) -> Vec<Result<Summary>> {
+/// A file, or a stretch of one that may be packed.
+#[derive(FromPyObject)]
+pub enum Given {
+    Input(Py<Input>),
+    Path(PathBuf),
+}
+
+impl Given {
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let input = match self {
+            Given::Path(path) => return bytes_of(path),
+            Given::Input(input) => input.get().0.open()?,
+        };
+        let mut bytes = Vec::new();
+        let read = input.take(MOST_BYTES + 1).read_to_end(&mut bytes)? as u64;
+        if read > MOST_BYTES {
+            return Err(too_large(read));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Sums up files, on as many threads as given, in their order.
+fn summaries(files: &[Given], threads: usize) -> Vec<Result<Summary>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = paths.get(at) else {
+            let Some(file) = files.get(at) else {
                 return done;
             };
             done.push((
                 at,
-                bytes_of(path).and_then(|bytes| hlo::summary::summary(&bytes)),
+                (file.bytes()).and_then(|bytes| hlo::summary::summary(&bytes)),
             ));
         }
     };
@@ -132,7 +162,7 @@ fn summary_dict<'py>(py: Python<'py>, one: &Summary) -> PyResult<Bound<'py, PyDi
 #[pyo3(signature = (paths, threads=0))]
 pub fn hlo_summaries<'py>(
     py: Python<'py>,
-    paths: Vec<PathBuf>,
+    paths: Vec<Given>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let threads = match threads {
@@ -150,6 +180,44 @@ pub fn hlo_summaries<'py>(
     Ok(made)
 }
 
+/// Where a module belongs: its row, that of its stage, its number and name, and the stage.
+type Row = (Given, i64, i64, String, String, Option<String>);
+
+/// Byte offset, and what was seen.
+type Refusal = (Option<u64>, String);
+
+#[pyfunction]
+pub fn hlo_tables(
+    py: Python<'_>,
+    store: &Bound<'_, Store>,
+    files: Vec<Row>,
+) -> PyResult<Vec<Option<Refusal>>> {
+    let store = store.get();
+    free(py, || {
+        let mut store = lock(&store.0);
+        let mut tables = Tables::new(&store)?;
+        let mut refused = Vec::with_capacity(files.len());
+        for (given, module_id, pass_id, program_id, module, stage) in files {
+            let place = Place {
+                module_id,
+                pass_id,
+                program_id,
+                module,
+                stage,
+            };
+            match given.bytes().and_then(|bytes| hlo::module(&bytes)) {
+                Ok(module) => {
+                    tables.add(&module, &place)?;
+                    refused.push(None);
+                }
+                Err(error) => refused.push(Some((error.offset, error.seen))),
+            }
+        }
+        tables.finish(&mut store)?;
+        Ok(refused)
+    })
+}
+
 #[pyfunction]
 pub fn hlo_module<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDict>> {
     let (module, costs) = free(py, || {
@@ -160,7 +228,11 @@ pub fn hlo_module<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDi
     let made = summary_dict(py, &hlo::summary::of(&module))?;
     made.set_item("scheduled", module.scheduled)?;
     made.set_item("entry_computation", module.entry)?;
-    made.set_item("computation_rows", computations(py, &module, &costs)?)?;
+    let times = costs.times(&module);
+    made.set_item(
+        "computation_rows",
+        computations(py, &module, &costs, &times)?,
+    )?;
     made.set_item("instruction_rows", instructions(py, &module, &costs)?)?;
     let buffers = module
         .buffers
@@ -176,13 +248,16 @@ fn computations<'py>(
     py: Python<'py>,
     module: &hlo::Module,
     costs: &Costs,
+    times: &[f64],
 ) -> PyResult<Bound<'py, PyList>> {
     let made = PyList::empty(py);
-    for (one, (cost, ran)) in module.computations.iter().zip(&costs.computations) {
+    let counted = costs.computations.iter().zip(times);
+    for (one, ((cost, ran), times)) in module.computations.iter().zip(counted) {
         let row = PyDict::new(py);
         row.set_item("name", &one.name)?;
         row.set_item("instructions", one.instructions.len())?;
         row.set_item("root", one.root)?;
+        row.set_item("times", times)?;
         set_cost(&row, cost, ran)?;
         made.append(row)?;
     }

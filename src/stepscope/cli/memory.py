@@ -67,18 +67,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.library.statements import statement
     from stepscope.report import memory
+    from stepscope.sources import dump_folder
 
-    try:
-        with opened(options, console) as (trace, bar):
-            found = allocators.find(trace.query)
-            steps = by_step.windows(trace.query) if found else {}
-            durations = whatif.durations(trace.query) if found else {}
-            unread = trace.query(statement("unread_op_logs")).rows() if found else []
-            bar.stop()
-    except NothingFound:
-        compiled = _compiled(options)
-        if compiled is None:
-            raise
+    with opened(options, console) as (trace, bar):
+        only_dumps = {one.format for one in trace.sources} == {dump_folder.FORMAT}
+        compiled = _compiled(options) if only_dumps and not options.lake else None
+        found = [] if compiled else allocators.find(trace.query)
+        steps = by_step.windows(trace.query) if found else {}
+        durations = whatif.durations(trace.query) if found else {}
+        unread = trace.query(statement("unread_op_logs")).rows() if found else []
+        bar.stop()
+    if compiled is not None:
         show(compiled, options, console)
         return 0
     asked = [

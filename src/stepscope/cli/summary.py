@@ -81,7 +81,7 @@ def _over(report: Report, limit: frozenset[str] | None, console: Console) -> int
 
 
 def _compiled(options: argparse.Namespace) -> Report | None:
-    """What XLA compiled, for paths without a recording that are dump folders of it."""
+    """What XLA compiled, for paths that are dump folders of it, on this machine and not packed."""
     from stepscope.instruments.xla import dumps
     from stepscope.report import compiled
 
@@ -104,14 +104,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
         ahead.begin()  # making the engine takes longer than reading most recordings
     from stepscope.cli.reading import opened
     from stepscope.report import build
+    from stepscope.sources import dump_folder
 
-    try:
-        with opened(options, console) as (trace, _):
-            report = build(trace, all=options.all)
-    except NothingFound:
-        compiled = _compiled(options)
-        if compiled is None:
-            raise
+    with opened(options, console) as (trace, _):
+        only_dumps = {one.format for one in trace.sources} == {dump_folder.FORMAT}
+        compiled = _compiled(options) if only_dumps and not options.lake else None
+        report = compiled or build(trace, all=options.all)
+    if compiled is not None:
         from stepscope.cli.showing import show
 
         show(compiled, options, console)

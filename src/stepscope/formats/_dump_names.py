@@ -8,6 +8,9 @@ from typing import NamedTuple
 CHAIN = ("input", "options", "sharding", "before", "pass", "after", "memory", "kernel", "object", "other")
 """The order of a compile, from what the framework hands over to what runs."""
 
+MODULES = ("hlo.pb", "pb", "hlo_snapshot.pb", "txt")
+"""Endings of files that hold a module, the best first."""
+
 
 class Named(NamedTuple):
     """What a name says. place: one of CHAIN. kind: what it is. stage: the stage, or the pipeline of a pass.
@@ -128,6 +131,12 @@ def named(name: str) -> Named | None:
         module, _, stage = match[3].rpartition(".")
         return Named(module or stage, int(match[2]), "other", _kind(match[4]), stage, suffix=match[4])
     return None
+
+
+def said_by(name: str) -> Named:
+    """What the name of a file says that is taken for a module whatever it is called."""
+    ending = "txt" if name.endswith((".txt", ".txt.gz")) else "pb"
+    return named(name) or Named("", None, "other", "HLO", suffix=ending)
 
 
 _TF = re.compile(r"__Xla\w*_\.\d+$|__\.\d+$|_\.\d+$")

@@ -9,7 +9,8 @@ from stepscope.lake.schema import Table
 
 _LOCAL_IDS = frozenset(
     {"id", "device_id", "track_id", "parent_id", "slice_id", "op_run_id", "flow_id",
-     "device_track_id", "piece_id", "step_id", "frame_id", "stack_id", "place_id", "rollup_id"}
+     "device_track_id", "piece_id", "step_id", "frame_id", "stack_id", "place_id", "rollup_id",
+     "module_id", "pass_id"}
 )  # fmt: skip
 """Columns that number rows of the same store."""
 

@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 20
+-- SCHEMA_VERSION 21
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -23,6 +23,7 @@
 --  18  slice has rollup_id
 --  19  stack_sample has queued_ps
 --  20  collective and clock_offset; capture has rank and ranks
+--  21  hlo_module, hlo_pass, hlo_computation, hlo_buffer and hlo_allocation; hlo_instruction has costs, shapes and operands
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -637,21 +638,203 @@ CREATE TABLE op_line (
   told_by VARCHAR NOT NULL          -- op log that it was read from
 );
 
--- An instruction of a program that XLA compiled: from the programs that XPlanes keep.
+-- A module that XLA compiled and dumped: its last stage that could be read, which is what runs if it was dumped to its
+-- end. From dump folders, or single files of one.
+CREATE TABLE hlo_module (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  program_id VARCHAR NOT NULL,      -- its number, as slices have it in program_id; empty when no file says it
+  module VARCHAR NOT NULL,          -- name of the HLO module
+  function VARCHAR NOT NULL,        -- function that it was compiled from
+  compile BIGINT NOT NULL,          -- which compile of that function it is, from 1
+  folder VARCHAR,                   -- folder of the dump, within the source
+  file VARCHAR NOT NULL,            -- file that the figures are from
+  stage VARCHAR,                    -- stage of that file
+  is_final BOOLEAN NOT NULL,        -- whether it was dumped to its end
+  stages BIGINT NOT NULL,           -- whole stages that were dumped
+  passes BIGINT NOT NULL,           -- dumps after passes
+  changing_passes BIGINT NOT NULL,  -- those that differ from the dump before
+  parameters VARCHAR,               -- shapes of its parameters
+  computations BIGINT,              -- functions and bodies that it has
+  instructions BIGINT,              -- instructions in all computations
+  fusions BIGINT,                   -- fused groups of instructions
+  loops BIGINT,                     -- instructions that loop
+  custom_calls BIGINT,              -- calls of code that XLA knows nothing of
+  copies BIGINT,                    -- copies and transposes
+  f64_instructions BIGINT,          -- instructions that make 64-bit floats
+  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
+  transcendentals DOUBLE,           -- transcendental functions, counted likewise
+  bytes DOUBLE,                     -- bytes read and written, counted likewise
+  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
+  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
+  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
+  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
+  run_open_loops DOUBLE,            -- loops of unknown length that run: counted once
+  parameter_bytes BIGINT,           -- memory of parameters; NULL without a buffer assignment, as all memory
+  output_bytes BIGINT,              -- memory of results that are not parameters
+  alias_bytes BIGINT,               -- parameters whose memory results take over
+  constant_bytes BIGINT,            -- memory of constants
+  thread_local_bytes BIGINT,        -- memory of threads, in called computations
+  temp_bytes BIGINT,                -- memory of values in between
+  allocated_bytes BIGINT,           -- all memory that a run takes
+  heap_needed_bytes BIGINT,         -- the most of temp_bytes that is needed at once
+  problem VARCHAR                   -- why figures are missing or doubtful; NULL when nothing is
+);
+
+-- A stage of a compile, or what a pass left: one file of a dump. Where there is a proto and a text, the proto is read.
+CREATE TABLE hlo_pass (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  module_id BIGINT NOT NULL,        -- row of hlo_module; in the order of the compile rows follow each other
+  program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
+  module VARCHAR NOT NULL,          -- name of the HLO module
+  stage VARCHAR,                    -- stage, or the pipeline that the pass belongs to
+  pass_name VARCHAR,                -- the pass that had just run; NULL for a whole stage
+  pass_number BIGINT,               -- its number among the dumps of the module
+  next_pass VARCHAR,                -- the pass that came next
+  equals_before BOOLEAN NOT NULL,   -- whether the file equals that of the row before byte for byte
+  changed VARCHAR,                  -- opcodes that became more or fewer since the row before; NULL when none did
+  file VARCHAR NOT NULL,            -- the file that was read
+  file_bytes BIGINT NOT NULL,       -- its size
+  unknown_fields BIGINT,            -- fields that this version does not know
+  computations BIGINT,              -- functions and bodies that it has; NULL when it could not be read, as all figures
+  instructions BIGINT,              -- instructions in all computations
+  fusions BIGINT,                   -- fused groups of instructions
+  loops BIGINT,                     -- instructions that loop
+  custom_calls BIGINT,              -- calls of code that XLA knows nothing of
+  copies BIGINT,                    -- copies and transposes
+  f64_instructions BIGINT,          -- instructions that make 64-bit floats
+  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
+  transcendentals DOUBLE,           -- transcendental functions, counted likewise
+  bytes DOUBLE,                     -- bytes read and written, counted likewise
+  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
+  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
+  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
+  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
+  run_open_loops DOUBLE,            -- loops of unknown length that run: counted once
+  parameter_bytes BIGINT,           -- memory of parameters; NULL without a buffer assignment, as all memory
+  output_bytes BIGINT,              -- memory of results that are not parameters
+  alias_bytes BIGINT,               -- parameters whose memory results take over
+  constant_bytes BIGINT,            -- memory of constants
+  thread_local_bytes BIGINT,        -- memory of threads, in called computations
+  temp_bytes BIGINT,                -- memory of values in between
+  allocated_bytes BIGINT,           -- all memory that a run takes
+  heap_needed_bytes BIGINT,         -- the most of temp_bytes that is needed at once
+  problem VARCHAR                   -- why figures are missing or doubtful; NULL when nothing is
+);
+
+-- A computation of a program: the entry, a body or condition of a loop, what is fused, a function that a reduction applies.
+CREATE TABLE hlo_computation (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  module_id BIGINT NOT NULL,        -- row of hlo_module
+  pass_id BIGINT NOT NULL,          -- row of hlo_pass
+  program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
+  module VARCHAR NOT NULL,          -- name of the HLO module
+  stage VARCHAR,                    -- stage of the compile; NULL after a pass
+  name VARCHAR NOT NULL,            -- its name
+  is_entry BOOLEAN NOT NULL,        -- whether the program begins with it
+  instructions BIGINT NOT NULL,     -- its instructions
+  root VARCHAR,                     -- the instruction whose value it returns
+  times DOUBLE NOT NULL,            -- how often a run goes through it; 0 for what is fused or applied
+  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
+  transcendentals DOUBLE,           -- transcendental functions, counted likewise
+  bytes DOUBLE,                     -- bytes read and written, counted likewise
+  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
+  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
+  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
+  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
+  run_open_loops DOUBLE             -- loops of unknown length that run: counted once
+);
+
+-- An instruction of a program that XLA compiled: from the programs that XPlanes keep, and from dump folders. Of a dump
+-- folder there are those of whole stages, and of the last pass where a compile was not dumped to its end.
 CREATE TABLE hlo_instruction (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run of the source
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
-  program_id VARCHAR NOT NULL,      -- number of the program, as slices have it in program_id
+  module_id BIGINT,                 -- row of hlo_module; NULL for programs that XPlanes keep
+  pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
+  program_id VARCHAR NOT NULL,      -- number of the program, as slices have it in program_id; empty when no file says it
   module VARCHAR NOT NULL,          -- name of the HLO module
+  stage VARCHAR,                    -- stage of the compile; NULL after a pass, and for programs that XPlanes keep
+  computation VARCHAR,              -- computation that it is in
   name VARCHAR NOT NULL,            -- name of the instruction, as slices have it in op_name
   opcode VARCHAR NOT NULL,          -- what it does
+  is_root BOOLEAN,                  -- whether its computation returns its value
+  shape VARCHAR,                    -- what it makes: f32[8,16]{1,0}
+  shape_bytes DOUBLE,               -- size of that
+  operands_json VARCHAR,            -- names of the instructions that it uses, as a JSON array
+  calls_json VARCHAR,               -- names of the computations that it calls; a loop's body comes before its condition
   op_name VARCHAR,                  -- the framework's name of the op it was made of: jit(f)/layer/dot_general
+  op_type VARCHAR,                  -- the framework's type of that op
   file VARCHAR,                     -- file of the innermost Python call that made it
   line INTEGER,                     -- line in that file
   function VARCHAR,                 -- function that contains that line
-  stack_json VARCHAR                -- all these calls as [[file, line, function], …], the outermost first
+  stack_json VARCHAR,               -- all these calls as [[file, line, function], …], the outermost first
+  fusion_kind VARCHAR,              -- of a fusion: kLoop, kInput, kOutput or kCustom
+  target VARCHAR,                   -- what a custom call calls
+  sharding VARCHAR,                 -- over which devices its value is spread
+  trip_count DOUBLE,                -- how often a loop is known to go round
+  times DOUBLE,                     -- how often it runs in a run of the program; 0 for what is fused or applied
+  flops DOUBLE,                     -- floating-point operations as XLA counts them: bodies of loops once, custom calls as -1
+  transcendentals DOUBLE,           -- transcendental functions, counted likewise
+  bytes DOUBLE,                     -- bytes read and written, counted likewise
+  run_flops DOUBLE,                 -- flops of what really runs: loops as often as they are known to go round
+  run_transcendentals DOUBLE,       -- transcendental functions of what really runs
+  run_bytes DOUBLE,                 -- bytes that what really runs reads and writes
+  run_custom_calls DOUBLE,          -- custom calls that run: their cost is unknown and in no other column
+  run_open_loops DOUBLE             -- loops of unknown length that run: counted once
+);
+
+-- A value in the memory of a compiled program.
+CREATE TABLE hlo_buffer (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  module_id BIGINT NOT NULL,        -- row of hlo_module
+  pass_id BIGINT NOT NULL,          -- row of hlo_pass
+  program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
+  module VARCHAR NOT NULL,          -- name of the HLO module
+  stage VARCHAR,                    -- stage of the compile
+  buffer BIGINT NOT NULL,           -- its number in the file
+  bytes BIGINT NOT NULL,            -- its size
+  instruction VARCHAR,              -- instruction that makes it
+  shape_index VARCHAR NOT NULL,     -- which part of that instruction's tuple: 0,1; empty for all of it
+  allocation BIGINT,                -- allocation that it lies in, as in hlo_allocation; NULL when it lies in none
+  class VARCHAR,                    -- parameter, output, constant, thread_local or temp
+  offset_bytes BIGINT,              -- where in the allocation it begins
+  at_peak BOOLEAN NOT NULL          -- whether it is held when the heap needs most; always of parameters, outputs and constants
+);
+
+-- An allocation of a compiled program.
+CREATE TABLE hlo_allocation (
+  id BIGINT NOT NULL,               -- number of the row
+  run_id VARCHAR NOT NULL,          -- run of the source
+  host_id VARCHAR NOT NULL,         -- host of the source
+  source_id BIGINT NOT NULL,        -- source it was read from
+  module_id BIGINT NOT NULL,        -- row of hlo_module
+  pass_id BIGINT NOT NULL,          -- row of hlo_pass
+  program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
+  module VARCHAR NOT NULL,          -- name of the HLO module
+  stage VARCHAR,                    -- stage of the compile
+  allocation BIGINT NOT NULL,       -- its number in the file
+  bytes BIGINT NOT NULL,            -- its size
+  class VARCHAR NOT NULL,           -- parameter, output, constant, thread_local or temp
+  is_aliased BOOLEAN NOT NULL,      -- whether the result takes over the memory of this parameter
+  parameter BIGINT,                 -- number of the parameter
+  space BIGINT NOT NULL,            -- memory space; 0 is the main memory
+  buffers BIGINT NOT NULL,          -- values that lie in it, one after the other or side by side
+  needed_bytes BIGINT,              -- of a heap: the most that is needed at once, where XLA simulated it
+  peak_instruction VARCHAR          -- of a heap: the instruction at which that is
 );
 
 -- A line of a view of tfprof, with its figures, which are means when there are several steps. The table has every

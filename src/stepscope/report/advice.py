@@ -91,6 +91,8 @@ def next_commands(trace: Trace, findings: Sequence[Finding], told: Mapping[str, 
     if where is None:
         return ()
     if not any(row["sources"] for row in told["runs_and_hosts"]):
+        if told["hlo_modules"]:
+            return (f"stepscope query {where} @hlo_instructions", f"stepscope query {where} @hlo_passes")
         sql = " ".join(statements.text("ops_of_graphs", most=20).split())
         return (f'stepscope query {where} "{sql}"', f"stepscope report {where} -o report.html")
     formats = {row["format"] for row in told["completeness"]}

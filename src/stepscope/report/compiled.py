@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import units
+from stepscope.instruments.xla.dumps import NOT_COLUMNS
 from stepscope.report import compiled_findings
 from stepscope.report.compiled_findings import flops, short
 from stepscope.report.parts import Column, Report, Section, Table
@@ -72,7 +73,7 @@ def _heavy(last: Sequence[Mapping[str, Any]]) -> set[str]:
 
 def _raw(row: Mapping[str, Any]) -> dict[str, Any]:
     """A module for programs; every figure in the unit that its key names."""
-    left_out = ("path", "pass", "pass_number", "before", "changed", "unchanged_passes")
+    left_out = ("pass", "pass_number", "before", "changed", "unchanged_passes", *NOT_COLUMNS)
     return {key: value for key, value in row.items() if key not in left_out}
 
 

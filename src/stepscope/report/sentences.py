@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stepscope import units
@@ -119,15 +119,42 @@ def _recorded(told: Mapping[str, Rows]) -> Iterable[str]:
     if checkpoints:
         holds = units.agree(checkpoints, "holds", "hold")
         yield f"{units.count(checkpoints, 'checkpoint')} {holds} what was learned (`checkpoint_tensor`)."
+    if dumps := sum(row["dumps"] for row in hosts):
+        holds = units.agree(dumps, "holds", "hold")
+        yield f"{units.count(dumps, 'dump')} of XLA {holds} what was compiled (`hlo_module`, `hlo_pass`)."
 
 
 def _without_time(hosts: Rows) -> str:
-    graphs, checkpoints = (sum(row[kind] for row in hosts) for kind in ("graphs", "checkpoints"))
-    if not checkpoints:
-        return "Only graphs were found: they show what could run, not where the time went."
-    found = "graphs and checkpoints" if graphs else "checkpoints"
-    could = "what could run and " if graphs else ""
-    return f"Only {found} were found: they show {could}what was learned, not where the time went."
+    shown = {
+        "graphs": "what could run",
+        "checkpoints": "what was learned",
+        "dumps": "what XLA compiled",
+    }
+    there = [kind for kind in shown if any(row[kind] for row in hosts)] or ["graphs"]
+    found, say = (_listed(words) for words in (there, [shown[kind] for kind in there]))
+    return f"Only {found} were found: they show {say}, not where the time went."
+
+
+def _listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _modules(told: Mapping[str, Rows]) -> Iterable[str]:
+    rows = told["hlo_modules"]
+    if not rows:
+        return
+    yield f"XLA compiled {units.count(len(rows), 'module')}."
+    most = max(rows, key=lambda row: row["run_flops"] or 0)
+    if most["run_flops"]:
+        work = units.show(most["run_flops"], "float")
+        yield f"The most work is in {_short(most['module'])}: {work} flops a run."
+    hungriest = max(rows, key=lambda row: row["allocated_bytes"] or 0)
+    if hungriest["allocated_bytes"]:
+        size = units.show(hungriest["allocated_bytes"], "bytes")
+        yield f"{_short(hungriest['module'])} takes the most memory: {size}."
+    if unread := sum(row["instructions"] is None for row in rows):
+        yield f"{units.count(unread, 'module')} could not be read; the column problem says why."
 
 
 def _checkpoints(told: Mapping[str, Rows]) -> Iterable[str]:
@@ -285,6 +312,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Rows]], Iterable[str]]] = {
     "pipeline_stages": _pipeline,
     "concurrency": _at_once,
     "checkpoint_tensors": _checkpoints,
+    "hlo_modules": _modules,
     "completeness": _complete,
     "ranks": ranks.sentences,
 }

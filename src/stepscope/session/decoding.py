@@ -57,6 +57,7 @@ def decode_source(
     written; exceptions of `progress` (KeyboardInterrupt) come through.
     """
     from stepscope import _core, formats
+    from stepscope.formats import xla_dump
 
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
     try:
@@ -73,6 +74,10 @@ def decode_source(
     except _core.CoreError as error:
         return _given_up(source, folder, error)
     try:
+        if needs == NEEDS and source.format == xla_dump.NAME:
+            from stepscope.instruments.xla import dump_tables
+
+            dump_tables.fill(store, source, spool)
         if needs == NEEDS and (told := one.steps(pieces)) is not None:
             from stepscope.instruments import steps
 

@@ -161,10 +161,9 @@ class DecodedTables:
         for table in schema().tables:
             if table.name in VERSIONS:
                 continue
+            parts = partial(self._small if table.name in SMALL else self._large, table)
             if table.name in FROM_FILES:
-                parts = partial(self._from_files, table)
-            else:
-                parts = partial(self._small if table.name in SMALL else self._large, table)
+                parts = partial(self._with_files, table)
             engine.attach(Relation(table.name, table.types, parts))
         derive(engine, self._given, self._remembered if self._cache else None)
 
@@ -253,11 +252,13 @@ class DecodedTables:
             rows += code_notes([one.source for one in self._decoded], self._spool)
         return [Rows(distinct(table.name, rows))]
 
-    def _from_files(self, table: Table) -> Sequence[Part]:
+    def _with_files(self, table: Table) -> Sequence[Part]:
+        """Rows that decoders made, and those that are read from the files now."""
         from stepscope.session.derived import FROM_FILES
 
         rows = FROM_FILES[table.name]([one.source for one in self._decoded], self._spool)
-        return [Rows([[row[column] for column in table.names] for row in rows])]
+        made = [Rows([[row.get(column) for column in table.names] for row in rows])] if rows else []
+        return [*self._large(table), *made]
 
     def _large(self, table: Table) -> Sequence[Part]:
         from stepscope.lake.relation import values

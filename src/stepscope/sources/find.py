@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepscope.errors import LimitReached, NothingFound, UnreadableSource, UsageError
-from stepscope.sources import capture_folder
+from stepscope.sources import capture_folder, dump_folder
 from stepscope.sources.files import File, files_of, once
 from stepscope.sources.head import INSTEAD
 from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
@@ -120,9 +120,8 @@ class _Gathered:
     def chosen(self, homes: Sequence[str]) -> list[Source]:
         """The sources to read: of each recording that a folder has in several forms, one."""
         by_folder: dict[str, list[Source]] = defaultdict(list)
-        for source, folder in (
-            capture_folder.joined(self.sources, self.pieces, homes) if homes else self.sources
-        ):
+        sources = capture_folder.joined(self.sources, self.pieces, homes) if homes else self.sources
+        for source, folder in dump_folder.joined(sources, frozenset(self.explicit)):
             by_folder[folder].append(source)
         result: list[Source] = []
         for _, members in sorted(by_folder.items()):
@@ -177,8 +176,8 @@ def _nothing(
     return NothingFound(
         f"No recording was found under {where}.",
         seen=f"{told}. Looked for: Chrome-trace JSON, XPlane (.xplane.pb), RunMetadata, event files, graphs, "
-        "checkpoints, folders of `stepscope record`, speedscope, .cpuprofile, rocprofv3, collapsed stacks, "
-        "pprof, PyTorch's memory timelines",
+        "checkpoints, dump folders of XLA, folders of `stepscope record`, speedscope, .cpuprofile, "
+        "rocprofv3, collapsed stacks, pprof, PyTorch's memory timelines",
         todo=next((INSTEAD[kind] for kind in sorted(seen) if kind in INSTEAD), _GIVE),
         path=paths[0] if len(paths) == 1 else None,
     )

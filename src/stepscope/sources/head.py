@@ -138,6 +138,8 @@ _KINDS = (
 _PAGES = (".overview_page.pb", ".input_pipeline.pb", ".kernel_stats.pb", ".memory_profile.pb")
 """What TensorBoard's profiler computes from an XPlane."""
 _HLO = "HLO module"
+_DUMPED = re.compile(r"(?:\d+\.)?module_\d+\.")
+"""How names of files in a dump folder of XLA begin."""
 _CHAKRA, _FIREFOX = "execution trace (PyTorch, Chakra)", "Firefox profile"
 _PAGE, _KERAS = "TensorBoard page", "Keras model"
 _SUFFIXES = (
@@ -150,8 +152,8 @@ _SUFFIXES = (
     ((".npz", ".npy"), "array file"),
 )
 INSTEAD = {
-    _HLO: "SQL does not reach programs of XLA: `stepscope xla dumps`, `xla cost`, `xla diff`, `stepscope "
-    "memory` and `stepscope graph` read their folder, with --format json or csv for other tools",
+    _HLO: "give the whole dump folder, the one that --xla_dump_to named: this file holds no program that can "
+    "be read",
     _CHAKRA: "record with torch.profiler.profile() and give what export_chrome_trace() writes: an execution "
     "trace says what ran and what it needed, not when",
     _FIREFOX: "look at it in profiler.firefox.com, or record with `py-spy record --format speedscope`, which "
@@ -203,6 +205,8 @@ def kind(head: bytes, name: str) -> str:
     for suffixes, found in _SUFFIXES:
         if lower.endswith(suffixes):
             return found
+    if _DUMPED.match(lower):
+        return "other file of a dump of XLA"
     if ".data-0" in lower or lower == "checkpoint":
         return "checkpoint file"
     if re.match(_JSON, head, re.VERBOSE | re.DOTALL):

@@ -11,7 +11,7 @@ from stepscope.sources.files import PIPE, File
 from stepscope.sources.look import Item, identity
 from stepscope.sources.source import Piece, Source
 
-PLACELESS = ("graph", "checkpoint")
+PLACELESS = ("graph", "checkpoint", "xla_dump")
 """Formats that do not say when and where they were written: the same bytes may belong to several runs."""
 
 

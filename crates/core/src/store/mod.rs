@@ -175,6 +175,15 @@ impl Store {
         fields: Vec<Field>,
         rows: &[Vec<Cell<'_>>],
     ) -> Result<()> {
+        let mut part = self.growing(name, fields)?;
+        for row in rows {
+            part.push(row)?;
+        }
+        self.keep(name, part)
+    }
+
+    /// A table that grows row by row, and is in the store once it was given to [`Store::keep`].
+    pub fn growing(&self, name: &str, fields: Vec<Field>) -> Result<Rows> {
         let plain = !name.is_empty()
             && name
                 .bytes()
@@ -185,12 +194,13 @@ impl Store {
                 format!("a table cannot be called {name:?} or be replaced"),
             ));
         }
-        let mut part = Rows::new(self.folder.as_deref(), &self.file(name), fields)?;
-        for row in rows {
-            part.push(row)?;
-        }
+        Rows::new(self.folder.as_deref(), &self.file(name), fields)
+    }
+
+    /// Takes in a table that has grown, in the place of one of its name.
+    pub fn keep(&mut self, name: &str, rows: Rows) -> Result<()> {
         let table = Table {
-            parts: vec![Arc::new(part.finish()?)],
+            parts: vec![Arc::new(rows.finish()?)],
             dictionaries: Vec::new(),
         };
         let old = self.tables.insert(name.to_owned(), Arc::new(table));

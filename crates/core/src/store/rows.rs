@@ -136,6 +136,16 @@ impl Rows {
         Ok(self.rows - 1)
     }
 
+    /// Number of rows so far.
+    pub fn len(&self) -> i64 {
+        self.rows
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// Ends the batch.
     pub fn flush(&mut self) -> Result<()> {
         if self.pending == 0 {

@@ -63,10 +63,10 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Rows with COLUMNS, those with the most bytes and flops first. by: one of BY. peaks: flops and bytes
     that the machine does in a second."""
-    times = times_of(program)
+    times = [one["times"] for one in program["computation_rows"]]
     groups: dict[Any, list[tuple[Mapping[str, Any], float]]] = defaultdict(list)
     for number, one in enumerate(program["instruction_rows"]):
-        count = times.get(one["computation"], 0.0)
+        count = times[one["computation"]]
         costs = one["run_flops"] or one["run_bytes"] or one["run_transcendentals"]
         if count and costs and one["opcode"] not in _CONTROL:
             groups[_key(program, one, number, by)].append((one, count))
@@ -76,44 +76,6 @@ def rows(
         for row in found:
             row[f"{key}_share"] = row[key] / total if total else 0.0
     return sorted(found, key=lambda row: (-(row["flops_share"] + row["bytes_share"]), row["name"]))
-
-
-def times_of(program: Mapping[str, Any]) -> dict[int, float]:
-    """How often each computation runs as statements of its own, not as a function of an instruction. Branches
-    count once each, whichever is taken; loops with an unknown trip count once."""
-    inside: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-    for one in program["instruction_rows"]:
-        if one["opcode"] in _CONTROL:
-            inside[one["computation"]].append(one)
-    entry = program["entry_computation"]
-    if entry is None or program["cyclic"]:
-        return {}
-    times = {entry: 1.0}
-    for computation in _callers_first(entry, inside):
-        for one in inside[computation]:
-            trips = one["trip_count"]
-            for place, called in enumerate(one["called"]):
-                # The condition, which comes second, is asked once more than the body runs.
-                often = 1.0 if one["opcode"] != "while" or trips is None else float(trips + place)
-                times[called] = times.get(called, 0.0) + times[computation] * often
-    return times
-
-
-def _callers_first(entry: int, inside: Mapping[int, list[Mapping[str, Any]]]) -> list[int]:
-    """Computations in an order in which each comes behind all that call it; there are no circles."""
-    order: list[int] = []
-    seen = {entry}
-    open_ = [(entry, iter([called for one in inside[entry] for called in one["called"]]))]
-    while open_:
-        computation, calls = open_[-1]
-        called = next((one for one in calls if one not in seen), None)
-        if called is None:
-            order.append(computation)
-            open_.pop()
-        else:
-            seen.add(called)
-            open_.append((called, iter([it for one in inside[called] for it in one["called"]])))
-    return order[::-1]
 
 
 def _key(program: Mapping[str, Any], one: Mapping[str, Any], number: int, by: str) -> tuple[str, int]:

@@ -11,12 +11,15 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.errors import NothingFound
 from stepscope.formats import _dump_names
-from stepscope.formats._dump_names import CHAIN, Named
+from stepscope.formats._dump_names import CHAIN, MODULES, Named
 from stepscope.lake.rows import printable
+
+if TYPE_CHECKING:
+    from stepscope._core import Input
 
 COLUMNS = (
     *("module", "id", "stage", "pass", "file", "computations", "instructions", "fusions"),
@@ -34,28 +37,36 @@ run_custom_calls cost something unknown, run_open_loops are counted once. Stages
 memory columns. changed: opcodes that became more or fewer since the dump before; unchanged_passes: later
 dumps that equal this one byte for byte. copies: also
 transposes. problem: why figures are missing or doubtful."""
+NOT_COLUMNS = ("path", "read", "equals_before", "hash")
+"""What rows have beside COLUMNS: where the File was, itself, whether its bytes equal those of the row before,
+and their hash."""
 
 FILE_COLUMNS = ("module", "id", "place", "kind", "stage", "pass", "pass_number", "what", "file", "file_bytes")
 """A row is a file. place: input, options, sharding, before, pass, after, memory, kernel, object or other."""
 
-_READ = ("hlo.pb", "pb", "hlo_snapshot.pb", "txt")
-"""Endings of files that hold a module, the best first."""
 _MOST_FILES = 1_000_000
 
 
 class File(NamedTuple):
-    """A file of a folder. base: the folder of the dump, relative to what was asked for."""
+    """A file of a folder. base: the folder of the dump, relative to what was asked for. packed: its bytes,
+    where they do not lie at the path as they are."""
 
     path: str
     relative: str
     base: str
     size: int
     named: Named | None
+    packed: Input | None = None
+
+    @property
+    def given(self) -> str | Input:
+        """What the core is given to read it."""
+        return self.packed or self.path
 
 
 class Dumps(NamedTuple):
-    """What a folder holds: rows with COLUMNS, all files with FILE_COLUMNS, the number of dumps folded away
-    because nothing had changed, and of stages that could not be read."""
+    """What a folder holds: rows with COLUMNS and NOT_COLUMNS, all files with FILE_COLUMNS, the number of
+    dumps folded away because nothing had changed, and of stages that could not be read."""
 
     rows: list[dict[str, Any]]
     files: list[dict[str, Any]]
@@ -66,7 +77,6 @@ class Dumps(NamedTuple):
 def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
     """Reads dump folders, or single files. NothingFound when no file is of a dump."""
     files = [file for path in paths for file in _files(path)]
-    dumps = [file for file in files if file.named is not None and _holds_module(file)]
     if not any(file.named for file in files):
         raise NothingFound(
             f"There is no dump of XLA in {', '.join(paths)}",
@@ -74,9 +84,15 @@ def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
             todo="compile with XLA_FLAGS=--xla_dump_to=DIR and give DIR",
             path=paths[0] if paths else None,
         )
+    return of_files(files, fold=fold)
+
+
+def of_files(files: Sequence[File], *, fold: bool = True) -> Dumps:
+    """The same of files that were found elsewhere."""
     groups: dict[Any, list[File]] = defaultdict(list)
-    for file in dumps:
-        groups[_step(file)].append(file)
+    for file in files:
+        if file.named is not None and _holds_module(file):
+            groups[_step(file)].append(file)
     best = {step: min(group, key=_preference) for step, group in groups.items()}
     found = _summaries(best, groups)
     rows, folded = _rows(best, found, fold)
@@ -101,11 +117,7 @@ def _files(path: str) -> Iterable[File]:
     """Every file under a folder with what its name says, links to folders not followed."""
     root = Path(path)
     if root.is_file():
-        named = _dump_names.named(root.name)
-        ending = "txt" if root.suffix == ".txt" else "pb"
-        yield File(
-            path, root.name, "", root.stat().st_size, named or Named("", None, "other", "HLO", suffix=ending)
-        )
+        yield File(path, root.name, "", root.stat().st_size, _dump_names.said_by(root.name))
         return
     number = 0
     for folder, inner, names in os.walk(root):
@@ -137,7 +149,9 @@ def _base(parents: tuple[str, ...]) -> str:
 
 def _holds_module(file: File) -> bool:
     named = file.named
-    return named is not None and named.place in ("before", "pass", "after", "other") and named.suffix in _READ
+    return (
+        named is not None and named.place in ("before", "pass", "after", "other") and named.suffix in MODULES
+    )
 
 
 def _step(file: File) -> tuple[Any, ...]:
@@ -150,7 +164,7 @@ def _step(file: File) -> tuple[Any, ...]:
 
 def _preference(file: File) -> tuple[int, str]:
     assert file.named is not None
-    return _READ.index(file.named.suffix), file.relative
+    return MODULES.index(file.named.suffix), file.relative
 
 
 Summary = Mapping[str, Any]
@@ -161,14 +175,16 @@ def _summaries(best: Mapping[Any, File], groups: Mapping[Any, list[File]]) -> di
     from stepscope import _core
 
     steps = list(best)
-    said = dict(zip(steps, _core.hlo_summaries([best[step].path for step in steps]), strict=True))
+    said = dict(zip(steps, _core.hlo_summaries([best[step].given for step in steps]), strict=True))
     found = {step: (best[step], said[step]) for step in steps}
     second = {
         step: others[1]
         for step, others in ((step, sorted(groups[step], key=_preference)) for step in steps)
         if isinstance(said[step], tuple) and len(others) > 1
     }
-    for step, again in zip(second, _core.hlo_summaries([file.path for file in second.values()]), strict=True):
+    for step, again in zip(
+        second, _core.hlo_summaries([file.given for file in second.values()]), strict=True
+    ):
         if isinstance(again, dict):
             again["instead_of"] = f"{Path(best[step].path).name}: {_sentence(said[step])}"
             found[step] = (second[step], again)
@@ -206,6 +222,8 @@ def _rows(
                 continue
             row = _row(file, said, compiles[step[:4]])
             row["changed"] = _changes(opcodes, said["opcodes"]) if same and opcodes else None
+            row["equals_before"] = content == said["hash"]
+            row["hash"] = said["hash"]
             opcodes, content, last = said["opcodes"], said["hash"], row if is_pass else None
         else:
             row = _row(file, None, compiles[step[:4]])
@@ -245,8 +263,8 @@ _MEMORY = ("temp", "parameter", "output", "alias", "constant", "thread_local", "
 def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
     named = file.named
     assert named is not None
-    row: dict[str, Any] = dict.fromkeys(COLUMNS)
-    row["path"] = file.path
+    row: dict[str, Any] = dict.fromkeys((*COLUMNS, *NOT_COLUMNS))
+    row["path"], row["read"] = file.path, file
     name = said["name"] if said else named.module
     row.update(
         {

@@ -86,7 +86,7 @@ def find(rows: Sequence[Row]) -> Found:
 
 
 def _of_program(row: Row, program: Program, work: Mapping[str, float]) -> Iterator[Case]:
-    times = costs.times_of(program)
+    times = {number: one["times"] for number, one in enumerate(program["computation_rows"])}
     heavy = any(work[key] and row[key] >= _WORK_SHARE * work[key] for key in work)
     if heavy:
         yield from _loops(row, program, times)

@@ -4,17 +4,19 @@
 -- reads: source, capture, step, device
 -- notes: A step counts when averages include it. recorded_ps adds up captures made one after the
 --   other, such as files of single steps; where one file holds several such steps, it adds up these
---   steps. Files that hold nothing but a graph tell what could run, not what ran, and checkpoints tell what
---   was learned: they are counted in graphs and checkpoints, and neither in sources nor in events.
+--   steps. Files that hold nothing but a graph tell what could run, not what ran, checkpoints tell what was
+--   learned, and dumps what was compiled: they are counted in columns of their own, and neither in sources nor in
+--   events.
 -- columns:
 --   run_id | text | Run | name of the run
 --   host_id | text | Host | name of the host
 --   producers | text | Written by | what wrote the sources; the first and the last where they differ
---   sources | int | Sources | files read, without checkpoints and those that hold only a graph
+--   sources | int | Sources | files read, without checkpoints, dumps and those that hold only a graph
 --   graphs | int | Graphs | files that hold only a graph
 --   checkpoints | int | Checkpoints | checkpoints
+--   dumps | int | Dumps | dump folders of XLA
 --   devices | int | Devices | processors and accelerators named in them
---   events | int | Events | events stored, without the nodes of graphs and the tensors of checkpoints
+--   events | int | Events | events stored, without nodes of graphs, tensors of checkpoints and files of dumps
 --   events_lost | int | Lost | events seen but not stored
 --   steps | int | Steps | steps that averages include
 --   steps_left_out | int | Left out | steps that averages leave out
@@ -24,13 +26,16 @@ WITH sources AS (
   SELECT
     o.run_id,
     o.host_id,
-    MIN(CASE WHEN o.format NOT IN ('graph', 'checkpoint') AND o.events_seen > 0 THEN o.producer END) AS first_producer,
-    MAX(CASE WHEN o.format NOT IN ('graph', 'checkpoint') AND o.events_seen > 0 THEN o.producer END) AS last_producer,
+    MIN(CASE WHEN o.events_seen > 0 AND o.format NOT IN ('graph', 'checkpoint', 'xla_dump') THEN o.producer END)
+      AS first_producer,
+    MAX(CASE WHEN o.events_seen > 0 AND o.format NOT IN ('graph', 'checkpoint', 'xla_dump') THEN o.producer END)
+      AS last_producer,
     MIN(o.producer) AS any_producer,
-    SUM(CASE WHEN o.format IN ('graph', 'checkpoint') THEN 0 ELSE 1 END) AS source_count,
+    SUM(CASE WHEN o.format IN ('graph', 'checkpoint', 'xla_dump') THEN 0 ELSE 1 END) AS source_count,
     SUM(CASE WHEN o.format = 'graph' THEN 1 ELSE 0 END) AS graph_count,
     SUM(CASE WHEN o.format = 'checkpoint' THEN 1 ELSE 0 END) AS checkpoint_count,
-    SUM(CASE WHEN o.format IN ('graph', 'checkpoint') THEN 0 ELSE o.events_stored END) AS stored,
+    SUM(CASE WHEN o.format = 'xla_dump' THEN 1 ELSE 0 END) AS dump_count,
+    SUM(CASE WHEN o.format IN ('graph', 'checkpoint', 'xla_dump') THEN 0 ELSE o.events_stored END) AS stored,
     SUM(o.events_lost) AS lost,
     SUM(CASE WHEN o.complete THEN 0 ELSE 1 END) AS incomplete
   FROM source AS o
@@ -78,6 +83,7 @@ SELECT
   CAST(o.source_count AS BIGINT) AS sources,
   CAST(o.graph_count AS BIGINT) AS graphs,
   CAST(o.checkpoint_count AS BIGINT) AS checkpoints,
+  CAST(o.dump_count AS BIGINT) AS dumps,
   COALESCE(d.device_count, 0) AS devices,
   CAST(o.stored AS BIGINT) AS events,
   CAST(o.lost AS BIGINT) AS events_lost,

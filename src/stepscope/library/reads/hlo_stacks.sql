@@ -2,6 +2,7 @@
 --
 -- question: Which op and which calls made each instruction?
 -- reads: hlo_instruction
+-- notes: Slices are met with the programs of their own recording only.
 -- columns:
 --   source_id | int | source it was read from
 --   program_id | text | its program
@@ -10,4 +11,5 @@
 --   stack_json | text | the calls that made it, as in hlo_instruction
 SELECT h.source_id, h.program_id, h.name, h.op_name, h.stack_json
 FROM hlo_instruction AS h
+WHERE h.module_id IS NULL
 ORDER BY h.source_id NULLS LAST, h.id NULLS LAST

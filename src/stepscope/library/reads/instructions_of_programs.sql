@@ -1,6 +1,6 @@
 -- Instructions of compiled programs
 --
--- question: Which instructions does each compiled program have?
+-- question: Which instructions does each compiled program have that a recording keeps?
 -- reads: hlo_instruction
 -- columns:
 --   source_id | int | source it was read from
@@ -13,4 +13,5 @@
 --   line | int | line in that file
 SELECT h.source_id, h.program_id, h.module, h.name, h.opcode, h.op_name, h.file, h.line
 FROM hlo_instruction AS h
+WHERE h.module_id IS NULL
 ORDER BY h.source_id NULLS LAST, h.id NULLS LAST

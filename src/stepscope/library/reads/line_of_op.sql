@@ -36,7 +36,9 @@ WITH lines AS (
     CAST(NULL AS INTEGER) AS caller_line,
     CAST(NULL AS VARCHAR) AS caller_function
   FROM hlo_instruction AS h
-  WHERE h.run_id = $run_id AND h.name = $op AND h.file IS NOT NULL
+  WHERE
+    h.run_id = $run_id AND h.name = $op AND h.file IS NOT NULL
+    AND (h.stage IS NULL OR h.stage LIKE '%after_optimizations%')
 )
 
 SELECT l.file, l.line, l.function, l.caller_file, l.caller_line, l.caller_function

@@ -116,6 +116,40 @@ pub struct Costs {
     pub cyclic: bool,
 }
 
+/// Opcodes whose called computations run as statements of their own, not as a function of the instruction.
+const CONTROL: [&str; 4] = ["while", "call", "conditional", "async-start"];
+
+impl Costs {
+    /// How often each computation runs in a run of the module as statements of its own. Branches count once each,
+    /// whichever is taken; loops with an unknown trip count once. Nothing does in a module with a circle.
+    pub fn times(&self, module: &Module) -> Vec<f64> {
+        let mut times = vec![0.0; module.computations.len()];
+        let Some(entry) = module.entry.filter(|_| !self.cyclic) else {
+            return times;
+        };
+        times[entry] = 1.0;
+        for computation in callees_first(module).0.into_iter().rev() {
+            let around = times[computation];
+            let inside =
+                &module.instructions[module.computations[computation].instructions.clone()];
+            for one in inside
+                .iter()
+                .filter(|one| around > 0.0 && CONTROL.contains(&&*one.opcode))
+            {
+                let trips = module.trip_count(one);
+                for at in 0..one.called.len() {
+                    // The condition, which comes second, is asked once more than the body runs.
+                    let often = trips.map_or(1.0, |trips| trips as f64 + at as f64);
+                    if let Some(called) = module.called(one, at) {
+                        times[called] += around * often;
+                    }
+                }
+            }
+        }
+        times
+    }
+}
+
 /// Computations in an order in which each comes behind those that it calls, and whether some call in a circle. A
 /// stack of our own, so that no depth overflows the machine's.
 fn callees_first(module: &Module) -> (Vec<usize>, bool) {

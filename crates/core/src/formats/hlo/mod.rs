@@ -1,5 +1,5 @@
 //! Compiled programs: XLA's HLO as a proto or as text, into one module in memory; what it costs and what memory it
-//! takes. Nothing of it is written into a store here: dump folders and recordings ask for what they need.
+//! takes. [`tables`] writes it as rows.
 
 pub mod buffers;
 pub mod cost;
@@ -11,6 +11,7 @@ mod scan;
 pub mod shape;
 mod sharding;
 pub mod summary;
+pub mod tables;
 mod text;
 mod window;
 

@@ -1,0 +1,199 @@
+"""The tables of a dump folder: hlo_module, hlo_pass and, of the programs themselves, hlo_computation,
+hlo_instruction, hlo_buffer and hlo_allocation.
+
+Every file is summed up. Instructions are kept of whole stages, and of the last pass where a compile was not
+dumped to its end: dozens of passes would repeat them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope import units
+from stepscope.errors import LimitReached
+from stepscope.formats import _dump_names
+from stepscope.instruments.xla import dumps, oddities
+from stepscope.lake.rows import printable
+from stepscope.sources.damage import Damaged, reason
+
+if TYPE_CHECKING:
+    from stepscope._core import Store
+    from stepscope.sources.source import Source
+    from stepscope.sources.spool import Spool
+
+Row = Mapping[str, Any]
+_FIGURES = (
+    *("computations", "instructions", "fusions", "loops", "custom_calls", "copies", "f64_instructions"),
+    *("flops", "transcendentals", "bytes", "run_flops", "run_transcendentals", "run_bytes"),
+    *("run_custom_calls", "run_open_loops"),
+    *("parameter_bytes", "output_bytes", "alias_bytes", "constant_bytes", "thread_local_bytes", "temp_bytes"),
+    *("allocated_bytes", "heap_needed_bytes", "problem"),
+)
+"""What modules and passes both have."""
+_FLOATS = frozenset(
+    name for name in _FIGURES if name.startswith("run_") or name in ("flops", "transcendentals", "bytes")
+)
+_MOST_NAMED = 3
+"""Damaged files that a note names."""
+
+
+def fill(store: Store, source: Source, spool: Spool) -> None:
+    """Fills the tables of a store with the files of a source, and its facts. CoreError when the store cannot
+    be written."""
+    from stepscope import _core
+
+    files, gone = _files(source, spool)
+    rows = dumps.of_files(files, fold=False).rows
+    modules = _by_module(rows)
+    numbers = {id(row): at for at, row in enumerate(rows)}
+    kept = [(at, row) for at, members in enumerate(modules) for row in _programs(members)]
+    refused = _core.hlo_tables(
+        store, [(row["read"].given, at, numbers[id(row)], *_told(row)) for at, row in kept]
+    )
+    for (_, row), error in zip(kept, refused, strict=True):
+        if error is not None:  # the file changed since it was summed up
+            gone.append((row["file"], error[1]))
+    _put(store, "hlo_module", [_module(at, members) for at, members in enumerate(modules)])
+    _put(
+        store,
+        "hlo_pass",
+        [_pass(numbers[id(row)], at, row) for at, members in enumerate(modules) for row in members],
+    )
+    store.update_facts(_facts(source, rows, gone))
+
+
+def _files(source: Source, spool: Spool) -> tuple[list[dumps.File], list[tuple[str, str]]]:
+    """The files of a source, and names and reasons of those that cannot be reached."""
+    found: list[dumps.File] = []
+    gone: list[tuple[str, str]] = []
+    for piece in source.pieces:
+        named = _dump_names.said_by(piece.name)
+        try:
+            place = piece.spooled or spool.reach(piece.bytes, piece.name)
+        except LimitReached as error:
+            gone.append((piece.name, error.seen))
+            continue
+        except (OSError, KeyError, Damaged) as error:
+            gone.append((piece.name, reason(error) if isinstance(error, Damaged) else str(error)))
+            continue
+        plain = place.codec == "plain" and not place.offset and place.length is None and place.crc is None
+        packed = None if plain else place.input()
+        found.append(dumps.File(place.path, piece.name, "", piece.size, named, packed))
+    return found, gone
+
+
+def _by_module(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows of each module, in the order of the compile."""
+    found: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["folder"], row["id"], row["module"]].append(row)
+    return list(found.values())
+
+
+def _programs(members: Sequence[Row]) -> Iterator[Row]:
+    """The rows of a module whose instructions are kept."""
+    readable = [row for row in members if row["instructions"] is not None]
+    for row in readable:
+        if row["pass"] is None or (row is readable[-1] and not any(map(oddities.is_final, readable))):
+            yield row
+
+
+def _told(row: Row) -> tuple[str, str, str | None]:
+    """What rows of a program say of its module: number, name and stage."""
+    return _number(row), row["module"], row["stage"] if row["pass"] is None else None
+
+
+def _number(row: Row) -> str:
+    return "" if row["id"] is None else str(row["id"])
+
+
+def _figures(row: Row) -> dict[str, Any]:
+    return {
+        name: float(row[name]) if name in _FLOATS and row[name] is not None else row[name]
+        for name in _FIGURES
+    }
+
+
+def _module(number: int, members: Sequence[Row]) -> dict[str, Any]:
+    (last,) = oddities.finals(members) or [members[-1]]
+    passes = [row for row in members if row["pass"] is not None]
+    return {
+        "id": number,
+        "program_id": _number(last),
+        **{
+            name: last[name]
+            for name in ("module", "function", "compile", "folder", "file", "stage", "parameters")
+        },
+        "is_final": oddities.is_final(last) and last["instructions"] is not None,
+        "stages": len(members) - len(passes),
+        "passes": len(passes),
+        "changing_passes": sum(not row["equals_before"] for row in passes),
+        **_figures(last),
+    }
+
+
+def _pass(number: int, module: int, row: Row) -> dict[str, Any]:
+    return {
+        "id": number,
+        "module_id": module,
+        "program_id": _number(row),
+        **{name: row[name] for name in ("module", "stage", "pass_number", "changed", "file", "file_bytes")},
+        "pass_name": row["pass"],
+        "next_pass": row["before"],
+        "equals_before": bool(row["equals_before"]),
+        "unknown_fields": row["unknown_fields"],
+        **_figures(row),
+    }
+
+
+def _put(store: Store, table: str, rows: Sequence[Row]) -> None:
+    if rows:
+        store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
+
+
+def _facts(source: Source, rows: Sequence[Row], gone: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The facts of a source: an event is a file that holds a stage or pass."""
+    unread = [(row["file"], row["problem"]) for row in rows if row["instructions"] is None]
+    doubtful = [
+        (row["file"], row["problem"]) for row in rows if row["instructions"] is not None and row["problem"]
+    ]
+    lost = [*gone, *unread]
+    newer = sum(row["unknown_fields"] or 0 for row in rows)
+    digest = hashlib.blake2b(digest_size=16)
+    for row in sorted(rows, key=lambda row: row["file"]):
+        digest.update(repr((row["file"], row["file_bytes"], row["hash"], row["problem"])).encode())
+    digest.update(repr(sorted(gone)).encode("utf-8", "surrogatepass"))
+    notes = [
+        _note("damaged-module", "lost", lost, "could not be read"),
+        _note("doubtful-module", "missing", doubtful, "could be read in part"),
+    ]
+    if newer:
+        detail = f"{units.count(newer, 'field')} that this version does not know"
+        notes.append({"slug": "unknown-fields", "effect": "info", "events": newer, "detail": detail})
+    return {
+        "producer": "xla",
+        "content_hash": digest.hexdigest(),
+        "origin_unix_ns": None,
+        "start_ps": None,
+        "end_ps": None,
+        "events_seen": len(rows) + len(gone),
+        "events_stored": len(rows) - len(unread),
+        "events_lost": len(lost),
+        "events_repaired": 0,
+        "events_capped": 0,
+        "notes": [{"first_offset": None, **one} for one in notes if one is not None],
+        "meta": {},
+    }
+
+
+def _note(slug: str, effect: str, about: Sequence[tuple[str, str]], what: str) -> dict[str, Any] | None:
+    if not about:
+        return None
+    named = "; ".join(f"{name}: {why}" for name, why in about[:_MOST_NAMED])
+    more = len(about) - _MOST_NAMED
+    rest = f"; and {units.count(more, 'more file')}" if more > 0 else ""
+    detail = printable(f"{units.count(len(about), 'file')} {what}: {named}{rest}")
+    return {"slug": slug, "effect": effect, "events": len(about), "detail": detail}

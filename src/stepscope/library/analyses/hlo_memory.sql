@@ -1,0 +1,32 @@
+-- Memory of compiled programs
+--
+-- question: Which values hold the memory of the compiled programs at their peak, and which line made them?
+-- reads: hlo_buffer, hlo_instruction
+-- notes: From the buffer assignment that a dump has after optimization. Parameters, results and constants are held all
+--   the time; temporary values are listed that live when the heap needs most.
+-- columns:
+--   run_id | text | Run | name of the run
+--   module | text | Module | name of the HLO module
+--   program_id | text | Id | its number in the process that compiled it
+--   class | text | For | parameter, output, constant, thread_local or temp
+--   held_bytes | bytes | Size | memory that it holds
+--   instruction | text | Instruction | instruction that makes it
+--   opcode | text | Opcode | what that does
+--   op_name | text | Op | the framework's name of the op it was made of
+--   file | text | File | file of the Python call that made it
+--   line | int | Line | line in that file
+SELECT
+  b.run_id,
+  b.module,
+  b.program_id,
+  b.class,
+  b.bytes AS held_bytes,
+  b.instruction,
+  i.opcode,
+  i.op_name,
+  i.file,
+  i.line
+FROM hlo_buffer AS b
+LEFT JOIN hlo_instruction AS i ON i.pass_id = b.pass_id AND i.name = b.instruction
+WHERE b.at_peak AND b.bytes > 0
+ORDER BY b.module_id NULLS LAST, b.bytes DESC NULLS LAST, b.id NULLS LAST

@@ -1,0 +1,67 @@
+"""The files of a dump folder of XLA as one source: each is a stage or pass of a compile, and says little by
+itself."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from stepscope.sources.look import Identity
+from stepscope.sources.source import Piece, Source
+
+FORMAT = "xla_dump"
+
+
+def joined(placed: Sequence[tuple[Source, str]], explicit: frozenset[str]) -> list[tuple[Source, str]]:
+    """Sources with their folders, those of one dump folder made one, with their files as its pieces.
+    explicit: paths of files that were named; these stand for themselves, not for their folder."""
+    result: list[tuple[Source, str]] = []
+    groups: dict[tuple[str, bool], list[Source]] = defaultdict(list)
+    for one, folder in placed:
+        if one.format == FORMAT:
+            groups[folder, one.path in explicit].append(one)
+        else:
+            result.append((one, folder))
+    for (folder, named), files in groups.items():
+        result.append((_one(sorted(files, key=lambda one: one.path), named), folder))
+    return result
+
+
+def _one(files: Sequence[Source], named: bool) -> Source:
+    first = files[0]
+    pieces = tuple(
+        Piece(PurePosixPath(one.member or one.path).name, one.bytes, one.size, one.spooled) for one in files
+    )
+    first = first._replace(step=None, rank=None, capture="", pieces=pieces)
+    if named and len(files) == 1:
+        return first
+    member = ""
+    if first.member:
+        archive = first.path.removesuffix(f"!{first.member}")
+        member = str(PurePosixPath(first.member).parent).removeprefix(".")
+        path = f"{archive}!{member}" if member else archive
+    else:
+        path = first.path.rpartition("/")[0] or ("/" if first.path.startswith("/") else ".")
+    return first._replace(
+        path=path,
+        size=sum(one.size for one in files),
+        member=member,
+        identity=_identity([one.identity for one in files], bool(first.member)),
+    )
+
+
+def _identity(known: Sequence[Identity | None], packed: bool) -> Identity | None:
+    """What tells the files from others and from themselves after a change; None where one is not known."""
+    every = [one for one in known if one is not None]
+    if len(every) < len(known):
+        return None
+    if packed:
+        return every[0]
+    folder = every[0][0].rpartition("/")[0] or "/"
+    ctime_ns = (
+        max(one[3] for one in every) if all(one[3] >= 0 for one in every) else min(one[3] for one in every)
+    )
+    told = zlib.crc32(repr(sorted(every)).encode("utf-8", "surrogatepass"))
+    return folder, sum(one[1] for one in every), max(one[2] for one in every), ctime_ns, told
