@@ -5,9 +5,9 @@
 FOLDER holds a folder for each program, with program.py and truth.json. Each program is recorded with
 `stepscope record`, and `stepscope PATH --format json` says what limits it. Compared are the cause
 (also_acceptable counts; a healthy program is one whose cause is none), the place (a line of the culprit, or
-another of its function), op or stage, findings of high severity about something else, and the predicted
-step with the fixed program's, timed without a profiler beside the recording. Written to
-benchmarks/results/culprits-LABEL.json.
+another of its function, as the place or as what is called there), op or stage, findings of high severity
+about something else, and the predicted step with the fixed program's, timed without a profiler beside the
+recording. Written to benchmarks/results/culprits-LABEL.json.
 """
 
 from __future__ import annotations
@@ -129,13 +129,14 @@ def scored(truth: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
 def placed(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> bool | None:
     """Whether the line, the function, the op or the stage of the culprit is named; None for healthy
     programs."""
-    wanted, place = truth.get("place"), answer.get("place")
+    wanted = truth.get("place")
     if wanted is None:
         return None
-    if place is not None and Path(place["file"]).name == wanted["file"]:
-        within = wanted["line_from"] <= (place["line"] or 0) <= wanted["line_to"]
-        if within or place["function"] == wanted["function"]:
-            return True
+    for place in filter(None, (answer.get("place"), answer.get("spent_in"))):
+        if Path(place["file"]).name == wanted["file"]:
+            within = wanted["line_from"] <= (place["line"] or 0) <= wanted["line_to"]
+            if within or place["function"] == wanted["function"]:
+                return True
     op, stage = answer.get("op_type"), answer.get("stage")
     if op and truth.get("op_type") and truth["op_type"].lower() in op.lower().replace("_mkl", ""):
         return True

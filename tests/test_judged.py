@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import judgement, judging
+from stepscope.instruments.step_parts import gain, judgement, judging
 from stepscope.instruments.step_parts.along import beside
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
@@ -20,6 +20,7 @@ from stepscope.instruments.step_parts.places import chosen, in_loop, within
 from stepscope.report import Finding, Table, judged, sentences
 
 MS = 10**9
+US = 10**6
 
 
 def parts(**shares: float) -> list[Part]:
@@ -70,7 +71,7 @@ def test_a_step_without_its_cause_is_no_longer(drawn):
     assert sum(part.share for part in found) == pytest.approx(1)
     cause, share, _ = judgement.cause_of(found, None)
     assert 0 <= share <= 1
-    left, low, high = judgement.without(steps, cause, None)
+    left, low, high = gain.without(steps, cause)
     assert low <= left <= high
     removed = None if cause == "unknown" else cause
     each = [sum(took for label, took in sums.items() if label != removed) for _, sums in steps]
@@ -83,15 +84,48 @@ def test_of_compute_only_what_stands_out_goes():
     assert judgement.standing_out(0.5, None) == 0.5
     assert judgement.standing_out(0.5, 0.75) == 0.75
     assert judgement.standing_out(0.3, 0.6) == 0.0
-    assert judgement.without(steps, "compute", None, 0.75) == (40, 40, 40)
-    assert judgement.without(steps, "none", None, 0.75) == (100, 100, 100)
+    assert gain.without(steps, "compute", None, 0.75) == (40, 40, 40)
+    assert gain.without(steps, "none", None, 0.75) == (100, 100, 100)
 
 
 def test_what_the_profiler_adds_is_taken_off():
-    steps = [(100, {"input": 60, "compute": 40})] * 5
-    assert judgement.without(steps, "input", 0.5) == (20, 20, 40)
-    assert judgement.ratio_of([10, 10, 10], [5, 5, 5]) == 0.5
-    assert judgement.ratio_of([10], [5]) is None
+    """Of a cause made of events its part goes with it; all of it comes out from behind one that sleeps."""
+    ops = [(100 * US, {"dispatch": 60 * US, "compute": 40 * US})] * 5
+    assert gain.without(ops, "input", gain.Paces(100 * US, 50 * US, events=100)) == (
+        50 * US,
+        50 * US,
+        100 * US,
+    )
+    few = gain.Paces(100 * US, 50 * US, events=5)
+    assert gain.without(ops, "compute", few, 0.5)[0] == 72 * US  # 80 us, less 10 %: no event costs 10 us
+    asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
+    assert gain.without(asleep, "wait", gain.Paces(1000 * US, 950 * US, events=10))[0] == 30 * US
+    slower = gain.Paces(1000 * US, 1200 * US, events=10)
+    assert gain.without(asleep, "wait", slower)[0] == 40 * US
+    assert gain.without(asleep, "wait", gain.Paces(1000 * US, 500 * US, events=10**6))[0] == 16 * US
+
+
+def test_a_call_beside_the_cause_tells_what_the_profiler_adds_to_it():
+    """Steps of a millisecond differ too much to tell; the call that marks them takes the same each time."""
+    asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
+    paces = gain.Paces(1000 * US, 1200 * US, 36 * US, 27 * US, 10)
+    assert gain.without(asleep, "wait", paces)[0] == 30 * US
+    within = gain.Paces(1000 * US, 1000 * US, 990 * US, 495 * US, 10)
+    assert gain.without(asleep, "wait", within)[0] == 40 * US  # the cause lies in the call
+
+
+def test_ops_that_are_launched_from_a_compiled_function_stay():
+    launched = [(10_000 * US, {"dispatch": 9_900 * US, "input": 100 * US})] * 5
+    assert gain.without(launched, "dispatch", None, 1.0, 700) == (800 * US, 100 * US, 800 * US)
+    assert gain.without(launched, "python", None, 1.0, 700)[0] == 10_000 * US
+
+
+def test_the_paces_are_medians_of_what_the_recorder_timed():
+    rows = [(False, "traced_ns", 10.0)] * 3 + [(False, "untraced_ns", one) for one in (900.0, 5.0, 5.0)]
+    assert gain.paces_of(rows, 7) == gain.Paces(10_000, 5_000, None, None, 7)
+    rows += [(True, "traced_ns", 4.0), (True, "untraced_ns", 2.0)] * 3
+    assert gain.paces_of(rows, 7) == gain.Paces(10_000, 5_000, 4_000, 2_000, 7)
+    assert gain.paces_of(rows[:2], 7) is None
 
 
 MAIN = Place("train.py", 69, "main")
@@ -373,17 +407,18 @@ def test_confidence_falls_with_what_is_few(share, unknown, steps, weak):
 
 
 @pytest.mark.parametrize(
-    ("running", "waiting", "active", "cause", "weak"),
+    ("running", "waiting", "ran", "queued", "cause", "weak"),
     [
-        (1.5, 0.4, 0.1, "dispatch", []),  # the machine is quiet: that is what launching takes
-        (0.2, 2.2, 0.1, "none", ["busy-machine"]),  # nothing runs because nobody had a core
-        (0.2, 2.2, 0.9, "dispatch", ["busy-machine"]),
-        (0.2, 2.2, None, "dispatch", ["busy-machine"]),
-        (0.0, 0.0, 0.1, "dispatch", []),
+        (1.5, 0.1, 0.1, 0.0, "dispatch", []),  # the machine is quiet: that is what launching takes
+        (0.2, 2.2, 0.1, 0.0, "none", ["busy-machine"]),  # nothing runs because nobody had a core
+        (0.2, 2.2, 0.1, 0.8, "none", ["busy-machine"]),
+        (0.2, 2.2, 0.9, 0.0, "dispatch", ["busy-machine"]),
+        (0.2, 2.2, None, 0.0, "dispatch", ["busy-machine"]),
+        (0.0, 0.0, 0.1, 0.0, "dispatch", []),
     ],
 )
-def test_a_busy_machine_is_no_launching(running, waiting, active, cause, weak):
-    contention = judgement.Contention(running, waiting, active)
+def test_a_busy_machine_is_no_launching(running, waiting, ran, queued, cause, weak):
+    contention = judgement.Contention(running, waiting, ran, queued)
     found = judgement.cause_of(parts(dispatch=0.41, compute=0.58), None, None, contention)
     assert found[0] == cause
     steps = steps_of(*[{"dispatch": 0.41, "compute": 0.58}] * 30)
@@ -394,6 +429,16 @@ def test_a_busy_machine_is_no_launching(running, waiting, active, cause, weak):
     assert (
         said[1:] == ["The machine was busy: 2.2 threads of the program waited for a core while 0.2 ran."]
     ) == bool(weak)
+
+
+def test_launching_that_waits_for_cores_is_held_against_what_is_left_of_the_step():
+    """Another program has the cores for two thirds of the time: what launches op by op does so all the same,
+    and what waits for the threads of the input does not."""
+    eager = judgement.Contention(0.3, 0.6, 0.33, 0.6)
+    assert judgement.cause_of(parts(dispatch=0.9, python=0.1), None, None, eager)[0] == "dispatch"
+    fed = judgement.Contention(0.66, 2.54, 0.11, 0.53)
+    assert judgement.cause_of(parts(dispatch=0.51, input=0.45), None, None, fed)[0] == "input"
+    assert fed.launching == pytest.approx(0.11 + 0.36 * 0.66 / 3.2)
 
 
 def test_the_answer_names_what_is_few():

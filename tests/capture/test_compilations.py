@@ -136,6 +136,16 @@ def test_no_end_of_compilations() -> None:
     assert (len(found), made.dropped) == (MOST, 5)
 
 
+def test_another_key_is_told_of_the_dictionary_that_has_it() -> None:
+    before = described(None, ({"loss": F32, "at 1": F32},), {})
+    after = described(None, ({"loss": F32, "at 2": F32},), {})
+    (change,) = changes(before, after)
+    assert change == ("argument 0", "structure", "dict of 2 with 'at 1'", "dict of 2 with 'at 2'")
+    longer = described(None, ({"loss": F32, "at 2": F32, "at 3": F32},), {})
+    (change,) = changes(before, longer)
+    assert change == ("argument 0", "structure", "dict of 2", "dict of 3")
+
+
 CASES = {
     # What changed, which argument, in how many of the steps, on which line of the program it is called.
     "floats": ("value", "opts['rate']", "train(x, opts)"),
@@ -143,14 +153,19 @@ CASES = {
     "static": ("value", "n", "power(x, i)"),
     "shapes": ("shape", "x", "total(x)"),
     "graph": ("graph", "graph", "session.run(rate.assign("),
+    "xla": ("shape", "x", "total(x)"),
+    "lambdas": ("new_function", "rate", "jax.jit(lambda"),
+    "partials": ("new_function", "argument 0 of partial", "jax.jit(functools.partial"),
+    "keys": ("structure", "metrics", "update({"),
 }
+JAX = {"static", "shapes", "lambdas", "partials", "keys"}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_program(case: str, tmp_path: Path) -> None:
     """All steps compile: they are recorded, and the answer says why."""
     change, argument, text = CASES[case]
-    pytest.importorskip("jax" if case in ("static", "shapes") else "tensorflow")
+    pytest.importorskip("jax" if case in JAX else "tensorflow")
     program = PROGRAMS / "compiling.py"
     done = record("--out", "out", "--steps", "8", "--", sys.executable, program, case, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -52,6 +52,22 @@ def test_what_the_model_says_becomes_rows(tmp_path: Path) -> None:
     assert rows[3][:5] == ("Iterator::Root::Prefetch::BatchV2::Map", 80, 320 * 10**9, 1.0, 3)
 
 
+def test_the_call_that_marks_a_step_is_timed_apart(tmp_path: Path) -> None:
+    """Of steps with a profiler and without; a step that was traced for RunMetadata is neither."""
+    second = 10**9
+    timed = b"".join(
+        line(step=i, begin_unix_ns=STARTED_NS + i * second, call_unix_ns=STARTED_NS + i * second + 7,
+             end_unix_ns=STARTED_NS + i * second + 10 + i, how="own", recorded=i == 1, **more)
+        for i, more in enumerate(({}, {}, {"run_metadata": True}))
+    )  # fmt: skip
+    without = line(step=9, begin_unix_ns=5, end_unix_ns=9)
+    folder = write(tmp_path / "c", **{"steps.ndjson": timed + without})
+    calls = "FROM counter WHERE name = 'duration of the call in a step'"
+    found = ask(folder, f"SELECT series, ts_ps, value {calls} ORDER BY ts_ps")
+    assert [(series, value) for series, _, value in found] == [("untraced_ns", 3), ("traced_ns", 4)]
+    assert found[1][1] - found[0][1] == second * 1000
+
+
 def test_chain_machine_and_notes(tmp_path: Path) -> None:
     folder = write(tmp_path / "c")
     assert ask(folder, "SELECT position, transformation, file, line, args_json FROM user_stage")[1] == (

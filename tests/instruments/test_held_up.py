@@ -69,6 +69,12 @@ def test_what_other_programs_took_is_not_lost_beside_the_loader():
     assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=0.1, queued=0.8)) == {0: {"dispatch": 40}}
 
 
+def test_on_a_busy_machine_the_time_with_a_core_tells_who_had_the_lock():
+    """It waited 20 of 40 for a core, ran for 8 and lacked the lock for 12: three fifths are the loader's."""
+    tables = a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=0.2, queued=0.5)
+    assert parts(tables) == {0: {"dispatch": 16, "input": 24}}
+
+
 def test_a_thread_that_has_a_processor_launches():
     assert parts(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, cpu=STARVED)) == {0: {"dispatch": 40}}
 

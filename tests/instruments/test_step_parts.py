@@ -113,6 +113,7 @@ def test_names_of_slices(name, label):
         ("tensorflow/python/framework/func_graph.py", "capture", "library", "compile"),
         ("jax/_src/compiler.py", "backend_compile", "library", "compile"),
         ("jax/_src/array.py", "__array__", "library", "copy"),
+        ("jax/_src/lib/__init__.py", "_xla_gc_callback", "library", None),
     ],
 )
 def test_frames_of_python(file, function, code, label):
@@ -284,6 +285,21 @@ cpu/python thread :    [TFE_Py_Exec]
 """)
     tables.rows["slice"][0 if tables.rows["slice"][0]["name"] == "call" else 1]["args_json"] = text
     assert parts(tables) == {0: {"compile": 19, "unknown": 1}}
+
+
+def test_a_call_of_a_function_is_no_op():
+    """TensorFlow names the kernel that runs a function after it; XLA compiles and runs its ops within."""
+    tables = drawn(
+        """
+step       train  : [0......................................]
+cpu/python thread : [EagerExecute...........................]
+cpu/python thread :   [__inference_train_48:__inference_train_48]
+cpu/python thread :     [compile..........]
+cpu/python thread :                         [a:dot....]
+""",
+        compile="CpuCompiler::RunBackend",
+    )
+    assert parts(tables) == {0: {"compile": 19, "compute": 11, "dispatch": 11}}
 
 
 def test_a_program_of_xla_runs_on_processors_until_it_is_complete():

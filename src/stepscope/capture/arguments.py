@@ -86,6 +86,9 @@ def changes(before: Leaves, after: Leaves, by_value: Collection[str] | None = No
     grown = [path for path in after if path in before and _container_changed(before[path], after[path])]
     for path in grown:
         found.append(Change(path, "structure", _shown(before[path]), _shown(after[path])))
+    if not grown:
+        found = _keys_changed(before, after)
+        grown = [one.argument for one in found]
     for path in (*after, *(path for path in before if path not in after)):
         old, new = before.get(path), after.get(path)
         if old is None or new is None:
@@ -98,6 +101,31 @@ def changes(before: Leaves, after: Leaves, by_value: Collection[str] | None = No
             counts = by_value is None or path.partition("[")[0] in by_value
             found += _differing(path, old, new, counts)
     return sorted(found, key=lambda one: _ORDER.index(one.what))
+
+
+def _keys_changed(before: Leaves, after: Leaves) -> list[Change]:
+    """Dictionaries that hold as many entries as before, some of them under other keys."""
+    gone, new = _alone(before, after), _alone(after, before)
+    return [
+        Change(
+            path,
+            "structure",
+            f"{_shown(before[path])} with {gone[path]}",
+            f"{_shown(after[path])} with {key}",
+        )
+        for path, key in new.items()
+        if path in gone
+    ]
+
+
+def _alone(these: Leaves, those: Leaves) -> dict[str, str]:
+    """The first entry of each container that only these have, by where the container is."""
+    found: dict[str, str] = {}
+    for path in these:
+        around, _, key = path.rpartition("[")
+        if path not in those and around in those and around in these and these[around].kind == "container":
+            found.setdefault(around, key.rstrip("]"))
+    return found
 
 
 _ORDER = ("shape", "dtype", "structure", "type", "value", "function", "object")

@@ -29,6 +29,8 @@ WAITING, RECORDING, METADATA, AFTER, DONE = "waiting", "recording", "metadata", 
 MOST_CALLERS = 10_000
 STEPS_BEFORE, STEPS_AFTER = 10, 30
 """How many steps before the recording, or after it, show what a step takes without a profiler."""
+FEW_AFTER, AFTER_NS = 3, 3_000_000_000
+"""Of long steps so few are enough, once they have taken so long."""
 
 
 class Recorder:
@@ -242,7 +244,8 @@ class Recorder:
         elif self.state == AFTER:
             self._write_step(number, caller, span, False)
             self._after += 1
-            if self._after >= STEPS_AFTER:
+            long = call.end_ns - self._held_until_ns >= AFTER_NS and self._after >= FEW_AFTER
+            if long or self._after >= STEPS_AFTER:
                 self.finish()
 
     def _recorded(self, caller: Caller, call: Call) -> None:
@@ -389,8 +392,8 @@ class Recorder:
         self._before = (0, 0)
         caller.last_end_ns = None
         if self.plan.every is None:
-            # Of a pipeline it is to be told what tracing cost, which a short warm-up does not tell.
-            if self._session["first_step"] < STEPS_BEFORE and self.live_iterators():
+            # It is to be told what tracing cost, which a short warm-up does not tell.
+            if self._session["first_step"] < STEPS_BEFORE:
                 self._write_rest(caller)
                 self.state = AFTER
                 return

@@ -6,6 +6,7 @@ import time
 import weakref
 from typing import Any
 
+from . import arguments
 from .pace import Call
 from .places import code_of, is_framework
 from .recorder import Recorder
@@ -20,6 +21,7 @@ def watch(recorder: Recorder) -> None:
     except ImportError:  # before 2.12
         from tensorflow.python.eager import def_function as module
     local = recorder.local
+    xla = _Xla()
 
     def make(call: Any) -> Any:
         def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
@@ -35,9 +37,12 @@ def watch(recorder: Recorder) -> None:
             end_ns = time.time_ns()
             python = self.python_function
             code = code_of(python)
-            if self.experimental_get_tracing_count() != before:
+            traced = self.experimental_get_tracing_count() != before
+            compiled = getattr(self, "_jit_compile", False) and xla.is_new(self, python, args, kwds)
+            if traced or compiled:
                 recorder.compiled += 1
-                recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns)
+                by_value = None if traced else ()
+                recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns, by_value)
             local.function = weakref.ref(self)
             if getattr(local, "batch_begin_ns", None) is not None:
                 return result  # part of a batch of Keras, which is the step
@@ -59,6 +64,24 @@ def watch(recorder: Recorder) -> None:
 
     recorder.patches.wrap(module.Function, "__call__", make)
     _watch_tapes(recorder)
+
+
+class _Xla:
+    """The shapes for which XLA has compiled a function. One trace serves several where its signature leaves
+    sizes open; a program of XLA does not."""
+
+    def __init__(self) -> None:
+        self._shapes: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
+
+    def is_new(self, function: Any, python: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> bool:
+        """Whether the function was called with these shapes for the first time."""
+        leaves = arguments.described(python, args, kwds)
+        shapes = hash(tuple((path, one.shape, one.dtype) for path, one in leaves.items() if one.shape))
+        known = self._shapes.setdefault(function, set())
+        if shapes in known:
+            return False
+        known.add(shapes)
+        return True
 
 
 def _watch_tapes(recorder: Recorder) -> None:

@@ -24,6 +24,9 @@ TRACK: Row = {
 """The track of all of them."""
 _STEP = "duration of a step"
 """The counter of what steps took as the recorder saw them, at their begin: those of the warm-up, too."""
+_CALL = "duration of the call in a step"
+"""The counter of what the call took that marks the step, at the step's begin. The rest of the step lies
+before it."""
 _SHARES = "threads during recording"
 """The counter that says how many threads ran, and how many waited for a core, on average over a recording:
 at its begin, and again at its end. `program` are those that were there before the first iterator."""
@@ -70,6 +73,17 @@ def durations(steps: Iterable[Step], time: Time) -> Iterator[Row]:
     """What steps took, with and without a profiler."""
     for _, begin, end, recorded in steps:
         yield from _row(_STEP, "traced_ns" if recorded else "untraced_ns", time(begin), end - begin)
+
+
+def calls(lines: Iterable[Mapping[str, Any]], time: Time) -> Iterator[Row]:
+    """What the calls that mark steps took, with and without a profiler, of the lines of steps.ndjson."""
+    for line in lines:
+        begin, call, end = (whole(line, f"{key}_unix_ns") for key in ("begin", "call", "end"))
+        if begin is None or call is None or end is None or not begin <= call <= end:
+            continue
+        if not line.get("run_metadata"):
+            series = "traced_ns" if line.get("recorded", True) else "untraced_ns"
+            yield from _row(_CALL, series, time(begin), end - call)
 
 
 def _row(name: str, series: str, ts_ps: int | None, value: float | None) -> Iterator[Row]:

@@ -255,6 +255,7 @@ class _Capture:
             *_machine.samples(self._told_lines("machine.ndjson"), self._time),
             *_machine.threads(self._listed("sessions"), self._time),
             *_machine.durations(timed, self._time),
+            *_machine.calls(_lines(steps), self._time),
         ]
         self._add("counter", rows)
         if rows:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import Table
 
 VERSIONS = {
-    "iterator": 3, "iterator_call": 2, "buffer": 2, "tfprof_node": 1, "step_part": 8, "stack_part": 4,
+    "iterator": 3, "iterator_call": 2, "buffer": 2, "tfprof_node": 1, "step_part": 9, "stack_part": 5,
     "collective": 1, "clock_offset": 1,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same

@@ -1,4 +1,4 @@
-"""Loops in which every step compiles, each for another reason: floats, anew, static, shapes, graph."""
+"""Loops in which every step compiles, each for another reason, such as floats, static or lambdas."""
 
 import sys
 
@@ -79,5 +79,56 @@ def graph():
             session.run(x.op)
 
 
+def xla():
+    import tensorflow as tf
+
+    w = tf.Variable(tf.ones([16, 16]))
+
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None, 16])])
+    def total(x):
+        return tf.reduce_sum(tf.tanh(x @ w))
+
+    for i in range(STEPS):
+        x = tf.ones([10 + i, 16])
+        total(x)
+
+
+def lambdas():
+    import jax
+    import jax.numpy as jnp
+
+    x = jnp.ones([16, 16])
+    for i in range(STEPS):
+        rate = 0.01 / (i + 1)
+        jax.jit(lambda x: x - rate * jnp.tanh(x @ x))(x).block_until_ready()  # noqa: B023  the mistake
+
+
+def partials():
+    import functools
+
+    import jax
+    import jax.numpy as jnp
+
+    def update(rate, x):
+        return x - rate * jnp.tanh(x @ x)
+
+    x = jnp.ones([16, 16])
+    for i in range(STEPS):
+        jax.jit(functools.partial(update, 0.01 / (i + 1)))(x).block_until_ready()
+
+
+def keys():
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def update(metrics):
+        return sum(metrics.values())
+
+    for i in range(STEPS):
+        update({"loss": jnp.ones([]), f"loss at {i}": jnp.ones([])}).block_until_ready()
+
+
 STEPS = 40
-{"floats": floats, "anew": anew, "static": static, "shapes": shapes, "graph": graph}[sys.argv[1]]()
+CASES = (floats, anew, static, shapes, graph, xla, lambdas, partials, keys)
+{case.__name__: case for case in CASES}[sys.argv[1]]()

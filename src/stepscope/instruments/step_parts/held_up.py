@@ -13,6 +13,8 @@ ACTIVE = frozenset({"dispatch", "python", "copy", "compile"})
 """Labels under which the driving thread wants a processor all the time."""
 STARVED = 0.6
 """It lacks one when it ran for less than this part of such time: executors of a framework wait at times."""
+BLOCKED = 0.2
+"""And when it neither ran nor had to wait for a core for at least this part of it."""
 
 
 class Ran(NamedTuple):
@@ -21,6 +23,16 @@ class Ran(NamedTuple):
     from_ps: int
     to_ps: int
     cpu_ps: int
+    queued_ps: int = 0
+    """For how much of it that could have run and had no core: a time that tells nothing of the lock."""
+
+
+def ran(from_ps: int, to_ps: int, active_ps: int, queued_ps: int) -> Ran:
+    """What a sample tells. active_ps: how long the thread ran or was queued; neither is longer than the
+    time."""
+    took = to_ps - from_ps
+    queued = min(queued_ps, took)
+    return Ran(from_ps, to_ps, min(max(active_ps - queued_ps, 0), took - queued), queued)
 
 
 def handed_over(pieces: Sequence[Piece], loading: Sequence[Interval], ran: Sequence[Ran]) -> Iterator[Piece]:
@@ -48,8 +60,8 @@ def handed_over(pieces: Sequence[Piece], loading: Sequence[Interval], ran: Seque
 def _share(pieces: Iterable[Piece], loading: Sequence[Interval], ran: Sequence[Ran]) -> float:
     """Which part of the launching beside the loader's Python the driving thread spent without a processor.
     It would have had one all the time, had nobody else had the lock: so all that it lacks is lost there."""
-    active = seen = beside = at = 0
-    cpu = 0.0
+    active = beside = at = 0
+    cpu = seen = queued = 0.0
     for piece, meanwhile in _cut(pieces, loading):
         took = piece.to_ps - piece.from_ps
         if piece.label in ACTIVE:
@@ -61,9 +73,13 @@ def _share(pieces: Iterable[Piece], loading: Sequence[Interval], ran: Sequence[R
             if one.from_ps >= piece.to_ps:
                 break
             shared = min(one.to_ps, piece.to_ps) - max(one.from_ps, piece.from_ps)
-            cpu += one.cpu_ps * shared / (one.to_ps - one.from_ps)
-            seen += shared if piece.label in ACTIVE else 0
-    if not seen or not beside or cpu >= STARVED * seen:
+            part = shared / (one.to_ps - one.from_ps)
+            cpu += one.cpu_ps * part
+            if piece.label in ACTIVE:
+                queued += one.queued_ps * part
+                seen += shared - one.queued_ps * part
+    # Time in the queue for a core says nothing of the lock: the rest stands for it.
+    if not seen or not beside or cpu >= STARVED * seen or seen - cpu < BLOCKED * (seen + queued):
         return 0.0
     return min((1 - cpu / seen) * active / beside, 1.0)
 

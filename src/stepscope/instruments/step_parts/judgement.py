@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import mean, median, stdev
+from statistics import mean, stdev
 from typing import Literal
 
+from stepscope.instruments.step_parts.gain import Sums
 from stepscope.instruments.step_parts.labels import LABELS, Label
 
 Confidence = Literal["high", "medium", "low"]
@@ -87,8 +88,21 @@ class Contention:
     """Threads that ran, on average."""
     waiting: float
     """Threads that waited for a core."""
-    active: float | None
-    """For which part of the time the thread that runs the steps ran or wanted to, where samples tell."""
+    ran: float | None = None
+    """For which part of the time in which it launches the thread that runs the steps ran, where samples
+    tell."""
+    queued: float = 0.0
+    """For which part of that time it could have run and had no core."""
+
+    @property
+    def launching(self) -> float:
+        """Which part of the launching is not spent waiting for cores. The thread that launches waits for one
+        itself, or for other threads of the framework, which wait like all of the program's."""
+        if self.ran is None:
+            return 1.0
+        wanted = self.running + self.waiting
+        others = max(1.0 - self.ran - self.queued, 0.0)
+        return min(self.ran + others * (self.running / wanted if wanted else 1.0), 1.0)
 
     @property
     def busy(self) -> bool:
@@ -168,10 +182,6 @@ class Judgement(Weighed):
         return tuple(part for part in self.parts if part.share > LEAST)
 
 
-Sums = Mapping[str, int]
-"""Picoseconds by label."""
-
-
 def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
     """What labels take of a mean step, the longest first. steps: duration and parts of each."""
     whole = sum(dur_ps for dur_ps, _ in steps)
@@ -189,17 +199,18 @@ def cause_of(
     contention: Contention | None = None,
 ) -> tuple[Cause, float, int]:
     """What limits a step, with its share and its time. one_op: what the type of op that takes most takes of
-    all; one_layer: the same of a layer. On a busy machine launching takes only what its thread did: the
-    rest of the time in which no op ran, threads of the framework had no core."""
+    all; one_layer: the same of a layer. Launching stands out by what it would take had it not waited for
+    cores: what makes it wait, such as the input's threads, is another cause."""
     share = {part.label: part.share for part in parts}
     time = {part.label: part.ps_per_step for part in parts}
     others = [part for part in parts if part.label not in ("compute", "unknown")]
     known = max(share.get("compute", 0.0), others[0].share if others else 0.0)
     if share.get("unknown", 0.0) >= max(UNKNOWN_FROM, known):
         return "unknown", share["unknown"], time["unknown"]
-    active = None if contention is None or not contention.busy else contention.active
+    real = 1.0 if contention is None else contention.launching
     for part in others:
-        does = part.share if active is None or part.label != "dispatch" else min(part.share, active)
+        launching = part.label == "dispatch"
+        does = part.share * real / (1 - part.share * (1 - real)) if launching else part.share
         if does >= _least(part.label):
             return part.label, part.share, part.ps_per_step
     compute, took = share.get("compute", 0.0), time.get("compute", 0)
@@ -271,29 +282,3 @@ def standing_out(one_op: float | None, one_layer: float | None) -> float:
     their bound the greater, and nothing when neither does."""
     op, layer = one_op or 0.0, one_layer or 0.0
     return max(op if op >= ONE_OP else 0.0, layer if layer >= ONE_LAYER else 0.0)
-
-
-def without(
-    steps: Sequence[tuple[int, Sums]], cause: Cause, untraced: float | None, of_it: float = 1.0
-) -> tuple[int, int, int]:
-    """How long a typical step would be without a part, and the bounds of that: lowest and highest.
-
-    of_it: the part of the cause's time that goes; without its cause, a step that computes still has the
-    other ops. untraced: how long a step is without a profiler, as part of one with it; it applies to what is
-    left as well. The typical step is the median: a mean would count the rare long step, which is not of this
-    cause, as often as it was recorded. The bounds are those of nine steps of ten, with and without the
-    correction.
-    """
-    part = 0.0 if cause in ("none", "unknown") else of_it
-    left = sorted(dur_ps - round(part * parts.get(cause, 0)) for dur_ps, parts in steps)
-    typical = median(left)
-    ratio = 1.0 if untraced is None else min(max(untraced, 0.0), 1.0)
-    low, high = left[len(left) // 20], left[-1 - len(left) // 20]
-    return round(typical * ratio), round(low * ratio), round(high)
-
-
-def ratio_of(traced: Sequence[float], untraced: Sequence[float]) -> float | None:
-    """How long a step is without a profiler, as part of one with it; None without enough of both."""
-    if len(traced) < 3 or len(untraced) < 3 or not median(traced):
-        return None
-    return median(untraced) / median(traced)

@@ -8,9 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 from stepscope.instruments.pipeline.stages import branch
-from stepscope.instruments.step_parts import along, judgement, places
+from stepscope.instruments.step_parts import along, gain, judgement, places
 from stepscope.instruments.step_parts.asking import Asked, Asking
-from stepscope.instruments.step_parts.judgement import Contention, Judgement, Place, Retrace, Sums, Weighed
+from stepscope.instruments.step_parts.gain import Sums
+from stepscope.instruments.step_parts.judgement import Contention, Judgement, Place, Retrace, Weighed
 from stepscope.instruments.step_parts.layers import layer_of
 from stepscope.library.statements import Query, statement
 
@@ -130,11 +131,13 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
                 for step in judged
             ]
     # Without the stage that limits, the next one may: the pipeline's own model tells what a step takes then.
-    left, low, high = then or judgement.without(
+    calls = _launches(asked, len(steps)) if cause == "dispatch" else None
+    left, low, high = then or gain.without(
         sums,
         cause,
-        _untraced(asked),
+        _paces(query, asked, sources, len(steps)),
         judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0,
+        calls or 0,
     )
     weak = judgement.weaknesses(
         [(step.dur_ps, step.sums) for step in judged],
@@ -167,7 +170,7 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
         op_type=op_type if of_ops else None,
         op_share=op_share if of_ops else None,
         stage=stage,
-        calls=_launches(asked, len(steps)) if cause == "dispatch" else None,
+        calls=calls,
         function=function,
         retrace=retrace,
         compiling=sum(step.kind == "compile" for step in steps) or None,
@@ -215,16 +218,21 @@ def _contention(asked: Asked) -> Contention | None:
     rows = asked("contention")
     if not rows or rows[0][0] is None or rows[0][1] is None:
         return None
-    ((running, waiting, sampled_ps, active_ps),) = rows
-    return Contention(running, waiting, active_ps / sampled_ps if sampled_ps else None)
+    ((running, waiting, launching_ps, ran_ps, queued_ps),) = rows
+    if not launching_ps:
+        return Contention(running, waiting)
+    return Contention(running, waiting, ran_ps / launching_ps, queued_ps / launching_ps)
 
 
-def _untraced(asked: Asked) -> float | None:
+def _paces(query: Asking, asked: Asked, sources: Sequence[int], steps: int) -> gain.Paces | None:
+    """What steps take with and without a profiler, where a recorder timed both."""
     rows = asked("traced_durations")
-    return judgement.ratio_of(
-        [value for series, value in rows if series == "traced_ns"],
-        [value for series, value in rows if series == "untraced_ns"],
+    if not rows:
+        return None
+    events = sum(
+        query(statement("slice_count", source_id=source_id)).rows()[0][0] or 0 for source_id in sources
     )
+    return gain.paces_of([(of_call, series, value) for of_call, series, value in rows], events / steps)
 
 
 class Stage(NamedTuple):

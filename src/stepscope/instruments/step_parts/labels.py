@@ -180,6 +180,9 @@ _WAITING = re.compile(
     r".])(sleep|acquire|wait|select|poll|recv|recv_into|accept|connect|read|readinto|fsync|flush|join|getaddrinfo)>?$"
     r"|lock.*acquire|_wait_for_tstate_lock|socket"
 )
+_COLLECTING = frozenset({"_xla_gc_callback"})
+"""Called by Python's garbage collection, from whatever code made the last object before it. Collecting keeps
+the interpreter's lock, so samples come right after, when this begins."""
 _STANDARD_WAITS = re.compile(
     r"(^|/)(threading|queue|socket|ssl|selectors|subprocess|_base|connection|synchronize|popen_fork|urllib/request"
     r"|http/client|asyncio/\w+)(\.py)?$|^time$"
@@ -189,6 +192,13 @@ _FRAMEWORKS = re.compile(
     r"(^|/)(tensorflow|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
     r"|tensorflow_estimator|horovod|accelerate|transformers|chex|equinox)/"
 )
+
+
+def of_framework(file: str) -> bool:
+    """Whether a file is a framework's, by its folders."""
+    return _FRAMEWORKS.search(file) is not None
+
+
 _FRAMEWORK_FILES = frozenset(
     {
         "api.py", "pjit.py", "profiler.py", "tree_util.py", "core.py", "array.py", "dispatch.py",
@@ -207,6 +217,8 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
     """What a frame of Python stands for. file: with or without its folders, as recorders have it; code:
     whose it is as in the table frame. NOTHING for code of others that the program uses: its caller
     decides."""
+    if function in _COLLECTING:
+        return NOTHING
     if code != "program":
         place = f"{file}:{function}"
         for matches, meaning in _PURPOSES:

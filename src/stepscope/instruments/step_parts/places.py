@@ -38,6 +38,8 @@ def of_op(query: Query, run_id: str, op: str) -> Place | None:
     if not rows:
         return None
     file, line, function, *call = rows[0]
+    if labels.of_framework(file):
+        return None
     made = Place(file, line, function)
     if call[0] is None or _layers_at(query, run_id, made) < 2:
         return made

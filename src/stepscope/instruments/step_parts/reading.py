@@ -142,7 +142,7 @@ def _evidence(
     looks = placing.placed(seen, doing)
     samples = stacks.segments(looks)
     ran = [
-        Ran(one.from_ps, one.to_ps, min(one.active_ps, one.to_ps - one.from_ps))
+        held_up.ran(one.from_ps, one.to_ps, one.active_ps, one.queued_ps)
         for one in seen
         if one.active_ps is not None
     ]

@@ -24,6 +24,8 @@ class Sample(NamedTuple):
     """Labels, each with its part of the time."""
     active_ps: int | None = None
     """For how long the thread ran meanwhile, or could have run had it had a core, where that is known."""
+    queued_ps: int = 0
+    """For how much of that it had no core."""
 
 
 class Look(NamedTuple):
@@ -45,11 +47,12 @@ def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Int
         if not samples:
             continue
         meanings = _meanings(query, other)
-        for ts_ps, weight_ps, seen_ps, active_ps, stack_id in samples:
+        for ts_ps, weight_ps, seen_ps, active_ps, stack_id, queued_ps in samples:
             ran = None if active_ps is None else active_ps / weight_ps
             shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
             begin = ts_ps + shift
-            found.append(Sample(begin, begin + weight_ps, seen_ps + shift, stack_id, shares, active_ps))
+            end = begin + weight_ps
+            found.append(Sample(begin, end, seen_ps + shift, stack_id, shares, active_ps, queued_ps))
     return disjoint(found)
 
 
@@ -59,7 +62,7 @@ def loading(query: Query, source_id: int, run_id: str, host_id: str, window: Int
     for other, shift in shifts(query, source_id, run_id, host_id):
         samples = query(_asked(other, 0, (window[0] - shift, window[1] - shift))).rows()
         working = of_loaders(query, other) if samples else frozenset()
-        for ts_ps, weight_ps, _, active_ps, stack_id in samples:
+        for ts_ps, weight_ps, _, active_ps, stack_id, _ in samples:
             if stack_id in working and (active_ps is None or active_ps >= labels.PREEMPTED * weight_ps):
                 found.append((ts_ps + shift, ts_ps + shift + weight_ps))
     return merged(found)

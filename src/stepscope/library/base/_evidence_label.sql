@@ -3,7 +3,8 @@
 -- question: Which evidence of what a step does are slices, by how they are called?
 -- reads: rollup_op, track, track_place
 -- notes: An op is work of the input pipeline when it runs on its threads or reads files; writing a checkpoint or a
---   summary is waiting. Python of the input is in two layers, and so is in two rows.
+--   summary is waiting, and a call of a function is nothing: what it runs is there by itself. Python of the input is
+--   in two layers, and so is in two rows.
 -- columns:
 --   rollup_id | int | Label | row of rollup_op
 --   source_id | int | Source | source it was read from
@@ -32,6 +33,10 @@ WITH labels AS (
         'WriteAudioSummary', 'WriteGraphSummary', 'WriteRawProtoSummary', 'WriteTensorSummary',
         'FlushSummaryWriter', 'PrintV2', 'Print'
       ) THEN 'wait'
+      -- A call of a function: the ops within are recorded by themselves, and so is what XLA compiles there.
+      WHEN
+        r.op_type LIKE '__inference_%' OR r.op_type LIKE '__forward_%' OR r.op_type LIKE '__backward_%'
+        THEN NULL
       WHEN r.class = 'collective' THEN 'communication'
       WHEN r.class IN ('compute', 'copy', 'compile', 'python') THEN r.class
     END AS own_layer

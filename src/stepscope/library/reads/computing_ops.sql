@@ -2,7 +2,7 @@
 --
 -- question: How long do the ops of each host compute, on devices and on its processors?
 -- reads: rollup_op, track_place, track
--- notes: Ops of the input pipeline are left out.
+-- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves.
 -- columns:
 --   run_id | text | run
 --   host_id | text | host
@@ -22,6 +22,9 @@ WHERE
   AND r.class IN ('compute', 'python')
   AND p.place IN ('device', 'host')
   AND t.name NOT LIKE 'tf_data%'
+  AND COALESCE(r.op_type, '') NOT LIKE '__inference_%'
+  AND COALESCE(r.op_type, '') NOT LIKE '__forward_%'
+  AND COALESCE(r.op_type, '') NOT LIKE '__backward_%'
 GROUP BY r.run_id, r.host_id, p.place, r.op_type, r.op_name, r.name
 ORDER BY
   r.run_id NULLS LAST, r.host_id NULLS LAST, p.place NULLS LAST, r.op_type NULLS LAST, r.op_name NULLS LAST,

@@ -13,12 +13,14 @@
 --   moment_ps | ps | when the stack was looked at; the middle of that time where nobody says
 --   active_ps | ps | how long the thread ran meanwhile, or could have and had no core; NULL where it is not known
 --   stack_id | int | its stack
+--   no_core_ps | ps | for how much of active_ps it had no core
 SELECT
   m.ts_ps,
   m.weight_ps,
   COALESCE(m.seen_ps, m.ts_ps + CAST(FLOOR(CAST(m.weight_ps AS DOUBLE) / 2) AS BIGINT)) AS moment_ps,
   m.cpu_ps + COALESCE(m.queued_ps, 0) AS active_ps,
-  m.stack_id
+  m.stack_id,
+  COALESCE(m.queued_ps, 0) AS no_core_ps
 FROM stack_sample AS m
 WHERE
   m.source_id = $source_id

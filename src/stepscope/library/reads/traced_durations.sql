@@ -1,13 +1,14 @@
 -- Steps that captures timed
 --
--- question: How long did the steps of each host take with and without a profiler?
+-- question: How long did the steps of each host, and the calls that mark them, take with and without a profiler?
 -- reads: counter
 -- columns:
 --   run_id | text | run
 --   host_id | text | host
+--   of_call | bool | it is the call within the step
 --   series | text | traced_ns or untraced_ns
 --   value | float | duration in nanoseconds
-SELECT c.run_id, c.host_id, c.series, c.value
+SELECT c.run_id, c.host_id, c.name = 'duration of the call in a step' AS of_call, c.series, c.value
 FROM counter AS c
-WHERE c.name = 'duration of a step' AND c.value > 0
+WHERE c.name IN ('duration of a step', 'duration of the call in a step') AND c.value > 0
 ORDER BY c.run_id NULLS LAST, c.host_id NULLS LAST, c.id NULLS LAST
