@@ -4,19 +4,21 @@ other."""
 from __future__ import annotations
 
 import statistics
+from argparse import Namespace
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_parts import gain, judgement, judging
-from stepscope.instruments.step_parts.along import beside
+from stepscope.instruments.step_parts.along import beside, goes_with
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.layers import layer_of
-from stepscope.instruments.step_parts.places import chosen, in_loop, within
+from stepscope.instruments.step_parts.places import Stacks, chosen, in_loop, within
 from stepscope.report import Finding, Table, judged, sentences
 
 MS = 10**9
@@ -347,6 +349,23 @@ def test_a_line_that_calls_the_model_stays():
     assert beside(rows, {7}, "python") == {}
     assert beside(rows[:2], {7}, "python") == {1: 20}
     assert beside([(1, 7, "python", 60), (1, 7, "dispatch", 40)], {7}, "python") == {}
+
+
+def test_ops_that_are_launched_one_by_one_go_with_their_launching():
+    """Small ones: what compiling them leaves of each is counted elsewhere. Big ones are the model."""
+    assert beside([(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 15)], {7}, "dispatch") == {
+        1: 20
+    }
+    assert beside([(1, 7, "dispatch", 70), (1, 7, "compute", 30)], {7}, "dispatch") == {}
+
+
+def test_of_launching_all_lines_of_a_function_go():
+    function = Place("train.py", 34, "update")
+    stacks = [Stacks(frozenset(), {1: (MAIN, Place("train.py", 30, "update")), 2: (MAIN,)}, {}, frozenset())]
+    rows = [(5, 1, "dispatch", 80), (5, 1, "copy", 9), (5, 2, "copy", 7)]
+    asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
+    assert goes_with(asked, stacks, function, "dispatch", [0]) == {5: 9}
+    assert goes_with(asked, stacks, function, "copy", [0]) == {}
 
 
 def steps_of(*shares: dict[str, float]) -> list[tuple[int, dict[str, int]]]:

@@ -148,11 +148,11 @@ def _modules(told: Mapping[str, Rows]) -> Iterable[str]:
     most = max(rows, key=lambda row: row["run_flops"] or 0)
     if most["run_flops"]:
         work = units.show(most["run_flops"], "float")
-        yield f"The most work is in {_short(most['module'])}: {work} flops a run."
+        yield f"The most work is in {shortened(most['module'])}: {work} flops a run."
     hungriest = max(rows, key=lambda row: row["allocated_bytes"] or 0)
     if hungriest["allocated_bytes"]:
         size = units.show(hungriest["allocated_bytes"], "bytes")
-        yield f"{_short(hungriest['module'])} takes the most memory: {size}."
+        yield f"{shortened(hungriest['module'])} takes the most memory: {size}."
     if unread := sum(row["instructions"] is None for row in rows):
         yield f"{units.count(unread, 'module')} could not be read; the column problem says why."
 

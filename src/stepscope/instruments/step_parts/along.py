@@ -30,7 +30,13 @@ def goes_with(
     sources: those that have the steps."""
     if cause not in GOES:
         return {}
-    there = {stack_id for one in stacks for stack_id, path in one.paths.items() if place in path}
+    by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
+    there = {
+        stack_id
+        for one in stacks
+        for stack_id, path in one.paths.items()
+        if any(call == place or (by_function and _alike(call, place)) for call in path)
+    }
     return beside(query(statement("parts_by_stack", sources=sources)).rows(), there, cause)
 
 
@@ -46,6 +52,10 @@ def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str) -> dict[int, 
     return _others(steps, cause) if _is_one(whole, cause) else {}
 
 
+def _alike(call: Place, place: Place) -> bool:
+    return (call.file, call.function) == (place.file, place.function)
+
+
 def _is_one(whole: Mapping[str, int], cause: str) -> bool:
     ops = whole.get("compute", 0)
     rest = sum(whole.values()) - ops
@@ -53,7 +63,9 @@ def _is_one(whole: Mapping[str, int], cause: str) -> bool:
 
 
 def _others(steps: Mapping[int, Mapping[str, int]], cause: str) -> dict[int, int]:
+    # Ops that are compiled into one function take what that leaves of each, launching included.
+    goes = GOES | {"compute"} if cause == "dispatch" else GOES
     return {
-        step_id: sum(dur_ps for label, dur_ps in parts.items() if label in GOES and label != cause)
+        step_id: sum(dur_ps for label, dur_ps in parts.items() if label in goes and label != cause)
         for step_id, parts in steps.items()
     }
