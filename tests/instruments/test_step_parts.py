@@ -302,6 +302,20 @@ cpu/python thread :                         [a:dot....]
     assert parts(tables) == {0: {"compile": 19, "compute": 11, "dispatch": 11}}
 
 
+def test_an_op_that_is_run_eagerly_computes_when_it_takes_long():
+    """TensorFlow records no kernel of it. A short one is launched, and so is a function."""
+    text = """
+step       train  : [0...................................]
+cpu/python thread : [long.....][short..][function.......]
+cpu/python thread :  [Run...]   [Run]    [Run..........]
+"""
+    names = {"Run": "KernelAndDeviceFunc::Run", "function": "EagerLocalExecute: __inference_train_7"}
+    tables = drawn(text, long="EagerLocalExecute: MatMul", short="EagerLocalExecute: Mul", **names)
+    for row in (*tables.rows["slice"], *tables.rows["step_stored"]):
+        row["ts_ps"], row["dur_ps"] = row["ts_ps"] * 21, row["dur_ps"] * 21
+    assert parts(tables) == {0: {"compute": 11 * 21, "dispatch": 26 * 21, "unknown": 21}}
+
+
 def test_a_program_of_xla_runs_on_processors_until_it_is_complete():
     """Bigger ops run in pieces on threads without slices; a program that only copies is a copy."""
     tables = drawn(

@@ -46,12 +46,13 @@ def _is_main(name: str) -> bool:
     return plain.startswith(("python", "main")) or "(python)" in plain or plain.endswith("mainthread")
 
 
-def kinds(rows: Iterable[Row]) -> Kinds:
-    """What the slices of a thread stand for, by how they are called."""
+def kinds(rows: Iterable[Row], computes: bool = False) -> Kinds:
+    """What the slices of a thread stand for, by how they are called. computes: ops that are run eagerly
+    compute on it."""
     return {
         rollup_id: (
             _told(labels.of_slice(name, category, is_op, False)),
-            _told(labels.of_slice(name, category, is_op, False, labels.LONG_PS)),
+            _told(labels.of_slice(name, category, is_op, False, labels.LONG_PS, computes)),
             labels.builds(name),
             name.startswith("PjitFunction("),
         )

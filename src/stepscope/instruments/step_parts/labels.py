@@ -102,6 +102,7 @@ _MARKS = frozenset({"user_annotation", "gpu_user_annotation", "Trace"})
 
 LONG_PS = 200_000_000
 """A conversion that takes longer moves data; shorter ones are part of launching an op."""
+_EAGER_OP = re.compile(r"^EagerLocalExecute: (?!__|.*(PyFunc|Collective|Send|Recv))").search
 _CONVERTS = re.compile(r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut)")
 _builds = re.compile(_BUILDS).search
 
@@ -112,11 +113,17 @@ def builds(name: str) -> bool:
     return _builds(name) is not None
 
 
-def of_slice(name: str, category: str | None, is_op: bool, traced: bool, dur_ps: int = 0) -> Meaning:
+def of_slice(
+    name: str, category: str | None, is_op: bool, traced: bool, dur_ps: int = 0, computes: bool = False
+) -> Meaning:
     """What a slice on the driving thread stands for. is_op: it names an op; traced: it is a call that traced
-    or compiled what it calls; dur_ps: its duration, which decides what a conversion is."""
+    or compiled what it calls; dur_ps: its duration, which decides what a conversion is, and an op that is run
+    eagerly; computes: that runs on this thread, where there is no accelerator."""
     if traced:
         return COMPILED
+    if computes and dur_ps >= LONG_PS and _EAGER_OP(name) and _of_name(name, category, is_op) == _LAUNCHES:
+        # Its kernel has no slice of its own. To launch an op takes some 10 us.
+        return Meaning("compute", True)
     return _of_name(name, category, is_op) or Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
 
 
@@ -188,6 +195,7 @@ _STANDARD_WAITS = re.compile(
     r"|http/client|asyncio/\w+)(\.py)?$|^time$"
 )
 _BUILT_IN_WAIT = Meaning("wait")
+_LAUNCHES = Meaning("dispatch")
 _FRAMEWORKS = re.compile(
     r"(^|/)(tensorflow|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
     r"|tensorflow_estimator|horovod|accelerate|transformers|chex|equinox)/"

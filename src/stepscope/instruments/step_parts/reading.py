@@ -134,7 +134,8 @@ def _evidence(
     track = driver.choose(query(statement("driving_threads", source_id=source.source_id)).rows())
     seen = stacks.of_host(query, source.source_id, source.run_id, source.host_id, whole)
     windows = list(_windows(query, source.source_id, whole, slices))
-    calls = {} if track is None else driver.kinds(query(statement("driving_names", track_id=track)).rows())
+    names = [] if track is None else query(statement("driving_names", track_id=track)).rows()
+    calls = driver.kinds(names, computes=not accelerator)
     within: dict[str, Value] = {"source_id": source.source_id, "begin_ps": whole[0], "end_ps": whole[1]}
     compiled = stacks.merged(query(statement("compiled_calls", **within)).rows())
     thread = partial(_doing, query, stream, track or 0, calls, bool(functions), compiled)
