@@ -1,12 +1,21 @@
 """The page of `stepscope serve` in headless Chromium, and its server under load, for a recording of any size.
 
-    python benchmarks/page.py [--events N] [--viewers N] [--label TEXT]
+    python benchmarks/page.py [--events N | --lake DIR] [--viewers N] [--busy N] [--label TEXT]
 
 Measured are: the time from the start of the command to the first cells on the screen, for a raw file and
 again when what was read is kept; the same for a reload; frames per second while panning, and what each
 costs; the browser's heap; a range and its parts when asked first and again; and the answers of /api/timeline
-for many viewers with five requests a second each, on windows of all sizes. Client and server share the
-machine: on a busy one, times are upper bounds.
+for many viewers with five requests a second each, on windows of all sizes. With --busy, they are asked
+again while a file of N events is ingested beside them and four statements at a time read all slices. Client
+and server share the machine: on a busy one, times are upper bounds.
+
+--lake serves a lake that is there. To make one of 100 million events:
+
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+      python benchmarks/generate_xspace.py big/host=$i/h.xplane.pb --events 10000000 --seed $i
+    done
+    stepscope ingest big --lake LAKE --run big
+
 Written to benchmarks/results/page-LABEL.json.
 """
 
@@ -27,6 +36,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -138,28 +148,41 @@ def main() -> int:
     """Measures, prints figures as they come, writes JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--lake", type=Path, help="serve this lake and generate nothing")
+    parser.add_argument("--busy", type=int, metavar="N", help="ingest so many events beside the viewers")
     parser.add_argument("--viewers", type=int, default=16)
     parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
-    told: dict[str, Any] = {
-        "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 2), "events": options.events,
-    }  # fmt: skip
+    told: dict[str, Any] = {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 2)}
     with tempfile.TemporaryDirectory(prefix="stepscope-page-") as folder:
         recording, cache = Path(folder, "recording.xplane.pb"), Path(folder, "cache")
-        generate = [sys.executable, str(HERE / "generate_xspace.py"), str(recording)]
-        subprocess.run([*generate, "--events", str(options.events)], check=True, stdout=subprocess.DEVNULL)
-        with serving(recording, cache) as server:
-            told |= read_first(server)
+        if options.lake:
+            recording = options.lake
+            told |= {"sources": len(list((recording / "_manifest").glob("[0-9]*.json")))}
+        else:
+            generate(recording, options.events)
+            told |= {"events": options.events}
+            with serving(recording, cache) as server:
+                told |= read_first(server)
         with serving(recording, cache) as server:
             told |= kept(server)
             told |= ranges(server)
             told |= asyncio.run(under_load(server, options.viewers))
+            if options.busy:
+                told |= busy(server, options.viewers, options.busy, Path(folder))
             told["server_peak_mb"] = round(server.peak_mb())
     told["load_after"] = round(os.getloadavg()[0], 2)
     print(json.dumps(told, indent=1))
     out = HERE / "results" / f"page-{options.label}.json"
     out.write_text(json.dumps(told, indent=1) + "\n")
     return 0
+
+
+def generate(path: Path, events: int, seed: int = 0) -> None:
+    """Writes a recording."""
+    program = [sys.executable, str(HERE / "generate_xspace.py"), str(path)]
+    words = ["--events", str(events), "--seed", str(seed)]
+    subprocess.run([*program, *words], check=True, stdout=subprocess.DEVNULL)
 
 
 def read_first(server: Serving) -> dict[str, float]:
@@ -257,16 +280,78 @@ async def under_load(server: Serving, viewers: int) -> dict[str, Any]:
     }
 
 
+HEAVY = (
+    "SELECT name, COUNT(*) AS n, SUM(dur_ps) AS ps FROM slice GROUP BY name ORDER BY ps DESC",
+    "SELECT track_id, MAX(dur_ps) AS ps FROM slice GROUP BY track_id",
+    "SELECT COUNT(DISTINCT ts_ps) AS n FROM slice",
+    "SELECT op_name, QUANTILE_CONT(dur_ps, 0.99) AS ps FROM slice GROUP BY op_name ORDER BY ps DESC",
+)
+
+
+def busy(server: Serving, viewers: int, events: int, folder: Path) -> dict[str, Any]:
+    """The viewers once more, while a file is ingested and four statements are always being answered."""
+    recording = Path(folder, "more.xplane.pb")
+    generate(recording, events, seed=77)
+    words = ["ingest", str(recording), "--lake", str(folder / "lake")]
+    over = threading.Event()
+    statuses: list[int] = []
+    cookie = server.cookie()
+    asking = [threading.Thread(target=answer_on, args=(server, cookie, sql, over, statuses)) for sql in HEAVY]
+    ingest = subprocess.Popen([sys.executable, "-m", "stepscope", *words], stdout=subprocess.DEVNULL)
+    for one in asking:
+        one.start()
+    try:
+        told = asyncio.run(under_load(server, viewers))
+        still = ingest.poll() is None
+    finally:
+        over.set()
+        code = ingest.wait()
+        for one in asking:
+            one.join()
+    return {
+        "busy_file_mb": round(recording.stat().st_size / 1e6),
+        "busy_requests": told["requests"],
+        "busy_timeline_p50_ms": told["timeline_p50_ms"],
+        "busy_timeline_p99_ms": told["timeline_p99_ms"],
+        "busy_timeline_most_ms": told["timeline_most_ms"],
+        "busy_ingest_outlasted_the_viewers": still,
+        "busy_ingest_exit_code": code,
+        "busy_statements": {str(status): statuses.count(status) for status in sorted(set(statuses))},
+    }
+
+
+def answer_on(server: Serving, cookie: str, sql: str, over: threading.Event, statuses: list[int]) -> None:
+    """Sends a statement again and again; 413 is one that took longer than it may."""
+    headers = {"Origin": f"http://127.0.0.1:{server.port}", "X-Stepscope": "1", "Cookie": cookie}
+    headers["Content-Type"] = "application/json"
+    while not over.is_set():
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        connection.request("POST", "/api/sql", json.dumps({"sql": sql}), headers)
+        reply = connection.getresponse()
+        reply.read()
+        statuses.append(reply.status)
+        connection.close()
+
+
 def at(ordered: Sequence[float], share: float) -> float:
     """The value that this share of the values does not exceed."""
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def on_screen(tracks: Sequence[dict[str, Any]], chance: random.Random) -> str:
+    """Tracks that a screen shows from some track on: 16 pixels a lane, as the page draws them."""
+    first, high, found = chance.randrange(len(tracks)), 0, []
+    while high < SCREEN[1] and len(found) < len(tracks):
+        track = tracks[(first + len(found)) % len(tracks)]
+        found.append(str(track["track"]))
+        high += 16 * track["depths"] + 4
+    return ",".join(found)
 
 
 async def viewer(port: int, cookie: str, catalog: dict[str, Any], seed: int) -> list[tuple[float, int]]:
     """One who looks at windows of all sizes. Milliseconds and bytes of each answer."""
     chance = random.Random(seed)
     first, last = catalog["start_ps"], catalog["end_ps"]
-    tracks = ",".join(str(track["track"]) for track in catalog["tracks"][:60])
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     await asyncio.sleep(chance.random() / RATE)
     wanted = time.perf_counter()
@@ -275,6 +360,7 @@ async def viewer(port: int, cookie: str, catalog: dict[str, Any], seed: int) -> 
         await asyncio.sleep(max(0.0, wanted - time.perf_counter()))
         width = max(1, int((last - first) / 10 ** chance.uniform(0, 4)))
         begin = first + int(chance.random() * (last - first - width))
+        tracks = on_screen(catalog["tracks"], chance)
         path = f"/api/timeline?from={begin}&to={begin + width}&px={SCREEN[0]}&tracks={tracks}"
         writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n".encode())
         head = await reader.readuntil(b"\r\n\r\n")

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Findings } from "./findings";
 import { Notes } from "./notes";
@@ -32,7 +32,7 @@ function show(id: string): void {
 }
 
 /** The first screen answers: where a step goes, why, what to do. The rest is a click away. */
-export function Summary({ report, steps, linked }: { report: Report; steps: Step[]; linked: boolean }): JSX.Element {
+export function Summary({ report, steps, linked, below }: { report: Report; steps: Step[]; linked: boolean; below?: ComponentChildren }): JSX.Element {
   const [brushed, setBrushed] = useState<Brushed | null>(null);
   const parts = report.sections.find((s) => s.name === "step_parts");
   const [first, ...more] = report.headline;
@@ -48,6 +48,7 @@ export function Summary({ report, steps, linked }: { report: Report; steps: Step
     <Notes notes={report.notes} />
     {picture && <Open section={picture} />}
     {report.sections.length > 0 && <FoldedSections sections={report.sections} />}
+    {below}
     {report.next_commands.length > 0 && <details class="section"><summary><h2>Next</h2> <span class="quiet">Commands that show more</span></summary><pre>{report.next_commands.map((command) => <><Prose text={command.replaceAll("`", "'")} />{"\n"}</>)}</pre></details>}
   </>;
 }

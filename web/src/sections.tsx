@@ -46,4 +46,4 @@ function Folded({ section, id }: { section: Section; id: string }): JSX.Element 
 export const Sections = ({ of }: { of: Report }): JSX.Element => <>{of.sections.map((section) => <Open section={section} key={section.name} />)}</>;
 
 /** The same, each a click away. */
-export const FoldedSections = ({ sections }: { sections: Section[] }): JSX.Element => <div class="sections">{sections.map((section, i) => <Folded section={section} id={`s${i}`} key={i} />)}</div>;
+export const FoldedSections = ({ sections }: { sections: Section[] }): JSX.Element => <div class="sections">{sections.map((section, i) => <Folded section={section} id={`s${i}`} key={`${section.name} ${section.subject}`} />)}</div>;

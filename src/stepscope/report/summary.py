@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from stepscope import units
+from stepscope.library.statements import statement
 from stepscope.report.advice import findings_of, next_commands, notes_of
 from stepscope.report.judged import answers as of_each
 from stepscope.report.judged import document, sentences, weighed
@@ -78,6 +79,9 @@ def build(trace: Trace, all: bool = False) -> Report:
     from stepscope.instruments.step_parts import judging
 
     shown = [name for name, _, _, always in _SECTIONS if always or all]
+    if all and not trace.query(statement("parameter_servers_seen")).rows():
+        # What it is made from takes a look at each slice: minutes for a large lake.
+        shown.remove("parameter_servers")
     asked = [library.entry(name) for name in dict.fromkeys([*shown, "step_times"])]
     problems = library.entries("finding")
     answers = ask(trace, [*asked, *problems], _KEPT)

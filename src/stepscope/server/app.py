@@ -331,6 +331,7 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/api/catalog", catalog),
     ("GET", "/api/news", news),
     ("POST", "/api/reload", reload),
+    ("GET", "/api/report/first", report),
     ("GET", "/api/report/summary", report),
     ("GET", "/api/report/pipeline", report),
     ("GET", "/api/report/memory", report),

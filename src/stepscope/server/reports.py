@@ -20,6 +20,13 @@ def summary(trace: Trace) -> bytes:
     return json.render(report.build(trace, all=True)).encode("ascii")
 
 
+def first(trace: Trace) -> bytes:
+    """Where the time went, as the terminal says it: from tables that do not grow with the slices."""
+    from stepscope import report
+
+    return json.render(report.build(trace)).encode("ascii")
+
+
 def pipelines(trace: Trace) -> list[Found]:
     """The input pipelines, in the order of their report."""
     from stepscope.instruments.pipeline.diagnoses import find
@@ -72,4 +79,4 @@ def sides(trace: Trace) -> dict[str, Any]:
     return {"sides": [one.name for one in sides.each(trace.query)]}
 
 
-REPORTS: dict[str, Callable[[Trace], bytes]] = {"summary": summary, "memory": memory}
+REPORTS: dict[str, Callable[[Trace], bytes]] = {"first": first, "summary": summary, "memory": memory}

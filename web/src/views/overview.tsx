@@ -1,9 +1,34 @@
 import type { JSX } from "preact";
-import { Loaded } from "../loading";
+import { useEffect, useState } from "preact/hooks";
+import { once } from "../api";
+import { counted } from "../format";
+import { Loaded, Problem } from "../loading";
 import { Summary } from "../overview";
 import type { Catalog, Report, View } from "../types";
 
-const Overview = (): JSX.Element => <Loaded<Report> from="/api/report/summary">{(report) =>
-  <Loaded<Catalog> from="/api/catalog">{(catalog) => <Summary report={report} steps={catalog.steps} linked />}</Loaded>}</Loaded>;
+const MANY = 5_000_000; // slices above which what reads each of them is asked for by a click
+const FIRST = "/api/report/first", WHOLE = "/api/report/summary", CATALOG = "/api/catalog";
+
+function Overview(): JSX.Element {
+  useEffect(() => { for (const path of [FIRST, CATALOG]) once(path).catch(() => undefined); }, []); // at the same time; Loaded says what fails
+  return <Loaded<Catalog> from={CATALOG}>{(catalog) => <Loaded<Report> from={FIRST}>{(first) => <Growing catalog={catalog} first={first} />}</Loaded>}</Loaded>;
+}
+
+/** The answer at once, and the sections that take a look at every slice when they have come. */
+function Growing({ catalog, first }: { catalog: Catalog; first: Report }): JSX.Element {
+  const slices = catalog.tracks.reduce((sum, track) => sum + track.slices, 0);
+  const [wanted, setWanted] = useState(slices <= MANY);
+  const [whole, setWhole] = useState<Report | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    let current = true;
+    if (wanted) once<Report>(WHOLE).then((report) => current && setWhole(report), (failure: unknown) => current && setError(failure));
+    return () => { current = false; };
+  }, [wanted]);
+  const more = whole ? null : error !== null ? <Problem error={error} />
+    : wanted ? <p class="quiet" role="status">Asking the other questions …</p>
+    : <p class="quiet">The other questions read all {counted(slices, "slice")}, which takes a while. <button type="button" onClick={() => setWanted(true)}>Ask them</button></p>;
+  return <Summary report={whole ?? first} steps={catalog.steps} linked below={more} />;
+}
 
 export const view: View = { name: "overview", title: "Overview", order: 1, key: "1", Component: Overview };

@@ -1,0 +1,14 @@
+-- Whether there are parameter servers
+--
+-- question: Is anything placed on a parameter server? Making tfprof_node reads every slice, to no end where not.
+-- reads: device, node
+-- columns:
+--   seen | int | 1 for each kind of row that names one
+SELECT 1 AS seen
+FROM device AS d
+WHERE d.name LIKE '/job:ps/%'
+UNION
+SELECT 1 AS seen
+FROM node AS n
+WHERE n.device LIKE '/job:ps/%'
+ORDER BY seen NULLS LAST

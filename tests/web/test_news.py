@@ -1,0 +1,35 @@
+"""A lake that grows while its page is open, in Chromium: a line tells, a click shows it, nothing breaks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import stepscope
+from tests.corpus import SAMPLES
+from tests.web.test_accessibility import CONTRAST
+from tests.web.test_page import _show, _until
+from tests.web.test_timeline import complaints, served
+
+TRACKS = "document.querySelector('.tl-corner')?.innerText"
+
+
+def test_a_line_tells_of_new_recordings_and_a_click_shows_them(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    stepscope.ingest([SAMPLES / "tf_data" / "map_py_function.xplane.pb"], lake, run="first")
+    with served(tmp_path / "cache", lake) as tab:
+        _until(tab, "document.querySelectorAll('.tl-track').length > 0")
+        tracks = tab.value(TRACKS)
+        assert not tab.value("!!document.querySelector('.news')")
+        stepscope.ingest([SAMPLES / "xplane" / "jax.xplane.pb.gz"], lake, run="second")
+        _until(tab, "!!document.querySelector('.news button')")
+        assert "1 new recording is in the lake" in tab.value("document.querySelector('.news').innerText")
+        assert tab.value(CONTRAST) == []
+        assert tab.value(TRACKS) == tracks
+        tab.value("document.querySelector('.news button').click()")
+        before = json.dumps(tracks)
+        _until(tab, f"({TRACKS} ?? {before}) !== {before}")
+        assert not tab.value("!!document.querySelector('.news')")
+        _show(tab, "sql?sql=SELECT%20COUNT(*)%20FROM%20run", "!!document.querySelector('.answer td')")
+        assert tab.value("document.querySelector('.answer td').innerText").strip() == "2"
+        assert complaints(tab) == []
