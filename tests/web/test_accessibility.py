@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from stepscope.cli import main
 from tests.corpus import SAMPLES
 from tests.presenters.browser import Browser
 from tests.web.test_page import _show, _until
-from tests.web.test_timeline import rest, served
+from tests.web.test_timeline import complaints, rest, served
 
 VIEWS = {
     "overview": "!!document.querySelector('details.section') && !!document.querySelector('.bar')",
@@ -168,3 +169,41 @@ def test_the_palette_and_the_help_are_dialogs_that_keys_open_and_close(tab: Brow
                 "Input.dispatchKeyEvent", type=kind, key="Escape", code="Escape", windowsVirtualKeyCode=27
             )
         _until(tab, "!document.querySelector('[role=dialog]')")
+
+
+def test_views_with_nothing_to_show_say_why_and_what_to_do(tmp_path: Path) -> None:
+    """A GPU recording of PyTorch has no stages, no allocations, no graph, and nothing to compare with."""
+    with served(tmp_path, SAMPLES / "chrome" / "kineto_cuda.json") as browser:
+        browser._call("Accessibility.enable")
+        for dark in (False, True):
+            scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+            browser._call("Emulation.setEmulatedMedia", features=[scheme])
+            for view in ("pipeline", "memory", "graph", "compare"):
+                _show(browser, view, f"!!document.querySelector('main.{view} .empty h1')")
+                assert browser.value("document.querySelector('.empty p').innerText.length") > 40, view
+                assert browser.value("document.querySelector('.empty pre').innerText").startswith(
+                    "stepscope "
+                )
+                assert browser.value(CONTRAST) == [], view
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_report_has_names_and_stands_out(dark: bool, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    recording = SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz"
+    assert main(["report", str(recording), "-o", str(path)]) == 0
+    with Browser() as browser:
+        browser.open(path, width=1280, height=720, dark=dark)
+        browser._call("Accessibility.enable")
+        _until(browser, "!!document.querySelector('details.section')")
+        unfold(browser)
+        assert browser.value(CONTRAST) == []
+        nodes = browser._call("Accessibility.getFullAXTree")["nodes"]
+        controls = [
+            node
+            for node in nodes
+            if not node.get("ignored") and node.get("role", {}).get("value") in CONTROLS - NEED_NO_NAME
+        ]
+        assert len(controls) > 12
+        assert [_html(browser, one) for one in controls if not one["name"].get("value", "").strip()] == []
+        assert complaints(browser) == []
