@@ -45,7 +45,7 @@ def program(seed: int) -> tuple[Callable[..., Any], list[Array], str]:
         return value
 
     def loss(x: Array, y: Array) -> Array:
-        return jnp.sum(run(x, y).astype(np.float32))
+        return jnp.sum(_real(run(x, y)))
 
     what = f"{np.dtype(dtype).name}{list(shape)} " + " ".join(kind.__name__.strip("_") for kind in steps)
     return (jax.grad(loss) if differentiate else run), [x, y], what + (" grad" if differentiate else "")

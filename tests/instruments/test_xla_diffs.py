@@ -94,6 +94,57 @@ def test_a_hundred_thousand_instructions_take_three_seconds(tmp_path: Path) -> N
     assert taken < 3.0 * 2  # twice what is promised: the machine may be busy
 
 
+def _layers(order: list[int], *, detour: bool) -> str:
+    """Text of layers that are alike but for the loop that each begins with. order: of the layers in the
+    program. detour: whether what a loop gives is put into a tuple and taken out again."""
+    each, pair = "f32[8,8]", "(f32[8,8], f32[8,8])"
+    lines = ["HloModule layers", ""]
+    for at in order:
+        lines += [
+            f"body{at} {{",
+            f"  p{at} = {pair} parameter(0)",
+            f"  x{at} = {each} get-tuple-element(p{at}), index=0",
+            f"  y{at}_0 = {each} tanh(x{at})",
+            *(f"  y{at}_{step + 1} = {each} negate(y{at}_{step})" for step in range(at)),
+            f"  ROOT r{at} = {pair} tuple(x{at}, y{at}_{at})",
+            "}",
+            f"cond{at} {{",
+            f"  q{at} = {pair} parameter(0)",
+            f"  ROOT t{at} = pred[] constant(true)",
+            "}",
+        ]
+    lines += ["ENTRY main {", f"  s = {each} parameter(0)", f"  i = {pair} tuple(s, s)"]
+    for at in order:
+        lines += [f"  w{at} = {pair} while(i), condition=cond{at}, body=body{at}"]
+        if detour:
+            lines += [
+                f"  f{at} = {each} get-tuple-element(w{at}), index=0",
+                f"  d{at} = ({each}) tuple(f{at})",
+                f"  g{at} = {each} get-tuple-element(d{at}), index=0",
+            ]
+        else:
+            lines += [f"  g{at} = {each} get-tuple-element(w{at}), index=0"]
+        lines += [f"  k{at}_0 = {each} exponential(g{at})"]
+        lines += [f"  k{at}_{step} = {each} sine(k{at}_{step - 1})" for step in range(1, 10)]
+    tails = ", ".join(f"k{at}_9" for at in order)
+    return "\n".join([*lines, f"  ROOT all = ({', '.join([each] * len(order))}) tuple({tails})", "}"])
+
+
+def test_a_detour_through_a_tuple_breaks_no_chain(tmp_path: Path) -> None:
+    """Layers that only their loops tell apart, which the program has in another order afterwards. What was
+    taken out of the tuple takes the place of what was put in: XLA keeps its name as well."""
+    a, b = tmp_path / "a.txt", tmp_path / "b.txt"
+    a.write_text(_layers([0, 1, 2, 3], detour=True))
+    b.write_text(_layers([3, 2, 1, 0], detour=False))
+    for one, other in ((a, b), (b, a)):
+        said = _core.hlo_diff([str(one), str(other)])
+        left, right = ([row[0] for row in said[side]["rows"]] for side in ("a", "b"))
+        pairs = {left[x]: right[y] for x, y, *_ in said["pairs"]}
+        assert {x: y for x, y in pairs.items() if x != y} == {}
+        lost = {left[at] for at, *_ in said["removed"]} | {right[at] for at, *_ in said["added"]}
+        assert lost == {f"{what}{at}" for what in "fd" for at in range(4)}
+
+
 def test_stages_are_chained_by_way_of_the_passes() -> None:
     stages = diffs.compiles([str(SAMPLE)], "jit_train_step")[0]
     first, last = diffs.place(stages, "before"), diffs.place(stages, "after")

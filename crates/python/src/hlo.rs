@@ -89,10 +89,7 @@ fn summaries(files: &[Given], threads: usize) -> Vec<Result<Summary>> {
             let Some(file) = files.get(at) else {
                 return done;
             };
-            done.push((
-                at,
-                (file.bytes()).and_then(|bytes| hlo::summary::summary(&bytes)),
-            ));
+            done.push((at, file.bytes().and_then(hlo::summary::summary)));
         }
     };
     let mut found: Vec<(usize, Result<Summary>)> = std::thread::scope(|scope| {
@@ -282,14 +279,14 @@ fn instructions<'py>(
             let more = one.more.as_deref().unwrap_or(&none);
             let row = PyDict::new(py);
             row.set_item("computation", number)?;
-            row.set_item("name", &one.name)?;
+            row.set_item("name", &*one.name)?;
             row.set_item("opcode", &*one.opcode)?;
             row.set_item("shape", one.shape.to_string())?;
             row.set_item("shape_bytes", one.shape.bytes())?;
             row.set_item("operands", present(&one.operands))?;
             row.set_item("called", &one.called)?;
             row.set_item("number", one.number)?;
-            row.set_item("op_name", &one.op_name)?;
+            row.set_item("op_name", &*one.op_name)?;
             row.set_item("op_type", &more.op_type)?;
             row.set_item("frame", one.frame)?;
             row.set_item("fusion_kind", &more.fusion_kind)?;
@@ -414,11 +411,11 @@ fn rows_of<'py>(py: Python<'py>, module: &hlo::Module) -> PyResult<Bound<'py, Py
             let cost = costs.ran[at].cost;
             let shape = one.shape.to_string();
             made.append((
-                &one.name,
+                &*one.name,
                 &*one.opcode,
                 shape,
                 &name,
-                &one.op_name,
+                &*one.op_name,
                 cost.flops,
                 cost.bytes,
             ))?;

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli.arguments import Parser, a_path, add_showing, need_csv
+from stepscope.cli.arguments import CommandParser, Parser, a_path, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import StepscopeError, UsageError
 
@@ -36,17 +36,15 @@ _RUNS = 10
 _MOST_RUNS = 100_000
 
 
-class _Parser(Parser):
+class _Parser(CommandParser):
     """Takes the number behind -- as --runs."""
 
     def parse_args(  # type: ignore[override]  # one form of the three is enough for a verb
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
         """The options, with the number behind --."""
-        words = list(args or ())
-        at = words.index("--") if "--" in words else len(words)
-        options = super().parse_args(words[:at], namespace)
-        behind = words[at + 1 :]
+        options = super().parse_args(args, namespace)
+        behind = options.command
         if behind:
             if len(behind) > 1 or not behind[0].isdigit():
                 self.error(f"behind -- stands how often to run: {' '.join(behind)}")

@@ -5,6 +5,7 @@
 //! it; each pair leads to its neighbours; what cannot be told apart is paired in program order; the rest is guessed.
 //! Every step is linear in instructions and operands, but for sorting.
 
+mod aliases;
 mod cascade;
 mod changes;
 mod groups;
@@ -91,6 +92,7 @@ pub fn matching(a: &Module, b: &Module, named: bool) -> Matching {
             .map(|at| (at, at, Basis::Identical))
             .collect();
     }
+    let (left, right) = (left.through_tuples(), right.through_tuples());
     // The same pairs, whichever of the two is called A.
     let swapped = right.rank() < left.rank();
     let mut pairs = if swapped {
@@ -111,11 +113,12 @@ pub fn matching(a: &Module, b: &Module, named: bool) -> Matching {
 fn ordered(a: &Side<'_>, b: &Side<'_>, named: bool) -> Matching {
     let mut found = Found::new(a.len(), b.len());
     Steps::new(a, b, named).run(&mut found);
+    aliases::prefer(&mut found, a, b);
     if cascade::is_open(&found.to_b) && cascade::is_open(&found.to_a) {
         let strict = found.pairs.len();
         let (a, b) = (
-            Side::of(a.module, false, false),
-            Side::of(b.module, false, false),
+            Side::of(a.module, false, false).through_tuples(),
+            Side::of(b.module, false, false).through_tuples(),
         );
         Steps::new(&a, &b, named).run(&mut found);
         for pair in &mut found.pairs[strict..] {

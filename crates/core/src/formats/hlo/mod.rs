@@ -10,6 +10,7 @@ mod proto;
 mod scan;
 pub mod shape;
 mod sharding;
+pub mod shared;
 pub mod summary;
 pub mod tables;
 mod text;

@@ -4,8 +4,10 @@
 use super::buffers::Buffers;
 use super::program::Frame;
 use super::shape::Shape;
+use super::shared::{Ids, Name};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// No instruction: an operand that the file names and does not have.
 pub const MISSING: u32 = u32::MAX;
@@ -84,13 +86,13 @@ pub struct Computation {
 #[derive(Debug, Default)]
 pub struct Instruction {
     /// Its name, unique in its module.
-    pub name: String,
+    pub name: Name,
     /// What it does: `add`, `fusion`, `custom-call`.
     pub opcode: Cow<'static, str>,
     /// What it makes.
-    pub shape: Shape,
+    pub shape: Arc<Shape>,
     /// Its operands, in [`Module::instructions`], or [`MISSING`].
-    pub operands: Vec<u32>,
+    pub operands: Ids,
     /// The computations that it calls, in [`Module::computations`]; a loop's body comes before its condition.
     pub called: Vec<u32>,
     /// Number of a parameter, or of the element that is taken from a tuple; value of a constant that is one integer.
@@ -100,18 +102,18 @@ pub struct Instruction {
     /// Dimensions that it works along.
     pub dimensions: Vec<i64>,
     /// The framework's name of the op; may be empty.
-    pub op_name: String,
+    pub op_name: Arc<str>,
     /// Number of its innermost call in [`Module::frames`], from 1; 0 for none.
     pub frame: u32,
     /// Hash of the attributes that are not kept, such as the values of a constant or the bounds of a slice; it can
     /// be compared between protos and between texts.
     pub digest: u64,
     /// What only some instructions say.
-    pub more: Option<Box<More>>,
+    pub more: Option<Arc<More>>,
 }
 
 /// What only some instructions say.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub struct More {
     /// The framework's type of the op.
     pub op_type: String,
@@ -142,7 +144,7 @@ pub struct More {
 }
 
 /// One dimension of a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WindowDim {
     /// Size.
     pub size: i64,
@@ -169,7 +171,7 @@ impl Default for WindowDim {
 }
 
 /// Which dimensions of a convolution mean what.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub struct Convolution {
     /// Batch and features of the input.
     pub input: (i64, i64),
@@ -318,7 +320,7 @@ pub fn opcode(name: &str) -> Cow<'static, str> {
 impl Instruction {
     /// Fills in what only some instructions say.
     pub fn more(&mut self) -> &mut More {
-        self.more.get_or_insert_default()
+        Arc::make_mut(self.more.get_or_insert_default())
     }
 
     /// How often a loop goes round, where the compiler has found out and says so.

@@ -14,6 +14,7 @@ use super::model::{
 use super::program::{Frame, damaged, each, frames, number, text};
 use super::shape::{Budget, Element, Layout, Shape};
 use super::sharding;
+use super::shared::Shared;
 use super::text::is_integer;
 use crate::error::{Error, Kind, Result};
 use crate::proto::wire::{Field, Value, length, skip, tag, varint};
@@ -115,6 +116,8 @@ struct Pending {
     own: Vec<(usize, Frame)>,
     /// Instructions in the order in which they run, by the number of their computation.
     order: FxHashMap<i64, Vec<i64>>,
+    /// What instructions have in common.
+    shared: Shared,
 }
 
 const NEWEST_OF_MODULE: u32 = 26;
@@ -225,7 +228,9 @@ fn computation(
             // A field of another wire type is none that the message knows.
             2 if part.bytes().is_some() => {
                 budget.take(4, part.offset)?;
-                raws.push(instruction(&part, &mut found.unknown_fields, budget)?);
+                let mut raw = instruction(&part, &mut found.unknown_fields, budget)?;
+                pending.shared.fold(&mut raw.read);
+                raws.push(raw);
             }
             5 => made.id = part.i64().unwrap_or_default(),
             6 => root = part.i64(),
@@ -255,7 +260,8 @@ fn computation(
             .collect()
     };
     for (at, mut raw) in raws.into_iter().enumerate() {
-        raw.read.operands = look_up(raw.operands, &mut found.dangling);
+        let operands = look_up(raw.operands, &mut found.dangling);
+        raw.read.operands = operands.into_iter().collect();
         if !raw.after.is_empty() {
             raw.read.more().after = look_up(raw.after, &mut found.dangling);
         }
@@ -280,9 +286,9 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
     each(field, |part| {
         read.digest = read.digest.wrapping_add(digest(&part)?);
         match part.number {
-            1 => read.name = text(&part),
+            1 => read.name = (*text(&part)).into(),
             2 => read.opcode = opcode(&part.text().unwrap_or_default()),
-            3 => read.shape = shape(&part, 0, budget)?,
+            3 => read.shape = shape(&part, 0, budget)?.into(),
             7 => each(&part, |inner| {
                 match inner.number {
                     1 => {
@@ -291,7 +297,7 @@ fn instruction(field: &Field<'_>, unknown: &mut u64, budget: &mut Budget) -> Res
                             read.more().op_type = said;
                         }
                     }
-                    2 => read.op_name = text(&inner),
+                    2 => read.op_name = text(&inner).into(),
                     3 => raw.place.file = text(&inner),
                     4 => raw.place.line = number(&inner) as i32,
                     15 => read.frame = number(&inner),

@@ -43,7 +43,7 @@ const ELEMENTS: [(u8, &str, u16); 35] = [
 ];
 
 /// A type of elements, by its number in the proto; 0 where it is none that we know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Element(u8);
 
 impl Element {
@@ -74,7 +74,7 @@ impl Element {
 }
 
 /// How an array lies in memory, where it is not the usual row-major way.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Layout {
     /// Dimensions from the one that varies fastest.
     pub minor_to_major: Vec<i64>,
@@ -87,7 +87,7 @@ pub struct Layout {
 }
 
 /// The shape of a value.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Shape {
     /// Type of the elements.
     pub element: Element,
@@ -267,7 +267,8 @@ pub struct Budget(usize);
 impl Budget {
     /// Tuples in tuples.
     pub const DEPTH: usize = 64;
-    const MOST: usize = 30_000_000;
+    /// Of a text of 1 GB and more: an instruction takes five of its 130 bytes' worth.
+    const MOST: usize = 100_000_000;
 
     /// The budget of a file with so many bytes.
     pub fn of(bytes: usize) -> Self {

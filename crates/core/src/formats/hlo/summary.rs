@@ -53,13 +53,16 @@ pub struct Summary {
     pub cyclic: bool,
 }
 
-/// Reads a file and sums it up.
-pub fn summary(bytes: &[u8]) -> Result<Summary> {
-    let module = super::module(bytes)?;
-    let mut found = of(&module);
-    found.size = bytes.len() as u64;
-    found.hash = xxh3_64(bytes);
-    Ok(found)
+/// Reads a file and sums it up. The bytes are let go of as soon as they are read: a text may be large.
+pub fn summary(bytes: Vec<u8>) -> Result<Summary> {
+    let module = super::module(&bytes)?;
+    let (size, hash) = (bytes.len() as u64, xxh3_64(&bytes));
+    drop(bytes);
+    Ok(Summary {
+        size,
+        hash,
+        ..of(&module)
+    })
 }
 
 /// Sums up a module.

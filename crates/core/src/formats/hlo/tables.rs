@@ -131,7 +131,7 @@ impl Tables {
         let times = costs.times(module);
         let mut texts = Texts::new(module);
         for (number, one) in module.computations.iter().enumerate() {
-            let root = one.root.map(|at| module.instructions[at].name.as_str());
+            let root = one.root.map(|at| &*module.instructions[at].name);
             let cells = [
                 text(&one.name),
                 truth(module.entry == Some(number)),
@@ -205,7 +205,7 @@ impl Tables {
         let replays = found.replays();
         let live = held(found, &replays);
         let names: FxHashMap<i64, &str> = (module.instructions.iter())
-            .map(|one| (one.id, one.name.as_str()))
+            .map(|one| (one.id, &*one.name))
             .collect();
         let mut placed: FxHashMap<i64, (i64, Class, i64)> = FxHashMap::default();
         for one in &found.allocations {
@@ -365,7 +365,7 @@ impl<'a> Texts<'a> {
         let _ = write!(self.shape, "{}", one.shape);
         let names = one.operands.iter().map(|&at| {
             let there = (at != MISSING).then(|| module.instructions.get(at as usize));
-            there.flatten().map(|it| it.name.as_str())
+            there.flatten().map(|it| &*it.name)
         });
         list(&mut self.operands, names);
         let called = one.called.iter();

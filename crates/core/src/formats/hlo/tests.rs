@@ -59,10 +59,10 @@ fn text_is_read_with_calls_and_places() {
         found
             .instructions
             .iter()
-            .find(|one| one.name == name)
+            .find(|one| &*one.name == name)
             .expect(name)
     };
-    assert_eq!(named("y").op_name, "jit(f)/\"tanh\"");
+    assert_eq!(&*named("y").op_name, "jit(f)/\"tanh\"");
     let place = found.place(named("y")).expect("a place");
     assert_eq!(
         (place.file.as_str(), place.line, place.parent),

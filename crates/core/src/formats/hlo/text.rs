@@ -10,6 +10,7 @@ use super::model::{
 use super::program::Frame;
 use super::scan::{Cursor, integer, integers, last_name, odd, unquoted};
 use super::shape::{Budget, Shape};
+use super::shared::Shared;
 use crate::error::{Error, Kind, Result};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -52,6 +53,7 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
     let mut frames = Frames::default();
     let mut calls: Vec<Call<'_>> = Vec::new();
     let mut own: Vec<(usize, Frame)> = Vec::new();
+    let mut shared = Shared::default();
     loop {
         cursor.blanks(true);
         if cursor.done() {
@@ -80,7 +82,7 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
                 &mut found,
                 &mut calls,
                 &mut own,
-                &mut budget,
+                (&mut budget, &mut shared),
             )?;
         } else if !header.is_empty() {
             found.lost += 1;
@@ -207,11 +209,12 @@ fn computation<'a>(
     found: &mut Module,
     calls: &mut Vec<Call<'a>>,
     own: &mut Vec<(usize, Frame)>,
-    budget: &mut Budget,
+    (budget, shared): (&mut Budget, &mut Shared),
 ) -> Result<()> {
     let start = found.instructions.len();
     let mut root = None;
-    let mut operands: Vec<(usize, Vec<&'a [u8]>)> = Vec::new();
+    // Operands that stand before what they name; mostly there are none.
+    let mut ahead: Vec<(usize, usize, &'a [u8])> = Vec::new();
     let mut after: Vec<(usize, Vec<&'a [u8]>)> = Vec::new();
     let mut names: FxHashMap<&'a [u8], u32> = FxHashMap::default();
     // Where brackets once did not match, each line is read by itself: looking for the other one to the end of the
@@ -243,8 +246,13 @@ fn computation<'a>(
                 if one.root {
                     root = Some(at);
                 }
+                one.read.operands = (one.operands.iter())
+                    .map(|&name| names.get(name).copied().unwrap_or(MISSING))
+                    .collect();
+                let unknown = one.read.operands.iter().zip(one.operands).enumerate();
+                let unknown = unknown.filter(|(_, (known, _))| **known == MISSING);
+                ahead.extend(unknown.map(|(place, (_, name))| (at, place, name)));
                 names.insert(one.name, at as u32);
-                operands.push((at, one.operands));
                 if !one.after.is_empty() {
                     after.push((at, one.after));
                 }
@@ -252,6 +260,7 @@ fn computation<'a>(
                 if !one.place.file.is_empty() && one.read.frame == 0 {
                     own.push((at, one.place));
                 }
+                shared.fold(&mut one.read);
                 found.instructions.push(one.read);
             }
             Err(error) if error.kind == Kind::Limit => return Err(error),
@@ -271,8 +280,11 @@ fn computation<'a>(
         found.dangling += made.iter().filter(|&&at| at == MISSING).count() as u64;
         made
     };
-    for (at, wanted) in operands {
-        found.instructions[at].operands = look_up(wanted);
+    for (at, place, name) in ahead {
+        let made = look_up(vec![name])[0];
+        if let Some(operand) = found.instructions[at].operands.get_mut(place) {
+            *operand = made;
+        }
     }
     for (at, wanted) in after {
         let made = look_up(wanted);
@@ -316,8 +328,8 @@ fn instruction<'a>(
         return Err(odd(cursor.at, "a line that is no instruction"));
     }
     let read = &mut line.read;
-    read.name = String::from_utf8_lossy(line.name).into_owned();
-    read.shape = cursor.shape(0, budget)?;
+    read.name = (*String::from_utf8_lossy(line.name)).into();
+    read.shape = cursor.shape(0, budget)?.into();
     cursor.blanks(false);
     let word =
         cursor.until(|one| !(one.is_ascii_lowercase() || one.is_ascii_digit() || one == b'-'));
@@ -438,7 +450,7 @@ fn metadata(line: &mut Line<'_>, value: &[u8]) {
         }
         let Ok(said) = cursor.value(b" ") else { return };
         match key {
-            b"op_name" => line.read.op_name = unquoted(said),
+            b"op_name" => line.read.op_name = unquoted(said).into(),
             b"op_type" => {
                 let said = unquoted(said);
                 if !said.is_empty() {

@@ -129,7 +129,7 @@ pub fn of(a: &Side<'_>, b: &Side<'_>, matched: &[(u32, u32, Basis)], exact: bool
             || left
                 .operands
                 .iter()
-                .zip(&right.operands)
+                .zip(right.operands.iter())
                 .any(|(&one, &other)| to_b.get(one as usize).copied().unwrap_or(MISSING) != other);
         let (from, to) = (a.home[one as usize], b.home[other as usize]);
         let stays = best.get(&from).is_some_and(|it| u32::MAX - it.1 == to);

@@ -198,6 +198,37 @@ impl<'a> Side<'a> {
         (self.len(), sum(&self.key), sum(&self.op))
     }
 
+    /// The instruction whose value an element of a tuple is, where the tuple is made on the spot.
+    pub fn taken(&self, at: u32) -> Option<u32> {
+        let one = self.instruction(at);
+        let &of = one.operands.first()?;
+        let made = self.module.instructions.get(of as usize)?;
+        if one.opcode != "get-tuple-element" || made.opcode != "tuple" {
+            return None;
+        }
+        let number = usize::try_from(one.number?).ok()?;
+        let &value = made.operands.get(number)?;
+        ((value as usize) < self.kind.len() && value != at).then_some(value)
+    }
+
+    /// The same with inputs that look through tuples: what takes an element out of a tuple, only to use it, uses the
+    /// value that was put in. Whether a pass has done away with such a detour then makes no difference.
+    pub fn through_tuples(mut self) -> Self {
+        let taken: Vec<Option<u32>> = (0..self.len()).map(|at| self.taken(at)).collect();
+        for input in self.inputs.all.iter_mut().filter(|it| **it != MISSING) {
+            for _ in 0..8 {
+                match taken[*input as usize] {
+                    Some(value) => *input = value,
+                    None => break,
+                }
+            }
+        }
+        self.turn();
+        self.order.clear();
+        self.sort();
+        self
+    }
+
     /// Fills the users from the inputs.
     fn turn(&mut self) {
         let mut counts = vec![0_u32; self.kind.len() + 1];

@@ -147,7 +147,7 @@ fn named(module: &Module, name: &str) -> u32 {
     module
         .instructions
         .iter()
-        .position(|it| it.name == name)
+        .position(|it| &*it.name == name)
         .expect(name) as u32
 }
 

@@ -1,0 +1,150 @@
+"""Measures how fast and in how much memory dump folders of XLA are read.
+
+    python benchmarks/hlo_index.py [--label TEXT] [--largest MB]
+
+Folders: the largest of the corpus, and 3,000 files made of copies of it; seconds of the processor for
+`xla dumps` and for the tables. Protos: all of a folder, on one thread, against the generated Python classes
+of TensorFlow (hlo_pb2), which parse and count instructions but work out no cost. Text: generated ones, with
+the memory that they take as a multiple of their size. Results go to results/hlo-index-DATE.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus, found beside this folder
+from tests.formats.test_hlo_memory import NAMED, peak_of, write_text  # noqa: E402
+
+from stepscope import _core  # noqa: E402
+from stepscope.instruments.xla import dumps  # noqa: E402
+from stepscope.session import trace  # noqa: E402
+
+FILES = 3_000
+
+
+def seconds(work: Callable[[], Any], times: int = 3) -> list[float]:
+    """Seconds of the processor, of all threads."""
+    taken = []
+    for _ in range(times):
+        started = time.process_time()
+        work()
+        taken.append(round(time.process_time() - started, 3))
+    return taken
+
+
+def copies(of: Path, into: Path) -> Path:
+    """A folder of so many files: those of another, under ever new numbers of modules."""
+    into.mkdir()
+    files = sorted(path for path in of.iterdir() if path.is_file() and path.name.startswith("module_"))
+    for number in range(FILES):
+        head, _, rest = files[number % len(files)].name.partition(".")
+        module = int(head.removeprefix("module_")) + 1000 * (number // len(files))
+        shutil.copy(files[number % len(files)], into / f"module_{module:04}.{rest}")
+    return into
+
+
+def folder(path: Path) -> dict[str, Any]:
+    """Seconds for a folder."""
+
+    def tables() -> None:
+        with trace.open(str(path), cache=False) as opened:
+            opened.query("SELECT COUNT(*) FROM hlo_instruction").rows()
+
+    files = [one for one in path.rglob("*") if one.is_file()]
+    return {
+        "files": len(files),
+        "megabytes": round(sum(one.stat().st_size for one in files) / 1e6, 1),
+        "index_seconds": seconds(lambda: dumps.read([str(path)])),
+        "tables_seconds": seconds(tables),
+    }
+
+
+_PARSED = """
+import sys, time
+from tensorflow.compiler.xla.service import hlo_pb2
+data = [open(path, "rb").read() for path in sys.argv[1:]]
+started, count = time.process_time(), 0
+for one in data:
+    proto = hlo_pb2.HloProto.FromString(one)
+    count += sum(len(each.instructions) for each in proto.hlo_module.computations)
+print(count, time.process_time() - started)
+"""
+
+
+def protos(path: Path) -> dict[str, Any] | None:
+    """Our summary of each proto against parsing and counting in Python; None without TensorFlow."""
+    paths = [str(one) for one in sorted(path.glob("*.hlo.pb"))]
+    done = subprocess.run([sys.executable, "-c", _PARSED, *paths], capture_output=True, text=True)
+    if done.returncode:
+        print(done.stderr[-300:], file=sys.stderr)
+        return None
+    count, theirs = done.stdout.split()
+    ours = min(seconds(lambda: _core.hlo_summaries(paths, 1)))
+    found = _core.hlo_summaries(paths, 1)
+    assert sum(one["instructions"] for one in found if isinstance(one, dict)) == int(count)
+    return {
+        "files": len(paths),
+        "instructions": int(count),
+        "ours_seconds": ours,
+        "hlo_pb2_seconds": round(float(theirs), 3),
+        "ratio": round(float(theirs) / ours, 2),
+    }
+
+
+def texts(into: Path, largest: int) -> list[dict[str, Any]]:
+    """Memory and time of texts."""
+    made = []
+    for megabytes in (100, 300, 1000):
+        if megabytes > largest:
+            break
+        path = into / "module_0000.m.before_optimizations.txt"
+        write_text(path, NAMED, megabytes * 1_000_000)
+        instructions, peak, taken = peak_of(path)
+        made.append(
+            {
+                "megabytes": megabytes,
+                "instructions": instructions,
+                "seconds": round(taken, 2),
+                "times_its_size": round(peak / path.stat().st_size, 2),
+            }
+        )
+        path.unlink()
+    return made
+
+
+def main() -> None:
+    """Measures, prints and writes down."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--label", default="", help="added to the name of the results")
+    parser.add_argument("--largest", type=int, default=300, metavar="MB", help="of the texts (300)")
+    options = parser.parse_args()
+    of = unpacked("jax_resnet/dump")
+    with tempfile.TemporaryDirectory() as scratch:
+        told = {
+            "date": datetime.date.today().isoformat(),
+            "folders": {"jax_resnet": folder(of), "copies": folder(copies(of, Path(scratch, "copies")))},
+            "protos": protos(of),
+            "texts": texts(Path(scratch), options.largest),
+        }
+    print(json.dumps(told, indent=1))
+    name = f"hlo-index-{told['date']}{'-' + options.label if options.label else ''}.json"
+    (HERE / "results" / name).write_text(json.dumps(told, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
