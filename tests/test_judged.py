@@ -116,6 +116,13 @@ def test_a_call_beside_the_cause_tells_what_the_profiler_adds_to_it():
     assert gain.without(asleep, "wait", within)[0] == 40 * US  # the cause lies in the call
 
 
+def test_without_other_programs_what_is_left_may_take_as_little_as_its_threads_ran():
+    asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
+    busy = judgement.Contention(0.5, 1.5)
+    assert gain.without(asleep, "wait", None, had_cores=busy.had_cores) == (40 * US, 10 * US, 40 * US)
+    assert judgement.Contention(0.0, 0.0).had_cores == 1.0
+
+
 def test_ops_that_are_launched_from_a_compiled_function_stay():
     launched = [(10_000 * US, {"dispatch": 9_900 * US, "input": 100 * US})] * 5
     assert gain.without(launched, "dispatch", None, 1.0, 700) == (800 * US, 100 * US, 800 * US)

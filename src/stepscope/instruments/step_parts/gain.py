@@ -76,14 +76,16 @@ def without(
     paces: Paces | None = None,
     of_it: float = 1.0,
     calls: float = 0.0,
+    had_cores: float = 1.0,
 ) -> tuple[int, int, int]:
     """How long a typical step would be without a part, and the bounds of that: lowest and highest.
 
     steps: duration and parts of each. of_it: the part of the cause's time that goes; without its cause, a
     step that computes still has the other ops. calls: launches in a step: where launching goes, the ops stay
-    and are launched from a compiled function. The typical step is the median: a mean would count the rare
+    and are launched from a compiled function. had_cores: for which part of the time in which the program's
+    threads wanted a core they had one. The typical step is the median: a mean would count the rare
     long step, which is not of this cause, as often as it was recorded. The bounds are those of nine steps of
-    ten, with and without the correction for the profiler.
+    ten, with and without the correction for the profiler; the lower one has all cores for itself.
     """
     part = 0.0 if cause in ("none", "unknown") else of_it
     took = median(parts.get(cause, 0) for _, parts in steps) * part
@@ -92,4 +94,4 @@ def without(
     typical = median(left)
     ratio = 1.0 if paces is None else paces.ratio(cause, took, typical)
     low, high = left[len(left) // 20], left[-1 - len(left) // 20]
-    return round(typical * ratio + stays), round(low * ratio), round(high + stays)
+    return round(typical * ratio + stays), round(low * ratio * had_cores), round(high + stays)

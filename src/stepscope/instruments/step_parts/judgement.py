@@ -100,9 +100,14 @@ class Contention:
         itself, or for other threads of the framework, which wait like all of the program's."""
         if self.ran is None:
             return 1.0
-        wanted = self.running + self.waiting
         others = max(1.0 - self.ran - self.queued, 0.0)
-        return min(self.ran + others * (self.running / wanted if wanted else 1.0), 1.0)
+        return min(self.ran + others * self.had_cores, 1.0)
+
+    @property
+    def had_cores(self) -> float:
+        """For which part of the time in which the program's threads wanted a core they had one."""
+        wanted = self.running + self.waiting
+        return self.running / wanted if wanted else 1.0
 
     @property
     def busy(self) -> bool:

@@ -138,6 +138,7 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
         _paces(query, asked, sources, len(steps)),
         judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0,
         calls or 0,
+        1.0 if contention is None else contention.had_cores,
     )
     weak = judgement.weaknesses(
         [(step.dur_ps, step.sums) for step in judged],
