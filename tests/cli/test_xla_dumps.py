@@ -94,3 +94,13 @@ def test_a_lake_of_dumps_says_what_was_compiled(capsys: pytest.CaptureFixture[st
     out = capsys.readouterr().out
     assert "Only dumps were found: they show what XLA compiled, not where the time went." in out
     assert "jit_train_step" in out
+
+
+def test_dumps_are_compared_by_xla_diff(capsys: pytest.CaptureFixture[str]) -> None:
+    """diff and check ask for times, which a dump has not."""
+    for words in (["diff", SAMPLE, SAMPLE], ["check", "--baseline", SAMPLE, "--candidate", SAMPLE]):
+        assert main([*words, "--no-cache"]) == 2, words
+        out, err = capsys.readouterr()
+        assert "nothing but dumps" in out + err, words
+    assert main(["diff", SAMPLE, SAMPLE, "--no-cache"]) == 2
+    assert "stepscope xla diff" in capsys.readouterr().err

@@ -215,7 +215,7 @@ def _parsed(path: Path, text: str) -> object:
 def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -> list[Recording]:
     """The recordings of a side by time. UnreadableSource when a file of them cannot be read: what fails to be
     recorded must not pass."""
-    from stepscope.cli.reading import opened
+    from stepscope.cli.reading import need_time, opened
     from stepscope.errors import NothingFound, StepscopeError
     from stepscope.instruments.compare import recordings
 
@@ -225,6 +225,7 @@ def _read(paths: Sequence[str], options: argparse.Namespace, console: Console) -
         options.paths = [path]
         try:
             with opened(options, console) as (trace, bar):
+                need_time(trace)
                 mine, bad = recordings.read(trace.query, path)
                 bar.stop()
         except NothingFound as error:

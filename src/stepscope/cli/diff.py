@@ -36,7 +36,7 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints what differs. UsageError unless there are two sides."""
     need_csv(options, options.format == "csv")
-    from stepscope.cli.reading import opened
+    from stepscope.cli.reading import need_time, opened
     from stepscope.cli.showing import show
     from stepscope.instruments.compare import measured
     from stepscope.report import comparing as report
@@ -49,6 +49,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     ):
         options.paths = paths
         with opened(options, console) as (trace, bar):
+            need_time(trace)
             sides = _sides(trace.query, wanted, " ".join(paths) or str(options.lake), console)
             bar.stop()
             found += [measured.measure(side) for side in sides]

@@ -62,16 +62,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "A batch of one cannot be halved", seen=f"--batch {options.batch}", todo="leave it out"
         )
-    from stepscope.cli.reading import opened
+    from stepscope.cli.reading import only_dumps, opened
     from stepscope.cli.showing import show
     from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.library.statements import statement
     from stepscope.report import memory
-    from stepscope.sources import dump_folder
 
     with opened(options, console) as (trace, bar):
-        only_dumps = {one.format for one in trace.sources} == {dump_folder.FORMAT}
-        compiled = _compiled(options) if only_dumps and not options.lake else None
+        compiled = _compiled(options) if only_dumps(trace) and not options.lake else None
         found = [] if compiled else allocators.find(trace.query)
         steps = by_step.windows(trace.query) if found else {}
         durations = whatif.durations(trace.query) if found else {}

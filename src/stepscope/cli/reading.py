@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.cli.console import Console
 from stepscope.cli.progress import Bar, bar
+from stepscope.errors import NothingFound
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
@@ -44,6 +45,24 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             found.close()
             raise
         found.leave()
+
+
+def only_dumps(trace: Trace) -> bool:
+    """Whether all that was opened are dump folders of XLA: they say what was compiled, not what ran."""
+    from stepscope.sources.dump_folder import FORMAT
+
+    return {one.format for one in trace.sources} == {FORMAT}
+
+
+def need_time(trace: Trace) -> None:
+    """NothingFound where nothing was recorded that could be compared."""
+    if only_dumps(trace):
+        raise NothingFound(
+            "A dump of XLA holds no times to compare",
+            seen=f"nothing but dumps in {' '.join(trace.given)}",
+            todo="stepscope xla diff A B compares what was compiled; for times, give recordings",
+            path=trace.given[0] if trace.given else None,
+        )
 
 
 def tell_skipped(skipped: Sequence[Skipped], console: Console) -> None:

@@ -102,13 +102,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     if options.engine == "duckdb":
         ahead.begin()  # making the engine takes longer than reading most recordings
-    from stepscope.cli.reading import opened
+    from stepscope.cli.reading import only_dumps, opened
     from stepscope.report import build
-    from stepscope.sources import dump_folder
 
     with opened(options, console) as (trace, _):
-        only_dumps = {one.format for one in trace.sources} == {dump_folder.FORMAT}
-        compiled = _compiled(options) if only_dumps and not options.lake else None
+        compiled = _compiled(options) if only_dumps(trace) and not options.lake else None
         report = compiled or build(trace, all=options.all)
     if compiled is not None:
         from stepscope.cli.showing import show
