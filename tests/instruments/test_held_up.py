@@ -137,6 +137,16 @@ def test_the_line_of_a_loader_is_where_its_python_runs():
     assert places.of_loader(ask, stacks, [0], 0.8).place is None, "it ran for 75 % of the time"
 
 
+def test_what_a_loader_asks_of_the_framework_is_of_its_line():
+    """A row that converts a tensor for each number spends its time there; the framework's own does not."""
+    numpy = ("tensorflow/python/framework/ops.py", "_EagerTensorBase._numpy", "library")
+    ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, ROWS, numpy, cpu=0.1))
+    found = places.of_loader(ask, places.sampled(ask, "r", "h"), [0], 0.5)
+    assert found.place == places.Place("train.py", 7, "rows")
+    ask = asked(a_slow_loader(SCRIPT_OPS, WRAPPER, numpy, cpu=0.1))
+    assert places.of_loader(ask, places.sampled(ask, "r", "h"), [0], 0.0).place is None
+
+
 def test_what_a_loader_calls_in_the_thread_that_waits_is_its_place():
     """PyTorch's loader without workers runs in the loop itself."""
     tables = draw("step train : [0......................................]")

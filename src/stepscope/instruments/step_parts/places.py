@@ -58,7 +58,7 @@ class Stacks(NamedTuple):
     """The stacks of a source."""
 
     loaders: frozenset[int]
-    """Those on which a loader has called the program's own Python, which runs."""
+    """Those on which a loader has called the program's own Python, which runs or calls a framework."""
 
     paths: dict[int, Path]
     """The program's own calls on each, up to where a framework converts or compiles."""
@@ -242,7 +242,7 @@ def _stacks(query: Query, source_id: int) -> Stacks:
                 loops.add((file, function))
         paths[stack_id] = path
         meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
-    return Stacks(loading.of_loaders(query, source_id), paths, meanings, frozenset(loops))
+    return Stacks(loading.of_loaders(query, source_id, calling=True), paths, meanings, frozenset(loops))
 
 
 def _extended(path: Path, place: Place) -> Path:

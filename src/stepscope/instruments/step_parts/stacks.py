@@ -74,9 +74,10 @@ def _asked(source_id: int, main: int, window: Interval) -> Statement:
     )
 
 
-def of_loaders(query: Query, source_id: int) -> frozenset[int]:
+def of_loaders(query: Query, source_id: int, calling: bool = False) -> frozenset[int]:
     """The stacks of a source on which the program's own Python runs for a loader: that of a framework, or,
-    where a thread gets from a queue, any thread of the program, which may fill it."""
+    where a thread gets from a queue, any thread of the program, which may fill it. calling: also those on
+    which what a framework's loader runs calls a framework, as to convert a tensor."""
     meanings: dict[int, Meaning] = {}
     loaders: set[int] = set()
     queued = False
@@ -91,7 +92,10 @@ def of_loaders(query: Query, source_id: int) -> frozenset[int]:
         if parent_id in loaders or labels.loads(file or "", code):
             loaders.add(stack_id)
         queued = queued or labels.takes(file or "", function)
-    return frozenset(one for one in (meanings if queued else loaders) if meanings[one].label == "python")
+    found = frozenset(one for one in (meanings if queued else loaders) if meanings[one].label == "python")
+    if not calling:
+        return found
+    return found | {one for one in loaders if meanings[one].label in ("dispatch", "copy")}
 
 
 def merged(intervals: Iterable[Interval]) -> list[Interval]:
