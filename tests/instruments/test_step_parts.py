@@ -19,6 +19,7 @@ from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
 from stepscope.instruments.step_parts.stacks import Look, Sample
 from stepscope.instruments.step_parts.sweep import Evidence, Segment, kept, pieces_of, sweep
 from stepscope.lake.schema import schema
+from stepscope.library.statements import statement
 from tests.asked import Asked
 from tests.draw import UNIT_PS, Tables, args, draw
 from tests.library.worlds import worlds
@@ -613,3 +614,18 @@ def test_calls_that_compile_do_so_from_begin_to_end_but_for_their_waits(lengths,
     told = driver.compiling(found, calls)
     assert {unit: label for begin, end, label in told for unit in range(begin, end)} == doing
     assert all(a.to_ps <= b.from_ps for a, b in pairwise(told))
+
+
+def test_a_call_that_jax_records_twice_is_one_launch():
+    tables = drawn(
+        """
+cpu/python thread : [mul..........][mul...][add...]
+cpu/python thread :  [mul........]         [mul..]
+cpu/python thread :   [Execute]
+""",
+        mul="PjitFunction(mul)",
+        add="PjitFunction(add)",
+    )
+    launches = statement("launch_count", run_id="r", host_id="h")
+    assert asked(tables)(launches).rows() == [(4,)]
+    assert asked(draw("cpu/python thread : [Execute]"))(launches).rows() == [(None,)]
