@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
 import pytest
 
+from stepscope.instruments.graphs import programs
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.server.asking import Served
@@ -83,3 +85,22 @@ def test_what_makes_no_sense_is_refused(graph: Served, odd: dict[str, Any]) -> N
 
 def test_a_way_to_nowhere_is_refused(graph: Served) -> None:
     assert graph.get("/api/graph/way?graph=0&from=nothing&to=nowhere").slug
+
+
+def test_programs_of_a_dump_are_graphs() -> None:
+    """Those that `stepscope graph` lists, each with its level; their files stay unknown to the page."""
+    dump = str(SAMPLES / "xla_dump")
+    page = Served(dump, seconds=60.0)
+    try:
+        listed = json.loads(page.get("/api/graphs").body)["graphs"]
+        wanted = programs.found([dump])
+        assert [(one["graph"], one["nodes"]) for one in listed] == [
+            (one["graph"], one["nodes"]) for one in wanted
+        ]
+        assert dump not in page.get("/api/graphs").body.decode()
+        for number, one in enumerate(listed):
+            asked = {"graph": number, "open": [], "fold": False, "flat": False}
+            level = json.loads(page.post("/api/graph", asked).body)
+            assert sum(box["nodes"] for box in level["boxes"]) == one["nodes"]
+    finally:
+        page.close()

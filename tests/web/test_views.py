@@ -147,3 +147,22 @@ def test_thousands_of_boxes_are_painted_and_read_where_one_zooms_in(tmp_path: Pa
         )
         assert set(labels) <= {f"{name}, 1 node" for name in [*names, "source"]}
         assert complaints(tab) == []
+
+
+def test_a_program_of_xla_is_drawn(tmp_path: Path) -> None:
+    with served(tmp_path, SAMPLES / "xla_dump") as browser:
+        _show(browser, "graph", "document.querySelectorAll('.graph .box').length > 1")
+        chosen = browser.value("document.querySelector('select[name=graph] option').innerText")
+        assert "jit_train_step" in chosen
+        held = browser.value(
+            "[...document.querySelectorAll('.graph .box')].map(e => e.getAttribute('aria-label'))"
+        )
+        nodes = sum(int(label.rsplit(", ", 1)[1].split()[0].replace(",", "")) for label in held)
+        assert f"({nodes:,} nodes)" in chosen
+        for view in ("overview", "timeline", "ops", "memory", "model", "sql"):
+            _show(
+                browser,
+                view,
+                f"!!document.querySelector('main.{view} :is(h1, .tl-bar, .ops, .problem, .editor, section)')",
+            )
+            assert "itself failed" not in browser.value("document.body.innerText"), view

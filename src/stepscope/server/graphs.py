@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepscope.errors import NothingFound
@@ -20,18 +21,37 @@ LEVEL_KEYS = ("graph", "open", "fold", "flat")
 
 
 def listed(trace: Trace) -> list[dict[str, Any]]:
-    """The graphs, the largest first."""
-    return dicts(trace.query(statement("page_graphs")))
+    """The graphs, the largest first: those of the tables, then programs of XLA, which have the path of their
+    module."""
+    found = dicts(trace.query(statement("page_graphs")))
+    return found + _programs(trace)
+
+
+def _programs(trace: Trace) -> list[dict[str, Any]]:
+    """What XLA compiled, from the dump folders that were given; a lake has the tables but not the modules."""
+    from stepscope.instruments.graphs import programs
+    from stepscope.sources.given import is_lake
+    from stepscope.sources.stores import is_store
+
+    if not trace.query(statement("programs_seen")).rows()[0][0]:
+        return []
+    paths = [path for path in trace.given if not is_store(path) and not is_lake(Path(path))]
+    try:
+        return programs.found(paths) if paths else []
+    except (NothingFound, OSError):
+        return []  # modules are in profiles, too, which are no dumps
 
 
 def told(graphs: list[dict[str, Any]]) -> dict[str, Any]:
     """The same for the page."""
-    return {"graphs": [{**row, "source_id": str(row["source_id"])} for row in graphs]}
+    return {
+        "graphs": [{"run_id": row["run_id"], "graph": row["graph"], "nodes": row["nodes"]} for row in graphs]
+    }
 
 
 def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
     """A graph by its place among all. NothingFound when there are fewer."""
-    from stepscope.instruments.graphs import Hierarchy
+    from stepscope.instruments.graphs import Hierarchy, programs
 
     if number >= len(graphs):
         raise NothingFound(
@@ -40,6 +60,8 @@ def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
             todo="ask /api/graphs for them",
         )
     row = graphs[number]
+    if "path" in row:
+        return programs.read(row["path"])
     return Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
 
 

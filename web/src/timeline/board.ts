@@ -5,11 +5,11 @@ import { get } from "../api";
 import { keep, recall } from "../theme";
 import type { Catalog } from "../types";
 import { cellAt, type Hit } from "./hit";
-import { type Arrangement, heightOf, LANE, type Lane, lanes, UNARRANGED, visible, titleOfStep } from "./lanes";
+import { type Arrangement, heightOf, LANE, type Lane, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
 import { type Arrow, type Band, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
 import type { Detail, Found, Parts, Ranged, Stack } from "./panel";
-import { moved, psAt, showing, spanOf, type Window, within, zoomed } from "./scale";
+import { covered, moved, psAt, showing, spanOf, type Stretch, stretchesOf, type Window, within, zoomed } from "./scale";
 import { Store } from "./store";
 
 const MOST_FOUND = 500;
@@ -18,6 +18,8 @@ const MOST_COUNTERS_PX = 2000;
 
 interface Kept { arrangement: Arrangement; marks: Window[]; colouring: Colouring }
 interface Counters { series: { name: string; series: string; track: number | null; points: [number | string, number | null][] }[] }
+
+const FULL = 0.2; // part of the axis that recordings cover, below which not all of it is shown at first
 
 export class Board {
   readonly origin: bigint;
@@ -46,6 +48,8 @@ export class Board {
   readonly shown: ReadonlySignal<Lane[]>;
   readonly foundNames: ReadonlySignal<ReadonlySet<number> | null>;
   readonly store: Store;
+  /** What was recorded in one go. */
+  readonly stretches: Stretch[];
   private readonly key: string;
   private noted = "";
   private frame = 0;
@@ -60,6 +64,9 @@ export class Board {
     this.bands = catalog.steps
       .map((step) => ({ from: this.offset(step.ts_ps), to: this.offset(step.ts_ps) + Number(step.dur_ps), title: titleOfStep(step), short: String(step.step), averaged: step.averaged }))
       .sort((a, b) => a.from - b.from);
+    const sources = catalog.sources.flatMap((one) => (one.first_ps === null || one.last_ps === null ? []
+      : [{ from: this.offset(one.first_ps), to: this.offset(one.last_ps), title: [...new Set([one.run_id, one.host_id])].join(" / ") }]));
+    this.stretches = stretchesOf(sources);
     this.store = new Store(this.origin, this.whole, () => { this.arrived.value++; this.error.value = this.store.error; });
     this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title }]) => ({ key, title })), this.arrangement.value));
     this.shown = computed(() => visible(this.rows.value, this.top.value, this.size.value.height - RULER));
@@ -70,6 +77,19 @@ export class Board {
     this.key = `stepscope.timeline.${catalog.title}`;
     this.remember();
     this.follow(place.peek());
+  }
+
+  /** Shows a stretch of time with a little room at both ends. */
+  show({ from, to }: Window): void {
+    const room = 0.02 * (to - from);
+    this.window.value = within({ from: from - room, to: to + room }, this.whole);
+  }
+
+  /** What is seen first. Recordings of different days are slivers on one axis: the others are a choice away. */
+  private begins(): void {
+    const [first] = this.stretches;
+    if (first && this.stretches.length > 1 && covered(this.stretches, this.whole) < FULL) this.show(first);
+    else this.home();
   }
 
   /** Picoseconds after the first moment. */
@@ -141,7 +161,8 @@ export class Board {
   private follow(hash: string): void {
     const asked = read(hash, this.origin);
     batch(() => {
-      this.window.value = within(asked.window ?? { from: -0.02 * this.whole, to: 1.02 * this.whole }, this.whole);
+      if (asked.window) this.window.value = within(asked.window, this.whole);
+      else this.begins();
       if (asked.slice !== this.selected.value) void this.select(asked.slice, asked.slice !== null && asked.window === null);
       if (asked.range) void this.choose(asked.range);
       if (asked.search && asked.search !== this.text.value) void this.search(asked.search);
@@ -151,7 +172,7 @@ export class Board {
   zoom(around: number, factor: number): void { this.window.value = zoomed(this.window.value, around, factor, this.whole); }
   zoomHere(factor: number): void { this.zoom((this.window.value.from + this.window.value.to) / 2, factor); }
   pan(part: number): void { this.window.value = moved(this.window.value, part, this.whole); }
-  home(): void { this.window.value = within({ from: -0.02 * this.whole, to: 1.02 * this.whole }, this.whole); }
+  home(): void { this.show({ from: 0, to: this.whole }); }
   at(x: number): number { return psAt(this.window.value, this.size.value.width, x); }
   hitAt(x: number, y: number): Hit | null {
     return cellAt(this.shown.value, this.store.kept, this.window.value, this.size.value.width, this.top.value, x, y);

@@ -46,3 +46,22 @@ export function ticks(window: Window, width: number, apart: number): { at: numbe
   for (let n = Math.ceil(window.from / step); n * step <= window.to; n++) at.push(n * step);
   return { at, step };
 }
+
+/** Something that was recorded in one go: where it lies, and of whom it is. */
+export interface Stretch extends Window { title: string }
+
+/** Recordings by where they lie; those that overlap are one stretch, named after all of them. */
+export function stretchesOf(sources: Stretch[]): Stretch[] {
+  const found: (Stretch & { titles: Set<string> })[] = [];
+  for (const one of [...sources].sort((a, b) => a.from - b.from)) {
+    const last = found[found.length - 1];
+    if (last && one.from <= last.to) {
+      last.to = Math.max(last.to, one.to);
+      last.titles.add(one.title);
+    } else found.push({ ...one, titles: new Set([one.title]) });
+  }
+  return found.map(({ from, to, titles }) => ({ from, to, title: [...titles].join(", ") }));
+}
+
+/** Which part of the whole is covered by stretches. */
+export const covered = (stretches: Stretch[], whole: number): number => stretches.reduce((sum, { from, to }) => sum + to - from, 0) / whole;

@@ -3,15 +3,32 @@ import { describe, expect, it } from "vitest";
 import type { Track } from "../types";
 import { decode } from "./frame";
 import { cellAt, rowAt } from "./hit";
-import { groupOf, heightOf, lanes, UNARRANGED, visible } from "./lanes";
+import { groupOf, heightOf, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
 import { labels, RULER } from "./paint";
-import { LEAST_PS, moved, pixelOf, psAt, showing, spanOf, ticks, within, zoomed } from "./scale";
+import { covered, LEAST_PS, moved, pixelOf, psAt, showing, spanOf, stretchesOf, ticks, within, zoomed } from "./scale";
 import { covers, pieces, wider } from "./store";
 
 const whole = fc.double({ min: 1, max: 1e16, noNaN: true });
 const part = fc.double({ min: 0, max: 1, noNaN: true });
 const windows = fc.record({ whole, a: part, b: part }).map(({ whole, a, b }) => ({ whole, window: within({ from: Math.min(a, b) * whole, to: Math.max(a, b) * whole }, whole) }));
+
+describe("recordings of different days", () => {
+  it("are stretches; those that overlap are one", () => {
+    const made = stretchesOf([{ from: 90, to: 99, title: "b" }, { from: 0, to: 5, title: "a" }, { from: 95, to: 100, title: "c" }]);
+    expect(made).toEqual([{ from: 0, to: 5, title: "a" }, { from: 90, to: 100, title: "b, c" }]);
+    expect(covered(made, 100)).toBeCloseTo(0.15);
+  });
+});
+
+describe("steps", () => {
+  it("say a number once", () => {
+    expect(titleOfStep({ name: "ProfilerStep#551", step: 551 })).toBe("ProfilerStep#551");
+    expect(titleOfStep({ name: "train", step: 5 })).toBe("train 5");
+    expect(titleOfStep({ name: "step 15", step: 5 })).toBe("step 15 5");
+    expect(titleOfStep({ name: null, step: 0 })).toBe("step 0");
+  });
+});
 
 describe("the window", () => {
   it("stays within the recording, and is never too short to draw", () => {

@@ -8,7 +8,7 @@ import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
 import type { View } from "../types";
 
-interface Graph { run_id: string; source_id: string; graph: string; nodes: number }
+interface Graph { run_id: string; graph: string; nodes: number }
 interface Found { total: number; nodes: { path: string; op_type: string | null }[] }
 
 const DEEPEST = 32; // scopes around a node; the server keeps deeper ones as part of its name
@@ -20,7 +20,7 @@ export const around = (path: string): string[] => path.split("/").slice(0, -1).s
 
 const GraphView = (): JSX.Element => <Loaded<{ graphs: Graph[] }> from="/api/graphs">{({ graphs }) => (graphs.length ? <Whole graphs={graphs} /> : <Nothing />)}</Loaded>;
 
-const Nothing = (): JSX.Element => <Empty title="No graph" commands={["stepscope record -- python train.py"]}><p>This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition graphs, and in the folders of</p></Empty>;
+const Nothing = (): JSX.Element => <Empty title="No graph" commands={["stepscope record -- python train.py"]}><p>This recording has no graph. Graphs are in GraphDef and SavedModel files, in RunMetadata with partition graphs, in dump folders of XLA, and in the folders of</p></Empty>;
 
 function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
   const [number, setNumber] = useState(0);

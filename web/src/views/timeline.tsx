@@ -88,6 +88,8 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
     {found && found.total > 0 && <><button type="button" aria-label="Previous slice found" onClick={() => void board.turn(-1)}>↑</button><button type="button" aria-label="Next slice found" onClick={() => void board.turn(1)}>↓</button></>}
     <input type="search" name="tracks" placeholder="Filter tracks" aria-label="Filter tracks" value={board.arrangement.value.filter} onInput={(e) => board.arrange({ filter: e.currentTarget.value })} />
     <label>Colour <select name="colour" value={board.colouring.value} onChange={(e) => { board.colouring.value = e.currentTarget.value as Colouring; }}>{COLOURINGS.map((one) => <option>{one}</option>)}</select></label>
+    {board.stretches.length > 1 && <label>Go to <select name="stretch" value="" onChange={(e) => { const one = board.stretches[Number(e.currentTarget.value)]; if (e.currentTarget.value !== "" && one) board.show(one); e.currentTarget.value = ""; }}>
+      <option value="">a recording</option>{board.stretches.map((one, i) => <option value={i}>{plain(one.title, 80)}</option>)}</select></label>}
     <button type="button" onClick={() => board.closeAll(true)}>Collapse all</button><button type="button" onClick={() => board.closeAll(false)}>Expand all</button>
     <button type="button" aria-label="Zoom out" onClick={() => board.zoomHere(2)}>−</button><button type="button" aria-label="Zoom in" onClick={() => board.zoomHere(0.5)}>+</button><button type="button" onClick={() => board.home()}>All</button>
     <span class="quiet" role="status">{duration(spanOf(window))} on screen</span>
