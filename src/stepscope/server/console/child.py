@@ -172,6 +172,7 @@ def main() -> None:
     os.environ["STEPSCOPE_MEMORY_BYTES"] = str(settings["memory_bytes"] // 2)
     os.environ["STEPSCOPE_THREADS"] = str(settings["threads"])
     confine.forbid_writing()
+    confine.give_way()
     worker = Worker(settings, out)
     while (message := frames.read(source)) is not None:
         if message[0].get("stop"):
