@@ -59,11 +59,13 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
     }, setError);
     setFrom(null);
   };
+  // A colour that tells nothing gives way to one that does.
+  const said = level && !telling(level.boxes).includes(colouring) ? telling(level.boxes)[0] ?? "type" : colouring;
   const box = level?.boxes.find((one) => one.path === chosen) ?? null;
   return <div class="graph-view">
     <div class="options"><label class="option"><span>Graph</span><select name="graph" value={number} onChange={(e) => { setNumber(Number(e.currentTarget.value)); setOpen([]); setChosen(null); setWay([]); setFound(null); setText(""); }}>
       {graphs.map((g, i) => <option value={i}>{plain(`${g.run_id} / ${g.graph}`, 100)} ({counted(g.nodes, "node")})</option>)}</select></label>
-      <label class="option"><span>Colour</span><select name="colouring" value={colouring} onChange={(e) => setColouring(e.currentTarget.value as Colouring)}>{COLOURINGS.map((one) => <option disabled={level !== null && !telling(level.boxes).includes(one)}>{one}</option>)}</select></label>
+      <label class="option"><span>Colour</span><select name="colouring" value={said} onChange={(e) => setColouring(e.currentTarget.value as Colouring)}>{COLOURINGS.map((one) => <option disabled={level !== null && !telling(level.boxes).includes(one)}>{one}</option>)}</select></label>
       <label><input type="checkbox" name="fold" checked={fold} onChange={() => setFold(!fold)} /> Show identical blocks once</label>
       <label><input type="checkbox" name="flat" checked={flat} onChange={() => setFlat(!flat)} /> All nodes, without scopes</label>
       <input type="search" name="find" placeholder="Find a node" aria-label="Find a node" value={text} onInput={(e) => look(e.currentTarget.value)} />
@@ -71,7 +73,7 @@ function Whole({ graphs }: { graphs: Graph[] }): JSX.Element {
     {error !== null && <Problem error={error} />}
     {found && <section class="graph-found" aria-label="Nodes found"><p class="quiet">{counted(found.total, "node")}{found.total > found.nodes.length && `, the first ${found.nodes.length}`}</p>
       <ul>{found.nodes.map((node) => <li><button type="button" class="link" onClick={() => show(node.path)}>{plain(node.path, 200)}</button> <span class="quiet">{node.op_type}</span></li>)}</ul></section>}
-    {level === null ? <p class="quiet" role="status">Reading …</p> : <Drawing level={level} colouring={colouring} chosen={chosen} way={way} turn={turn} />}
+    {level === null ? <p class="quiet" role="status">Reading …</p> : <Drawing level={level} colouring={said} chosen={chosen} way={way} turn={turn} />}
     <div class="graph-about" aria-live="polite">
       {open.length > 0 && <p>Open: {open.map((path) => <button type="button" class="plain" title="Close" onClick={() => close(path)}>{plain(path, 80)} ×</button>)}</p>}
       {from !== null && <p>From {plain(from, 120)}: choose the other end.</p>}
