@@ -81,6 +81,7 @@ def test_a_page_from_before_is_refused_not_misled(lake: Path, page: Served) -> N
         answer = page.raw("GET", "/api/catalog", [*now, ("X-Stepscope-Opened", opened)])
         assert answer.status == status
     page.post("/api/reload", {})
+    assert json.loads(page.raw("GET", "/api/news", [*now, ("X-Stepscope-Opened", "1")]).body)["opened"] == 2
     answer = page.raw("GET", "/api/catalog", [*now, ("X-Stepscope-Opened", "1")])
     assert answer.status == 409
     assert json.loads(answer.body)["error"]["to_do"] == "reload the page"

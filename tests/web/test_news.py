@@ -30,6 +30,13 @@ def test_a_line_tells_of_new_recordings_and_a_click_shows_them(tmp_path: Path) -
         before = json.dumps(tracks)
         _until(tab, f"({TRACKS} ?? {before}) !== {before}")
         assert not tab.value("!!document.querySelector('.news')")
+        headers = "{'X-Stepscope': '1', 'Content-Type': 'application/json'}"
+        again = f"fetch('/api/reload', {{method: 'POST', headers: {headers}, body: '{{}}'}})"
+        assert tab.value(f"{again}.then((reply) => reply.status)") == 200
+        _until(tab, "document.querySelector('.news')?.innerText.startsWith('Another window')")
+        tab.value("window.before = 1, document.querySelector('.news button').click()")
+        _until(tab, "window.before === undefined")
+        _until(tab, f"!!{TRACKS} && !document.querySelector('.news')")
         _show(tab, "sql?sql=SELECT%20COUNT(*)%20FROM%20run", "!!document.querySelector('.answer td')")
         assert tab.value("document.querySelector('.answer td').innerText").strip() == "2"
         assert complaints(tab) == []

@@ -360,6 +360,8 @@ API: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/api/sql/download", download),
 )
 """Everything but the files of the page."""
+_TIMELESS = frozenset({session, news, reload})
+"""What a page may ask that shows the recordings as they were opened before: whether it is one."""
 
 
 def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
@@ -388,7 +390,8 @@ async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response
     if request.method == "POST":
         # All of it, so that what is received next can only be that the client left.
         request.state.body = await asked.read(request)
-    page.need_current(request)
+    if endpoint not in _TIMELESS:
+        page.need_current(request)
     work = asyncio.ensure_future(endpoint(page, request))
     leaving = asyncio.ensure_future(_left(request.receive))
     try:
