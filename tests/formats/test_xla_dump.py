@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import stepscope
 from stepscope import _core, library
 from stepscope.cli import main
+from stepscope.errors import UnreadableSource
 from stepscope.formats import xla_dump
 from stepscope.instruments.xla import costs, dumps, memory, oddities
 from stepscope.session import trace
@@ -249,11 +250,13 @@ def test_text_stands_in_for_a_damaged_proto(tmp_path: Path) -> None:
     assert ask(folder, "SELECT events_lost, complete FROM source") == [(0, False)]
 
 
-def test_a_folder_of_nothing_but_damage_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "module_0000.f.before_optimizations.hlo.pb").write_bytes(b"\x0a\xff")
-    assert ask(tmp_path, "SELECT events_seen, events_stored, events_lost FROM source") == [(1, 0, 1)]
-    assert main([str(tmp_path), "--no-cache"]) == 0
-    assert "damaged-module" in capsys.readouterr().out
+def test_a_folder_of_nothing_but_damage_is_an_error(tmp_path: Path) -> None:
+    name = "module_0000.f.before_optimizations.hlo.pb"
+    (tmp_path / name).write_bytes(b"\x0a\xff")
+    with pytest.raises(UnreadableSource, match=name):
+        ask(tmp_path, "SELECT 1 FROM hlo_module")
+    (row,) = stepscope.ingest([tmp_path], tmp_path / "lake")
+    assert name in (row.error or "")
 
 
 def test_thousands_of_tiny_modules(tmp_path: Path) -> None:

@@ -83,6 +83,8 @@ def decode_source(
 
             steps.recover(store, source, told)
             store.roll_up(store.facts.get("producer") or "unknown")
+    except formats.Damaged as error:
+        return _failed(source, str(error))
     except _core.CoreError as error:
         return _given_up(source, folder, error)
     facts = {**store.facts, "decoder_version": _core.DECODER_VERSION}

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import units
 from stepscope.errors import LimitReached
-from stepscope.formats import _dump_names
+from stepscope.formats import Damaged, _dump_names
 from stepscope.instruments.xla import dumps, oddities
 from stepscope.lake.rows import printable
-from stepscope.sources.damage import Damaged, reason
+from stepscope.sources import damage
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -41,12 +41,15 @@ _MOST_NAMED = 3
 
 
 def fill(store: Store, source: Source, spool: Spool) -> None:
-    """Fills the tables of a store with the files of a source, and its facts. CoreError when the store cannot
-    be written."""
+    """Fills the tables of a store with the files of a source, and its facts. Damaged when none of them can be
+    read, CoreError when the store cannot be written."""
     from stepscope import _core
 
     files, gone = _files(source, spool)
     rows = dumps.of_files(files, fold=False).rows
+    if all(row["instructions"] is None for row in rows):
+        name, why = [*gone, *((row["file"], row["problem"]) for row in rows)][0]
+        raise Damaged(f"no file of the dump could be read; the first is {name}: {why}")
     modules = _by_module(rows)
     numbers = {id(row): at for at, row in enumerate(rows)}
     kept = [(at, row) for at, members in enumerate(modules) for row in _programs(members)]
@@ -76,8 +79,10 @@ def _files(source: Source, spool: Spool) -> tuple[list[dumps.File], list[tuple[s
         except LimitReached as error:
             gone.append((piece.name, error.seen))
             continue
-        except (OSError, KeyError, Damaged) as error:
-            gone.append((piece.name, reason(error) if isinstance(error, Damaged) else str(error)))
+        except (OSError, KeyError, damage.Damaged) as error:
+            gone.append(
+                (piece.name, damage.reason(error) if isinstance(error, damage.Damaged) else str(error))
+            )
             continue
         plain = place.codec == "plain" and not place.offset and place.length is None and place.crc is None
         packed = None if plain else place.input()
