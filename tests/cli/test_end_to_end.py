@@ -252,4 +252,4 @@ def test_an_export_says_in_json_what_it_wrote(capsys: pytest.CaptureFixture[str]
     with out.open(encoding="utf-8", newline="") as file:
         assert told["rows"] == {"slice": sum(1 for _ in csv.reader(file)) - 1}
     assert main(["export", XPLANE, "-o", "-", "--to", "json", "--format", "json"]) == 2
-    assert "stdout takes either the export or the JSON" in capsys.readouterr().err
+    assert "stdout takes either the export or the report on it" in capsys.readouterr().err

@@ -94,7 +94,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     if options.format != "table" and options.output == "-":
         raise UsageError(
-            "stdout takes either the export or what is told about it",
+            "stdout takes either the export or the report on it",
             seen=f"-o - with --format {options.format}",
             todo="write to a file with -o FILE, or leave --format out",
         )

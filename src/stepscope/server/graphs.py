@@ -39,7 +39,7 @@ def _programs(trace: Trace) -> list[dict[str, Any]]:
     try:
         return programs.found(paths) if paths else []
     except (NothingFound, OSError):
-        return []  # modules are in profiles, too, which are no dumps
+        return []  # modules are in profiles, too, which are not dumps
 
 
 def told(graphs: list[dict[str, Any]]) -> dict[str, Any]:

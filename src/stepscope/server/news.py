@@ -31,6 +31,6 @@ class News:
             try:
                 names = [one.name for one in (lake / MANIFESTS).iterdir()]
             except OSError:
-                continue  # the lake is gone, which who asks for its tables is told
+                continue  # the lake is gone; a query for its tables says so
             found |= {(lake, name) for name in names if name[:1].isdecimal() and name.endswith(".json")}
         return found
