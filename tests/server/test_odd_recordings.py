@@ -191,7 +191,7 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
             return {"type": "http.disconnect"}
 
         with pytest.raises(Gone):
-            await answered(page.page, endpoint, Request({"type": "http", "method": "GET"}, receive))
+            await answered(page.page, endpoint, Request({"type": "http", "method": "GET", "headers": []}, receive))
 
     begun = time.monotonic()
     page.run(slow())

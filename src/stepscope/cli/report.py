@@ -73,21 +73,26 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _form_of(name: str | None) -> str:
     """What a file is to be, by its name."""
     ending = "md" if name == "-" else Path(name or "").suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
+    from stepscope import presenters
+
+    known = {*FORMATS, *(one.removeprefix(".") for one in presenters.by_extension())}
+    if ending not in known:
+        endings = ", ".join(f".{form}" for form in (*FORMATS, *sorted(known.difference(FORMATS))))
         raise UsageError(
             "Nothing says what kind of report to write",
             seen="no -o" if name is None else f"a file name that ends in {Path(name).suffix or 'nothing'}",
-            todo=f"give -o a name that ends in {', '.join(f'.{form}' for form in FORMATS)}, or add --format",
+            todo=f"give -o a name that ends in {endings}, or add --format",
         )
     return ending
 
 
 def _rendered(report: Report, form: str, options: argparse.Namespace) -> str:
     """The report as a text."""
-    if form == "html":
-        from stepscope.presenters import html
+    if form not in ("csv", "json", "md"):
+        from stepscope import presenters
 
-        return html.render(report)
+        rendered: str = presenters.by_extension()[f".{form}"].render(report)
+        return rendered
     from stepscope.cli.showing import as_text
 
     return as_text(report, argparse.Namespace(format=form, spreadsheet=options.spreadsheet))

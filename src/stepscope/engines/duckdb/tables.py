@@ -135,10 +135,10 @@ class Tables:
         return name
 
     def _readable(self, alias: str) -> bool:
-        """Reads a stream to its end; False when it fails."""
+        """Reads a stream to its end, with all its columns; False when it fails."""
         try:
             self._engine.patiently(
-                lambda: self._con.execute(f"SELECT count(*) FROM {quote(alias)}").fetchall()
+                lambda: self._con.execute(f"SELECT count(COLUMNS(*)) FROM {quote(alias)}").fetchall()
             )
         except duckdb.Error:
             return False
