@@ -191,7 +191,8 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
             return {"type": "http.disconnect"}
 
         with pytest.raises(Gone):
-            await answered(page.page, endpoint, Request({"type": "http", "method": "GET", "headers": []}, receive))
+            request = Request({"type": "http", "method": "GET", "headers": []}, receive)
+            await answered(page.page, endpoint, request)
 
     begun = time.monotonic()
     page.run(slow())
