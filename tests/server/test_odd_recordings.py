@@ -190,8 +190,8 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
         async def receive() -> Any:
             return {"type": "http.disconnect"}
 
+        request = Request({"type": "http", "method": "GET", "headers": []}, receive)
         with pytest.raises(Gone):
-            request = Request({"type": "http", "method": "GET", "headers": []}, receive)
             await answered(page.page, endpoint, request)
 
     begun = time.monotonic()
