@@ -9,6 +9,8 @@ import pytest
 from stepscope.report import Report, build, sentences
 from tests.draw import UNIT_PS, Tables, draw
 from tests.fakes import drawn_trace
+from tests.report import made_ranks
+from tests.report.recordings import derived
 
 
 def report(tables: Tables, *paths: str, all: bool = False) -> Report:
@@ -53,6 +55,25 @@ def test_tables_prove_the_sentences():
     assert wait.severity == "high"
     assert wait.evidence.rows[0][1] == 40 * UNIT_PS
     assert wait.impact.startswith("88.9 % of the step time on h is waiting for input: 13.3 µs of each step")
+
+
+def test_ranks_have_no_columns_in_which_nothing_was_recorded():
+    """A zero would say that there were collectives, and that they took no time."""
+
+    def shown(tables: Tables) -> tuple[set[str], tuple[str, ...]]:
+        found = report(derived(tables))
+        (ranks,) = [section for section in found.sections if section.name == "ranks"]
+        assert ranks.table is not None
+        assert ranks.chart is not None
+        return {column.name for column in ranks.table.columns}, tuple(ranks.chart.y)
+
+    columns, bars = shown(made_ranks.input_late_on_one_rank())
+    assert not columns & {"collectives", "times_last", "wait_ps", "communication_ps", "hidden_ps"}
+    assert bars == ("compute_ps", "input_ps")
+    columns, bars = shown(made_ranks.one_rank_arrives_last())
+    assert {"collectives", "times_last", "wait_ps"} <= columns
+    assert "input_ps" not in columns
+    assert bars == ("compute_ps",)
 
 
 def test_all_shows_more():

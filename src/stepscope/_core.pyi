@@ -363,32 +363,34 @@ class Lod:
 
 @final
 class Spans:
-    """Unions of spans of time: when each of some layers had anything in it."""
-
-    layers: list[str]
-    """Names of the layers."""
+    """Unions of spans of time: when each of some layers of some sources had anything in it."""
 
     def __init__(self, streams: Iterable[object]) -> None:
         """streams: anything with `__arrow_c_stream__`, one after the other, rows in any order, with the
-        columns layer (VARCHAR), begin_ps and end_ps (BIGINT), none of them NULL; else CoreError."""
-    def within(self, layer: str, from_ps: int, to_ps: int) -> list[tuple[int, int]]:
-        """The spans of a layer, cut to a stretch of time, in order; none touches another."""
+        columns layer (VARCHAR), source_id, begin_ps and end_ps (BIGINT), none of them NULL; else
+        CoreError."""
+    def within(self, source_id: int, from_ps: int, to_ps: int) -> dict[str, list[tuple[int, int]]]:
+        """The spans of a source by layer, cut to a stretch of time, in order; none touches another. A layer
+        that has spans elsewhere may have none here."""
 
 def thread_segments(
     stream: object,
+    within: Mapping[int, tuple[int, int]],
     kinds: Mapping[int, tuple[tuple[int | None, bool], tuple[int | None, bool], bool, bool]],
     traced: Sequence[tuple[int, int, int]],
     compiled: tuple[int | None, bool],
     long_ps: int,
-) -> list[tuple[int, int, int]]:
-    """What a thread does: (from_ps, to_ps, label) in order, disjoint; no neighbours have one label.
+) -> dict[int, list[tuple[int, int, int]]]:
+    """What each thread does: (from_ps, to_ps, label) in order, disjoint; no neighbours have one label.
 
-    stream: anything with `__arrow_c_stream__`, slices in order of begin, outer ones first, with the columns
-    begin_ps, end_ps and rollup_id (BIGINT), none of them NULL; else CoreError. traced: those in which a
-    function was traced. kinds: for each rollup_id what a slice of less than long_ps stands for, what a longer
-    one does, whether a program is compiled in it, and whether it calls a function that is compiled at need.
-    What something stands for is a label, or None, and whether it holds for all within. compiled: what a call
-    stands for that traced or compiled what it calls. ValueError for a slice whose kind is not there."""
+    stream: anything with `__arrow_c_stream__`, slices of each thread in order of begin, outer ones first,
+    with the columns track_id, begin_ps, end_ps and rollup_id (BIGINT), none of them NULL; else CoreError.
+    within: the threads, each with its stretch of time; slices that do not reach into it are left out. traced:
+    those in which a function was traced. kinds: for each rollup_id what a slice of less than long_ps stands
+    for, what a longer one does, whether a program is compiled in it, and whether it calls a function that is
+    compiled at need. What something stands for is a label, or None, and whether it holds for all within.
+    compiled: what a call stands for that traced or compiled what it calls. ValueError for a slice whose kind
+    is not there."""
 
 class Pieces:
     """Stretches of time in which nothing changes: from_ps, to_ps, label, and a bit for each label that goes

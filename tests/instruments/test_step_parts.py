@@ -345,13 +345,50 @@ def test_converting_is_copying_when_it_takes_long():
             "begin_ps": [0, 0, labels.LONG_PS],
             "end_ps": [9 * labels.LONG_PS, labels.LONG_PS - 1, 3 * labels.LONG_PS],
             "rollup_id": [1, 2, 2],
+            "track_id": [5, 5, 5],
         }
     )
-    assert driver.segments(slices, kinds) == [
-        Segment(0, labels.LONG_PS, "dispatch"),
-        Segment(labels.LONG_PS, 3 * labels.LONG_PS, "copy"),
-        Segment(3 * labels.LONG_PS, 9 * labels.LONG_PS, "dispatch"),
-    ]
+    everything = (0, 9 * labels.LONG_PS)
+    assert driver.segments(slices, {5: everything}, kinds) == {
+        5: [
+            Segment(0, labels.LONG_PS, "dispatch"),
+            Segment(labels.LONG_PS, 3 * labels.LONG_PS, "copy"),
+            Segment(3 * labels.LONG_PS, 9 * labels.LONG_PS, "dispatch"),
+        ]
+    }
+
+
+def test_threads_that_are_read_together_are_told_apart():
+    """Each has the slices of its own stretch of time; one of them may have none."""
+    kinds = driver.kinds([(1, "TFE_Py_Execute", None, False), (2, "$time sleep", None, False)])
+    slices = pyarrow.table(
+        {
+            "track_id": [5, 5, 6, 6, 8],
+            "begin_ps": [0, 100, 0, 100, 0],
+            "end_ps": [50, 200, 50, 200, 50],
+            "rollup_id": [1, 1, 2, 2, 3],
+        }
+    )
+    assert driver.segments(slices, {5: (0, 60), 6: (60, 300), 7: (0, 300)}, kinds) == {
+        5: [Segment(0, 50, "dispatch")],
+        6: [Segment(100, 200, "wait")],
+        7: [],
+    }
+
+
+def test_spans_of_sources_are_told_apart():
+    rows = pyarrow.table(
+        {
+            "source_id": [1, 2, 1, 1, 2],
+            "layer": ["copy", "copy", "compute", "copy", "copy"],
+            "begin_ps": [0, 5, 0, 8, 20],
+            "end_ps": [10, 15, 4, 12, 30],
+        }
+    )
+    spans = _core.Spans([rows])
+    assert spans.within(1, 0, 100) == {"copy": [(0, 12)], "compute": [(0, 4)]}
+    assert spans.within(2, 10, 25) == {"copy": [(10, 15), (20, 25)]}
+    assert spans.within(3, 0, 100) == {}
 
 
 def test_parts_by_stack():
@@ -526,7 +563,7 @@ def test_the_order_of_sources_changes_nothing(tables, seed):
 def test_reading_bit_by_bit_changes_nothing(tables):
     at_once = rows(tables)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "at_once", lambda: 2)
+        patch.setattr("stepscope.instruments.step_parts.evidence.at_once", lambda: 2)
         assert rows(tables) == at_once
 
 
@@ -556,7 +593,11 @@ def test_samples_reach_to_the_next_at_most():
 
 
 def test_no_samples_no_stacks():
-    assert stacks.of_host(asked(draw("cpu/a thread : [b]")), 0, "r", "h", (0, 9)) == []
+    ask = asked(draw("cpu/a thread : [b]"))
+    shifts = stacks.shifts(ask, [0])
+    assert shifts == {}
+    assert stacks.of_hosts(ask, shifts, {0: (0, 9)}) == {}
+    assert stacks.loading(ask, shifts, {0: (0, 9)}) == {0: []}
 
 
 def test_writing_ops_are_those_that_python_knows():
@@ -568,9 +609,9 @@ def test_writing_ops_are_those_that_python_knows():
 
 
 def test_what_the_core_does_not_take():
-    slices = pyarrow.table({"begin_ps": [0], "end_ps": [1], "rollup_id": [7]})
+    slices = pyarrow.table({"track_id": [1], "begin_ps": [0], "end_ps": [1], "rollup_id": [7]})
     with pytest.raises(ValueError, match="unknown kind"):
-        driver.segments(slices, {})
+        driver.segments(slices, {1: (0, 1)}, {})
     sums = _core.StepSums([(0, 5)], len(LABELS))
     with pytest.raises(ValueError, match="higher number"):
         sums.add(_core.Pieces([(0, 5, len(LABELS), 0)]))

@@ -23,6 +23,8 @@ type Called = (Told, Told, bool, bool);
 type Row = (i64, i64, Label);
 /// Begin, end, rollup_id.
 type Found = (i64, i64, i64);
+/// Slices of a thread.
+type Threads = HashMap<i64, Vec<Found>>;
 
 fn meaning((label, whole): Told) -> Meaning {
     Meaning { label, whole }
@@ -38,15 +40,16 @@ fn segments(rows: Vec<Row>) -> Vec<Segment> {
 pub fn thread_segments(
     py: Python<'_>,
     stream: &Bound<'_, PyAny>,
+    within: HashMap<i64, Span>,
     kinds: HashMap<i64, Called>,
     traced: Vec<Found>,
     compiled: Told,
     long_ps: i64,
-) -> PyResult<Vec<Row>> {
-    let mut found: Vec<Found> = Vec::new();
+) -> PyResult<HashMap<i64, Vec<Row>>> {
+    let mut found: Threads = within.keys().map(|track| (*track, Vec::new())).collect();
     for batch in batches(stream)? {
         let batch = batch.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        free(py, || read(&mut found, &batch))?;
+        free(py, || read(&mut found, &within, &batch))?;
         py.check_signals()?;
     }
     let mut numbers: HashMap<i64, usize> = HashMap::new();
@@ -64,35 +67,49 @@ pub fn thread_segments(
         })
         .collect();
     let traced: HashSet<Found> = traced.into_iter().collect();
-    let slices: Option<Vec<Slice>> = found
-        .into_iter()
-        .map(|found @ (begin, end, id)| {
-            numbers.get(&id).map(|kind| Slice {
-                begin,
-                end,
-                kind: *kind,
-                traced: traced.contains(&found),
-            })
+    let slice = |found: Found| {
+        let (begin, end, id) = found;
+        numbers.get(&id).map(|kind| Slice {
+            begin,
+            end,
+            kind: *kind,
+            traced: traced.contains(&found),
         })
-        .collect();
-    let slices = slices.ok_or_else(|| PyValueError::new_err("a slice of an unknown kind"))?;
+    };
     let rules = Rules {
         compiled: meaning(compiled),
         long_ps,
     };
-    Ok(py.detach(|| {
-        let told = thread::segments(&slices, &kinds, rules);
-        told.iter()
-            .map(|one| (one.from, one.to, one.label))
-            .collect()
-    }))
+    py.detach(|| {
+        found
+            .into_iter()
+            .map(|(track, found)| {
+                let slices: Option<Vec<Slice>> = found.into_iter().map(slice).collect();
+                let told = thread::segments(&slices?, &kinds, rules);
+                let rows = told.iter().map(|one| (one.from, one.to, one.label));
+                Some((track, rows.collect()))
+            })
+            .collect::<Option<_>>()
+    })
+    .ok_or_else(|| PyValueError::new_err("a slice of an unknown kind"))
 }
 
-fn read(found: &mut Vec<Found>, batch: &RecordBatch) -> Result<()> {
+/// Adds the rows of a batch that reach into the stretch of their thread.
+fn read(found: &mut Threads, within: &HashMap<i64, Span>, batch: &RecordBatch) -> Result<()> {
     let (begin, end) = (wide(batch, "begin_ps")?, wide(batch, "end_ps")?);
-    let ids = wide(batch, "rollup_id")?;
-    let row = |row| (begin.value(row), end.value(row), ids.value(row));
-    found.extend((0..batch.num_rows()).map(row));
+    let (tracks, ids) = (wide(batch, "track_id")?, wide(batch, "rollup_id")?);
+    for row in 0..batch.num_rows() {
+        let (track, slice) = (
+            tracks.value(row),
+            (begin.value(row), end.value(row), ids.value(row)),
+        );
+        let Some((from, to)) = within.get(&track) else {
+            continue;
+        };
+        if slice.0 < *to && slice.1 > *from {
+            found.entry(track).or_default().push(slice);
+        }
+    }
     Ok(())
 }
 

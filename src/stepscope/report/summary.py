@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from stepscope import units
@@ -91,6 +91,7 @@ def build(trace: Trace, all: bool = False) -> Report:
     profiles = _only_profiles(told)
     findings = weighed(findings_of(answers, problems, notes, several_runs(told)), judged)
     answers["step_parts"] = _parts(answers["step_parts"], all)
+    answers["ranks"] = _recorded(answers["ranks"], _OF_RANKS)
     if not all and not any(row["op"] != row["op_type"] for row in told["ops"]):
         shown.remove("ops")  # a recording without types: the section before says the same
     if profiles:
@@ -164,13 +165,26 @@ def _parts(table: Table, all: bool) -> Table:
     names = [column.name for column in table.columns]
     what = names.index("what")
     rows = table.rows if all else tuple(row for row in table.rows if row[what] == "mean")
+    times = [column.name for column in table.columns if column.unit == "ps"]
+    return _recorded(Table(table.columns, rows, len(rows)), times)
+
+
+_OF_RANKS = (
+    "collectives", "times_last", "caused_ps", "wait_ps", "path_ps", "residual_ps", "communication_ps",
+    "hidden_ps", "input_ps",
+)  # fmt: skip
+
+
+def _recorded(table: Table, columns: Sequence[str]) -> Table:
+    """The table without those of some columns in which no row has anything: a zero would say that it was
+    looked for and takes no time."""
     kept = [
         number
         for number, column in enumerate(table.columns)
-        if column.unit != "ps" or any(row[number] for row in rows)
+        if column.name not in columns or any(row[number] for row in table.rows)
     ]
-    picked = tuple(tuple(row[number] for number in kept) for row in rows)
-    return Table(tuple(table.columns[number] for number in kept), picked, len(rows))
+    picked = tuple(tuple(row[number] for number in kept) for row in table.rows)
+    return Table(tuple(table.columns[number] for number in kept), picked, table.total)
 
 
 def _beside(sections: Iterable[Section], more: Mapping[str, Iterable[Section]]) -> list[Section]:

@@ -31,7 +31,7 @@ MANY_SOURCES = 32
 MOST_MERGED_BYTES = 32 << 20
 """Bytes of a table's files up to which they are merged: larger ones are worth opening."""
 
-HOSTS_AT_ONCE = 16
+HOSTS_AT_ONCE = 256
 """Hosts of a fleet whose steps are taken apart together."""
 
 Rows = list[dict[str, Any]]

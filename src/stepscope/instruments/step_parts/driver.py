@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.labels import Meaning
-from stepscope.instruments.step_parts.sweep import Segment
+from stepscope.instruments.step_parts.sweep import Interval, Segment
 
 Row = tuple[int, str, str | None, bool]
 """Number of a row of rollup_op, name, category, whether it names an op."""
@@ -64,15 +64,20 @@ def _told(meaning: Meaning) -> Told:
     return None if meaning.label is None else labels.NUMBER[meaning.label], meaning.whole
 
 
-def segments(slices: object, kinds: Kinds, traced: Sequence[Call] = ()) -> list[Segment]:
-    """What a thread does. slices: a stream of the rows of the statement driving_slices; traced: those of
-    traced_calls. Stretches are disjoint; where no slice says anything there is none. JAX traces a function
-    before it compiles it, in slices that do not say so: a call of a jitted function in which something is
-    compiled compiles from its begin."""
+def segments(
+    slices: object, within: Mapping[int, Interval], kinds: Kinds, traced: Sequence[Call] = ()
+) -> dict[int, list[Segment]]:
+    """What threads do, each within a stretch of time, by track. slices: a stream of the rows of the statement
+    driving_slices; traced: those of traced_calls. Segments are disjoint; where no slice says anything there
+    is none. JAX traces a function before it compiles it, in slices that do not say so: a call of a jitted
+    function in which something is compiled compiles from its begin."""
     from stepscope import _core
 
-    found = _core.thread_segments(slices, kinds, traced, _told(labels.COMPILED), labels.LONG_PS)
-    return [Segment(from_ps, to_ps, labels.LABELS[label]) for from_ps, to_ps, label in found]
+    found = _core.thread_segments(slices, within, kinds, traced, _told(labels.COMPILED), labels.LONG_PS)
+    return {
+        track: [Segment(from_ps, to_ps, labels.LABELS[label]) for from_ps, to_ps, label in own]
+        for track, own in found.items()
+    }
 
 
 def joined(found: Iterable[Segment]) -> list[Segment]:

@@ -230,8 +230,8 @@ def _stacks(query: Query, source_id: int) -> Stacks:
     paths: dict[int, Path] = {}
     meanings: dict[int, Meaning] = {}
     loops: set[Function] = set()
-    for stack_id, parent_id, file, line, function, code, has_loop in query(
-        statement("frames_of_stacks", source_id=source_id)
+    for _, stack_id, parent_id, file, line, function, code, has_loop in query(
+        statement("frames_of_stacks", sources=[source_id])
     ).rows():
         around = meanings.get(parent_id, labels.NOTHING)
         path = paths.get(parent_id, ())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stepscope.engines import Statement
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.driver import joined
 from stepscope.instruments.step_parts.labels import Label, Meaning
@@ -37,41 +36,72 @@ class Look(NamedTuple):
     label: Label | None
 
 
-def of_host(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Sample]:
-    """The samples of a host's driving thread within a window, in the time of the source and in order; none
-    overlaps the next. Nothing where clocks cannot be compared."""
-    found: list[Sample] = []
-    for other, shift in shifts(query, source_id, run_id, host_id):
-        begin, end = window[0] - shift, window[1] - shift
-        samples = query(_asked(other, 1, (begin, end))).rows()
-        if not samples:
-            continue
-        meanings = _meanings(query, other)
-        for ts_ps, weight_ps, seen_ps, active_ps, stack_id, queued_ps in samples:
-            ran = None if active_ps is None else active_ps / weight_ps
-            shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
-            begin = ts_ps + shift
-            end = begin + weight_ps
-            found.append(Sample(begin, end, seen_ps + shift, stack_id, shares, active_ps, queued_ps))
-    return disjoint(found)
+_Row = tuple[int, int, int, int | None, int, int]
+"""A row of samples_of_threads without its source: ts_ps, weight_ps, moment_ps, active_ps, stack_id and
+no_core_ps."""
+Shifts = Mapping[int, Sequence[tuple[int, int]]]
+"""By source: those with samples of its host's threads, and what to add to their times for its own. Only
+sources whose clocks can be compared."""
 
 
-def loading(query: Query, source_id: int, run_id: str, host_id: str, window: Interval) -> list[Interval]:
-    """When other threads of a host ran the program's own Python for a loader, as samples of them tell."""
-    found: list[Interval] = []
-    for other, shift in shifts(query, source_id, run_id, host_id):
-        samples = query(_asked(other, 0, (window[0] - shift, window[1] - shift))).rows()
-        working = of_loaders(query, other) if samples else frozenset()
-        for ts_ps, weight_ps, _, active_ps, stack_id, _ in samples:
-            if stack_id in working and (active_ps is None or active_ps >= labels.PREEMPTED * weight_ps):
-                found.append((ts_ps + shift, ts_ps + shift + weight_ps))
-    return merged(found)
+def of_hosts(query: Query, shifts: Shifts, windows: Mapping[int, Interval]) -> dict[int, list[Sample]]:
+    """The samples of the driving thread of each source's host within a window, in the time of the source and
+    in order; none overlaps the next. Sources without any are left out."""
+    samples = _samples(query, shifts, windows, 1)
+    meanings = _meanings(query, list(samples)) if samples else {}
+    found: dict[int, list[Sample]] = {}
+    for source_id, (first, last) in windows.items():
+        own: list[Sample] = []
+        for other, shift in shifts.get(source_id, ()):
+            for ts_ps, weight_ps, seen_ps, active_ps, stack_id, queued_ps in samples.get(other, ()):
+                begin, end = ts_ps + shift, ts_ps + shift + weight_ps
+                if begin < last and end > first:
+                    ran = None if active_ps is None else active_ps / weight_ps
+                    shares = labels.shares(meanings.get(stack_id, labels.NOTHING).label, ran)
+                    own.append(Sample(begin, end, seen_ps + shift, stack_id, shares, active_ps, queued_ps))
+        if own:
+            found[source_id] = disjoint(own)
+    return found
 
 
-def _asked(source_id: int, main: int, window: Interval) -> Statement:
-    return statement(
-        "samples_of_threads", source_id=source_id, main=main, begin_ps=window[0], end_ps=window[1]
-    )
+def loading(query: Query, shifts: Shifts, windows: Mapping[int, Interval]) -> dict[int, list[Interval]]:
+    """When other threads of each source's host ran the program's own Python for a loader, as samples of them
+    tell."""
+    samples = _samples(query, shifts, windows, 0)
+    working = {other: of_loaders(query, other) for other in samples}
+    found: dict[int, list[Interval]] = {}
+    for source_id, (first, last) in windows.items():
+        own: list[Interval] = []
+        for other, shift in shifts.get(source_id, ()):
+            for ts_ps, weight_ps, _, active_ps, stack_id, _ in samples.get(other, ()):
+                ran = active_ps is None or active_ps >= labels.PREEMPTED * weight_ps
+                begin, end = ts_ps + shift, ts_ps + shift + weight_ps
+                if stack_id in working[other] and ran and begin < last and end > first:
+                    own.append((begin, end))
+        found[source_id] = merged(own)
+    return found
+
+
+def _samples(
+    query: Query, shifts: Shifts, windows: Mapping[int, Interval], main: int
+) -> dict[int, list[_Row]]:
+    """Samples by the source that has them."""
+    near = [
+        (other, windows[source_id][0] - shift, windows[source_id][1] - shift)
+        for source_id in windows
+        for other, shift in shifts.get(source_id, ())
+    ]
+    if not near:
+        return {}
+    asked = statement(
+        "samples_of_threads", sources=sorted({other for other, _, _ in near}), main=main,
+        begin_ps=min(begin for _, begin, _ in near), end_ps=max(end for _, _, end in near),
+    )  # fmt: skip
+    found: dict[int, list[_Row]] = {}
+    for other, ts_ps, weight_ps, moment_ps, active_ps, stack_id, no_core_ps in query(asked).rows():
+        own = found.setdefault(other, [])
+        own.append((ts_ps, weight_ps, moment_ps, active_ps, stack_id, no_core_ps))
+    return found
 
 
 def of_loaders(query: Query, source_id: int, calling: bool = False) -> frozenset[int]:
@@ -81,8 +111,8 @@ def of_loaders(query: Query, source_id: int, calling: bool = False) -> frozenset
     meanings: dict[int, Meaning] = {}
     loaders: set[int] = set()
     queued = False
-    for stack_id, parent_id, file, _, function, code, _ in query(
-        statement("frames_of_stacks", source_id=source_id)
+    for _, stack_id, parent_id, file, _, function, code, _ in query(
+        statement("frames_of_stacks", sources=[source_id])
     ).rows():
         own = labels.of_frame(file or "", function, code)
         if own.label == "input":
@@ -136,25 +166,31 @@ def segments(looks: Sequence[Look]) -> list[Segment]:
     return joined(Segment(one.from_ps, one.to_ps, one.label) for one in looks if one.label is not None)
 
 
-def shifts(query: Query, source_id: int, run_id: str, host_id: str) -> list[tuple[int, int]]:
-    """The sources of a host that have samples, and what to add to their times for those of a source."""
-    rows = query(statement("sampled_captures", source_id=source_id)).rows()
-    origins = {row[0]: row[3] for row in rows}
-    own = origins.get(source_id)
-    found = []
-    for other, run, host, origin in rows:
-        if other == source_id:
-            found.append((other, 0))
-        elif (run, host) == (run_id, host_id) and own is not None and origin is not None:
-            found.append((other, (origin - own) * 1000))
+def shifts(query: Query, sources: Sequence[int]) -> Shifts:
+    """Which sources have samples of the hosts of some sources, and what to add to their times."""
+    rows = query(statement("sampled_captures")).rows()
+    places = {source_id: (run, host) for source_id, run, host, _, _ in rows}
+    origins = {source_id: origin for source_id, _, _, origin, _ in rows}
+    sampled: dict[tuple[str, str], list[int]] = {}
+    for source_id in sorted({source_id for source_id, *_, has_samples in rows if has_samples}):
+        sampled.setdefault(places[source_id], []).append(source_id)
+    found: dict[int, list[tuple[int, int]]] = {}
+    for source_id in sources if sampled else ():
+        own = origins.get(source_id)
+        for other in sampled.get(places.get(source_id, ("", "")), ()):
+            origin = origins[other]
+            if other == source_id:
+                found.setdefault(source_id, []).append((other, 0))
+            elif own is not None and origin is not None:
+                found.setdefault(source_id, []).append((other, (origin - own) * 1000))
     return found
 
 
-def _meanings(query: Query, source_id: int) -> dict[int, Meaning]:
-    """What the stacks of a source stand for. A stack has a greater id than the one it continues."""
+def _meanings(query: Query, sources: Sequence[int]) -> dict[int, Meaning]:
+    """What the stacks of sources stand for. A stack has a greater id than the one it continues."""
     found: dict[int, Meaning] = {}
-    for stack_id, parent_id, file, _, function, code, _ in query(
-        statement("frames_of_stacks", source_id=source_id)
+    for _, stack_id, parent_id, file, _, function, code, _ in query(
+        statement("frames_of_stacks", sources=sources)
     ).rows():
         around = labels.NOTHING if parent_id is None else found.get(parent_id, labels.NOTHING)
         found[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))

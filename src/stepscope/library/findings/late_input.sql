@@ -3,7 +3,7 @@
 -- question: Does a rank wait for its input clearly longer than the other ranks of its run?
 -- reads: rank_part, rank_source
 -- severity: high when the difference is 20 % of its step, medium from 10 %, low from 5 %
--- impact: {participant} waits {input_ps} of each step for input, the other {others} {others:rank|ranks} {others_ps}
+-- impact: {participant} waits {input_ps} of each step for input, {others:the other rank|the others} {others_ps}
 --   on average. Ranks that train together all wait for it: {mean_more_ps} of each step, {impact_ps} in all.
 -- action: Look at what differs for this rank: the size of its files, the disk or network it reads from, other load on
 --   its host, its number of readers. Spread files by bytes, not by number. `stepscope pipeline` shows the stage that

@@ -1,9 +1,9 @@
--- What slices of a thread are called
+-- What slices of threads are called
 --
--- question: Which names do the slices of a thread have?
+-- question: Which names do the slices of some threads have?
 -- reads: rollup_op
 -- parameters:
---   track_id | int | track of the thread
+--   tracks | ints | tracks of the threads
 -- columns:
 --   rollup_id | int | number of the row of rollup_op
 --   name | text | name as found
@@ -11,5 +11,5 @@
 --   names_op | bool | true when they name an op or its type
 SELECT r.id AS rollup_id, r.name, r.category, r.op_name IS NOT NULL OR r.op_type IS NOT NULL AS names_op
 FROM rollup_op AS r
-WHERE r.track_id = $track_id
+WHERE r.track_id IN $tracks
 ORDER BY r.id NULLS LAST

@@ -1,11 +1,12 @@
 -- Threads that may drive the steps
 --
--- question: Which threads of a source may run the user's program?
+-- question: Which threads of some sources may run the user's program?
 -- reads: track, track_place, rollup_op, slice, step
 -- notes: Threads of the framework are called tf_ and something.
 -- parameters:
---   source_id | int | source to look at
+--   sources | ints | sources to look at
 -- columns:
+--   source_id | int | source of the thread
 --   id | int | track of the thread
 --   name | text | name of the thread
 --   steps | int | steps that begin on it
@@ -14,7 +15,7 @@ WITH called AS (
   SELECT r.track_id, CAST(SUM(r.slices) AS BIGINT) AS number
   FROM rollup_op AS r
   WHERE
-    r.source_id = $source_id
+    r.source_id IN $sources
     AND (
       r.name IN ('SessionRun', 'FunctionRun') OR r.name LIKE 'PjitFunction(%' OR r.name LIKE 'TFE_Py_%'
       OR r.name LIKE 'Eager%' OR r.name LIKE 'Iterator%' OR r.name LIKE 'ProfilerStep#%'
@@ -29,11 +30,12 @@ marked AS (
   FROM slice AS s
   INNER JOIN rollup_op AS r ON r.id = s.rollup_id
   INNER JOIN step AS o ON o.source_id = s.source_id AND o.ts_ps = s.ts_ps AND o.name = r.name
-  WHERE s.source_id = $source_id
+  WHERE s.source_id IN $sources
   GROUP BY s.track_id
 )
 
 SELECT
+  t.source_id,
   t.id,
   t.name,
   CASE WHEN m.number IS NULL THEN 0 ELSE m.number END AS steps,
@@ -42,5 +44,5 @@ FROM track AS t
 INNER JOIN track_place AS p ON p.track_id = t.id AND p.place IN ('host', 'launch')
 LEFT JOIN called AS c ON c.track_id = t.id
 LEFT JOIN marked AS m ON m.track_id = t.id
-WHERE t.source_id = $source_id AND t.name NOT LIKE 'tf_%' AND (c.number > 0 OR m.number > 0)
+WHERE t.source_id IN $sources AND t.name NOT LIKE 'tf_%' AND (c.number > 0 OR m.number > 0)
 ORDER BY t.id NULLS LAST

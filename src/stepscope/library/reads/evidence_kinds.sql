@@ -1,11 +1,10 @@
 -- Evidence of steps
 --
--- question: Which kinds of evidence does a source have of what its steps do?
+-- question: Which kinds of evidence does each source have of what its steps do?
 -- reads: rollup_op, track_place
 -- notes: Of the kinds that lie in slices of many threads. What is not there need not be looked for.
--- parameters:
---   source_id | int | source to look at
 -- columns:
+--   source_id | int | number of the source
 --   on_devices | int | 1 when ops ran on devices
 --   on_hosts | int | 1 when ops ran on threads of the host
 --   programs | int | 1 when it tells how long programs of XLA ran on processors
@@ -14,6 +13,7 @@
 --   functions | int | 1 when its producer may say which calls of a tf.function traced it first
 --   all_slices | int | how many slices it has
 SELECT
+  r.source_id,
   MAX(CASE WHEN r.is_op AND r.class <> 'wait' AND p.place = 'device' THEN 1 ELSE 0 END) AS on_devices,
   MAX(CASE WHEN r.is_op AND r.class <> 'wait' AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
   MAX(CASE WHEN r.name IN ('ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)') THEN 1 ELSE 0 END)
@@ -24,4 +24,5 @@ SELECT
   CAST(SUM(r.slices) AS BIGINT) AS all_slices
 FROM rollup_op AS r
 LEFT JOIN track_place AS p ON p.track_id = r.track_id
-WHERE r.source_id = $source_id
+GROUP BY r.source_id
+ORDER BY r.source_id NULLS LAST

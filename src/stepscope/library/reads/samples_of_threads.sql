@@ -3,11 +3,12 @@
 -- question: Which samples of the thread that runs the steps, or of the others, lie in a stretch of time?
 -- reads: stack_sample
 -- parameters:
---   source_id | int | source that has the samples
+--   sources | ints | sources that have the samples
 --   main | int | 1 for the thread that runs the steps, 0 for the others
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
+--   source_id | int | source that has the sample
 --   ts_ps | ps | begin of the time that it stands for
 --   weight_ps | ps | that time
 --   moment_ps | ps | when the stack was looked at; the middle of that time where nobody says
@@ -15,6 +16,7 @@
 --   stack_id | int | its stack
 --   no_core_ps | ps | for how much of active_ps it had no core
 SELECT
+  m.source_id,
   m.ts_ps,
   m.weight_ps,
   COALESCE(m.seen_ps, m.ts_ps + CAST(FLOOR(CAST(m.weight_ps AS DOUBLE) / 2) AS BIGINT)) AS moment_ps,
@@ -23,7 +25,7 @@ SELECT
   COALESCE(m.queued_ps, 0) AS no_core_ps
 FROM stack_sample AS m
 WHERE
-  m.source_id = $source_id
+  m.source_id IN $sources
   AND CASE WHEN m.is_main THEN 1 ELSE 0 END = $main
   AND m.weight_ps > 0
   AND m.ts_ps < $end_ps

@@ -6,21 +6,22 @@
 --   it needs the values of slices, which take time to read.
 -- order: there may be as many rows as slices, and the core makes the union of each layer, whatever comes first
 -- parameters:
---   source_id | int | source to look at
+--   sources | ints | sources to look at
 --   place | text | where ops count: device or host
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
+--   source_id | int | source of the slice
 --   layer | text | as in _evidence_label
 --   begin_ps | ps | begin of the op or wait
 --   end_ps | ps | its end
 WITH layers AS (
-  SELECT l.rollup_id, l.layer
+  SELECT l.rollup_id, l.source_id, l.layer
   FROM _evidence_label AS l
-  WHERE l.source_id = $source_id AND l.layer IS NOT NULL AND (l.place = $place OR l.because = 'wait')
+  WHERE l.source_id IN $sources AND l.layer IS NOT NULL AND (l.place = $place OR l.because = 'wait')
 )
 
-SELECT l.layer, s.ts_ps AS begin_ps, s.ts_ps + s.dur_ps AS end_ps
+SELECT l.source_id, l.layer, s.ts_ps AS begin_ps, s.ts_ps + s.dur_ps AS end_ps
 FROM slice AS s
 INNER JOIN layers AS l ON l.rollup_id = s.rollup_id
 WHERE s.dur_ps > 0 AND s.ts_ps < $end_ps AND s.ts_ps + s.dur_ps > $begin_ps

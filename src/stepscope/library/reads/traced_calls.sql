@@ -1,9 +1,9 @@
 -- Calls that traced a function
 --
--- question: Which calls of a tf.function on a thread traced it first?
+-- question: Which calls of a tf.function on some threads traced it first?
 -- reads: slice
 -- parameters:
---   track_id | int | track of the thread
+--   tracks | ints | tracks of the threads
 --   begin_ps | ps | begin of the stretch
 --   end_ps | ps | its end
 -- columns:
@@ -13,9 +13,9 @@
 SELECT s.ts_ps AS begin_ps, s.ts_ps + s.dur_ps AS end_ps, s.rollup_id
 FROM slice AS s
 WHERE
-  s.track_id = $track_id
+  s.track_id IN $tracks
   AND s.dur_ps > 0
   AND s.ts_ps < $end_ps
   AND s.ts_ps + s.dur_ps > $begin_ps
   AND (s.args_json LIKE '%"tf_function_call":"traced%' OR s.args_json LIKE '%"tf_function_call": "traced%')
-ORDER BY s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST
+ORDER BY s.track_id NULLS LAST, s.ts_ps NULLS LAST, s.dur_ps DESC NULLS LAST, s.id NULLS LAST

@@ -1,0 +1,281 @@
+"""What is known of the steps of sources: what executes, what the driving thread does, samples of its stack.
+
+A question is asked once for all sources that are read together, whatever their number.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from stepscope import config
+from stepscope.engines import Statement
+from stepscope.instruments.step_parts import driver, held_up, placing, stacks
+from stepscope.instruments.step_parts.held_up import Ran
+from stepscope.instruments.step_parts.labels import EXECUTION, Label
+from stepscope.instruments.step_parts.stacks import Look, Sample, Shifts
+from stepscope.instruments.step_parts.sweep import Evidence, Interval, Segment
+from stepscope.library.statements import Query, Stream, Value, statement
+
+AT_ONCE = 2_500_000
+"""Slices that are looked at together, if their times can be told apart, on a machine with little memory. Each
+look reads all slices of the source: a smaller number takes longer, a larger one more memory."""
+_SLICE_BYTES = 400
+"""What a slice takes while it is looked at, measured."""
+_OF_MEMORY = 10
+"""A look takes one part in so many of the memory."""
+_BITS = 4096
+
+
+class Step(NamedTuple):
+    """A row of the view step."""
+
+    id: int
+    ts_ps: int
+    end_ps: int
+
+
+class Source(NamedTuple):
+    """A source with steps."""
+
+    source_id: int
+    run_id: str
+    host_id: str
+    steps: list[Step]
+
+
+class Kinds(NamedTuple):
+    """The kinds of evidence that a source has, as in the statement evidence_kinds, and its slices."""
+
+    on_devices: bool
+    on_hosts: bool
+    programs: bool
+    waits: bool
+    captures: bool
+    functions: bool
+    slices: int
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Kinds:
+        """Of a row of that statement."""
+        _, on_devices, on_hosts, programs, waits, captures, functions, slices = (cell or 0 for cell in row)
+        return cls(
+            bool(on_devices),
+            bool(on_hosts),
+            bool(programs),
+            bool(waits),
+            bool(captures),
+            bool(functions),
+            slices,
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether slices of several threads tell anything."""
+        return self.on_devices or self.on_hosts or self.programs or self.waits
+
+
+NOTHING = Kinds(False, False, False, False, False, False, 0)
+
+
+class Loader(NamedTuple):
+    """What is known of Python that other threads run for the input, and of the driving thread meanwhile."""
+
+    python: Sequence[Interval]
+    ran: Sequence[Ran]
+
+
+class Bit(NamedTuple):
+    """What is known of a bit of the time of a source, and the samples in it."""
+
+    source: Source
+    window: Interval
+    evidence: Evidence
+    looks: Sequence[Look]
+    loader: Loader
+
+
+def of_sources(
+    query: Query, stream: Stream, sources: Sequence[Source], kinds: Mapping[int, Kinds], shifts: Shifts
+) -> Iterator[Bit]:
+    """What is known of each bit of the sources' steps, source by source and bit after bit. Several sources
+    have one bit each."""
+    from stepscope import _core
+
+    windows = {
+        one.source_id: (min(step.ts_ps for step in one.steps), max(step.end_ps for step in one.steps))
+        for one in sources
+    }
+    whole = _around(windows.values())
+    kinds = {one.source_id: kinds.get(one.source_id, NOTHING) for one in sources}
+    threads = _Threads(query, stream, kinds, whole)
+    seen = stacks.of_hosts(query, shifts, windows)
+    ran = {source_id: _ran(own) for source_id, own in seen.items()}
+    used = {source_id: windows[source_id] for source_id, own in ran.items() if own}
+    loading = stacks.loading(query, shifts, used) if used else {}
+    streams = map(stream, _spans_of(kinds, whole))
+    spans = _core.Spans(streams) if any(one.any for one in kinds.values()) else None
+    bits = {source_id: [window] for source_id, window in windows.items()}
+    if len(sources) == 1:
+        (source,) = sources
+        bits = {
+            source.source_id: list(_windows(query, source.source_id, whole, kinds[source.source_id].slices))
+        }
+    doing = threads.throughout({source_id: bits[source_id] for source_id in seen})
+    placed = {source_id: placing.placed(own, doing.get(source_id, [])) for source_id, own in seen.items()}
+    samples = {source_id: stacks.segments(looks) for source_id, looks in placed.items()}
+    for number in range(max(map(len, bits.values()))):
+        # With what is near on both sides, so that a gap between two calls is seen whole.
+        near = {
+            source_id: (own[number][0] - driver.SHORT_PS, own[number][1] + driver.SHORT_PS)
+            for source_id, own in bits.items()
+        }
+        all_do = threads.doing(near)
+        for source in sources:
+            own, window = source.source_id, bits[source.source_id][number]
+            found = {} if spans is None else spans.within(own, *window)
+            executing: dict[Label, list[Interval]] = {
+                label: found[label] for label in EXECUTION if found.get(label)
+            }
+            does = all_do.get(own, [])
+            loaded = (*found.get("input python", ()), *loading.get(own, ()))
+            told = Evidence(
+                executing,
+                found.get("input work", ()),
+                found.get("input waits", ()),
+                found.get("peer waits", ()),
+                does,
+                driver.launching(_near(samples.get(own, ()), window), does),
+                kinds[own].on_devices,
+            )
+            loader = Loader(stacks.merged(loaded) if ran.get(own) else (), ran.get(own, ()))
+            yield Bit(source, window, told, _near(placed.get(own, ()), window), loader)
+
+
+def _ran(samples: Sequence[Sample]) -> list[Ran]:
+    return [
+        held_up.ran(one.from_ps, one.to_ps, one.active_ps, one.queued_ps)
+        for one in samples
+        if one.active_ps is not None
+    ]
+
+
+def _around(windows: Iterable[Interval]) -> Interval:
+    begins, ends = zip(*windows, strict=True)
+    return min(begins), max(ends)
+
+
+_Timed = TypeVar("_Timed", Segment, Look)
+
+
+def _near(timed: Sequence[_Timed], window: Interval) -> Sequence[_Timed]:
+    """Those that reach into a window; all are disjoint and in order."""
+    first = bisect_right(timed, window[0], key=lambda one: one.to_ps)
+    last = bisect_left(timed, window[1], key=lambda one: one.from_ps)
+    return timed[first:last]
+
+
+class _Threads:
+    """The driving threads of sources."""
+
+    def __init__(self, query: Query, stream: Stream, kinds: Mapping[int, Kinds], whole: Interval) -> None:
+        """whole: time around the steps of all sources."""
+        self._query, self._stream = query, stream
+        candidates: dict[int, list[tuple[int, str, int, int]]] = {}
+        for source_id, *row in query(statement("driving_threads", sources=list(kinds))).rows():
+            candidates.setdefault(source_id, []).append((row[0], row[1], row[2], row[3]))
+        chosen = {source_id: driver.choose(some) for source_id, some in candidates.items()}
+        self._tracks = {source_id: track for source_id, track in chosen.items() if track is not None}
+        self._calls: driver.Kinds = {}
+        for on_devices in (False, True):
+            tracks = [
+                track
+                for source_id, track in self._tracks.items()
+                if kinds[source_id].on_devices is on_devices
+            ]
+            if tracks:
+                names = query(statement("driving_names", tracks=tracks)).rows()
+                self._calls.update(driver.kinds(names, computes=not on_devices))
+        self._traced = [track for source_id, track in self._tracks.items() if kinds[source_id].functions]
+        compiled: dict[int, list[Interval]] = {}
+        asked = statement("compiled_calls", sources=list(kinds), begin_ps=whole[0], end_ps=whole[1])
+        for source_id, begin, end in query(asked).rows():
+            compiled.setdefault(source_id, []).append((begin, end))
+        self._compiled = {source_id: stacks.merged(calls) for source_id, calls in compiled.items()}
+
+    def doing(self, windows: Mapping[int, Interval]) -> dict[int, list[Segment]]:
+        """What the threads of sources do, each within a window; without sources that have no such thread."""
+        tracks = {self._tracks[source_id]: source_id for source_id in windows if source_id in self._tracks}
+        if not tracks:
+            return {}
+        begin, end = _around(windows.values())
+        traced: list[driver.Call] = []
+        if (some := [track for track in self._traced if track in tracks]) and self._calls:
+            asked = statement("traced_calls", tracks=some, begin_ps=begin, end_ps=end)
+            traced = [(row[0], row[1], row[2]) for row in self._query(asked).rows()]
+        slices = self._stream(statement("driving_slices", tracks=list(tracks), begin_ps=begin, end_ps=end))
+        within = {track: windows[source_id] for track, source_id in tracks.items()}
+        found = {
+            tracks[track]: own for track, own in driver.segments(slices, within, self._calls, traced).items()
+        }
+        for source_id, own in found.items():
+            first, last = windows[source_id]
+            calls = [one for one in self._compiled.get(source_id, ()) if one[0] < last and one[1] > first]
+            if calls:
+                found[source_id] = driver.compiling(own, calls)
+        return found
+
+    def throughout(self, windows: Mapping[int, Sequence[Interval]]) -> dict[int, list[Segment]]:
+        """What they do in all windows of each source, which follow each other."""
+        found: dict[int, list[Segment]] = {}
+        for number in range(max(map(len, windows.values()), default=0)):
+            bits = {source_id: own[number] for source_id, own in windows.items()}
+            for source_id, segments in self.doing(bits).items():
+                begin, end = bits[source_id]
+                found.setdefault(source_id, []).extend(
+                    one._replace(from_ps=max(one.from_ps, begin), to_ps=min(one.to_ps, end))
+                    for one in segments
+                    if one.to_ps > begin and one.from_ps < end
+                )
+        return {source_id: driver.joined(own) for source_id, own in found.items()}
+
+
+def _spans_of(kinds: Mapping[int, Kinds], whole: Interval) -> Iterator[Statement]:
+    """Statements that find when something executes or waits."""
+    told = {source_id: one for source_id, one in kinds.items() if one.any}
+    within: dict[str, Value] = {"begin_ps": whole[0], "end_ps": whole[1]}
+    on_devices = [source_id for source_id, one in told.items() if one.on_devices]
+    on_hosts = [source_id for source_id, one in told.items() if not one.on_devices]
+    if on_devices:
+        yield statement("step_evidence", sources=on_devices, place="device", **within)
+    for name, captures in (("step_evidence", False), ("captured_evidence", True)):
+        if some := [source_id for source_id in on_hosts if told[source_id].captures is captures]:
+            yield statement(name, sources=some, place="host", **within)
+    if programs := [source_id for source_id in on_hosts if told[source_id].programs]:
+        yield statement("program_evidence", sources=programs, **within)
+
+
+def at_once() -> int:
+    """Slices that are looked at together: more where there is memory for them."""
+    memory_bytes = config.memory_bytes() or config.machine_bytes() or 0
+    return max(memory_bytes // (_OF_MEMORY * _SLICE_BYTES), AT_ONCE)
+
+
+def _windows(query: Query, source_id: int, whole: Interval, slices: int) -> Iterator[Interval]:
+    """Bits of the time, in order and without gaps, each with few slices. slices: how many there are."""
+    begin, end = whole
+    most = at_once()
+    if slices <= most:
+        yield whole
+        return
+    width = max((end - begin) // _BITS, 1)
+    there, at = 0, begin
+    asked = statement("slice_density", source_id=source_id, begin_ps=begin, end_ps=end, width_ps=width)
+    for part, many in query(asked).rows():
+        cut = begin + part * width
+        if there and there + many > most and cut > at:
+            yield at, cut
+            there, at = 0, cut
+        there += many
+    yield at, end
