@@ -212,6 +212,23 @@ def test_one_statement_at_a_time(engine: DuckDB) -> None:
     assert engine.query("EXPLAIN SELECT 1").rows()
 
 
+def test_a_query_that_may_spill_nowhere_reached_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder to spill to cannot be made, as in the confined processes of the page."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("STEPSCOPE_MEMORY_BYTES", "30M")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    engine = DuckDB()
+    engine.seal()
+    folder.rmdir()
+    folder.write_bytes(b"")
+    with pytest.raises(LimitReached, match="more memory than it may use"):
+        engine.query(Statement("SELECT DISTINCT md5(range::VARCHAR) AS a FROM range(10000000)")).rows()
+    engine.close()
+
+
 def test_memory_limit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_MEMORY_BYTES", "30M")
     engine = DuckDB()

@@ -19,7 +19,7 @@ from stepscope.engines import Arrow, Form, Params, Reads, Relation, Statement, s
 from stepscope.engines.duckdb import native
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import parse
-from stepscope.engines.duckdb.refusal import refusal
+from stepscope.engines.duckdb.refusal import SPILL, refusal
 from stepscope.engines.duckdb.rows import Answer, Rows
 from stepscope.engines.duckdb.signals import interruptible
 from stepscope.engines.duckdb.tables import Tables, quote
@@ -64,7 +64,7 @@ class DuckDB:
     """An in-memory database. Only interrupt() may be called from another thread."""
 
     def __init__(self) -> None:
-        self._spill = Path(config.temporary_folder(), f"stepscope-spill-{os.urandom(16).hex()}")
+        self._spill = Path(config.temporary_folder(), f"{SPILL}{os.urandom(16).hex()}")
         settings: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,

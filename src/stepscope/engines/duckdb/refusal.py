@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from stepscope.engines.duckdb.native import duckdb
 from stepscope.errors import LimitReached, QueryError, StepscopeError
 
+SPILL = "stepscope-spill-"
+"""How the names of folders begin to which a query spills what memory does not hold."""
 _TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 _COLUMN = re.compile(
     r'(?:Referenced column|column named|Referenced table) "([^"]+)"|does not have a column named "([^"]+)"'
@@ -24,7 +26,8 @@ def refusal(error: duckdb.Error, sql: str, known: Mapping[str, tuple[str, ...]])
     said = (said or kind).strip()
     if isinstance(error, duckdb.InterruptException):
         return QueryError("The query was stopped.", seen="an interrupt", todo="run it again, or ask for less")
-    if isinstance(error, duckdb.OutOfMemoryException):
+    # What does not fit into memory goes to a folder first, which a confined process may not make.
+    if isinstance(error, duckdb.OutOfMemoryException) or SPILL in said:
         return LimitReached(
             "The query needs more memory than it may use.",
             seen=said,
