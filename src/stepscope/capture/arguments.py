@@ -18,7 +18,7 @@ _MOST_DEPTH = 30
 _MOST_TEXT = 120
 _VALUES = (type(None), bool, int, float, complex, str, bytes)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
-_ARRAYS = ("numpy", "jax", "jaxlib", "tensorflow", "keras", "tf_keras", "ml_dtypes")
+ARRAYS = ("numpy", "jax", "jaxlib", "tensorflow", "keras", "tf_keras", "ml_dtypes")
 """Packages whose objects may be asked for a shape."""
 
 
@@ -210,7 +210,7 @@ def _leaf(value: Any) -> Leaf:
         return Leaf("function", "function", value=_name(value), identity=id(value))
     if isinstance(value, type):
         return Leaf("value", "class", value=f"{value.__module__}.{value.__qualname__}")
-    if kind.__module__.partition(".")[0] in _ARRAYS:
+    if kind.__module__.partition(".")[0] in ARRAYS:
         spec = getattr(value, "_type_spec", None)
         shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
         if spec is not None and (dtype is None or shape is None):

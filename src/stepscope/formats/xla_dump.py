@@ -80,5 +80,5 @@ def build(pieces: Pieces) -> Store:
 
 
 def steps(pieces: Pieces) -> None:
-    """A dump has no time, so that there are no steps to recover."""
+    """A dump holds no times, so it has no steps."""
     return None

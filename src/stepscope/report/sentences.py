@@ -299,8 +299,7 @@ def _complete(told: Mapping[str, Rows]) -> Iterable[str]:
     graphs = any(r["format"] == "graph" and r["events_seen"] for r in sources)
     tensors = any(r["format"] == "checkpoint" and r["events_seen"] for r in sources)
     nouns = [units.agree(seen, "event", "events"), *["nodes"] * graphs, *["tensors"] * tensors]
-    listed = " and ".join(part for part in (", ".join(nouns[:-1]), nouns[-1]) if part)
-    sentence = f"{stored:,} of {seen:,} {listed} stored"
+    sentence = f"{stored:,} of {seen:,} {_listed(nouns)} stored"
     sentence += f", {lost:,} lost" if lost else ""
     yield sentence + (f", {repaired:,} repaired" if repaired else "") + "."
 

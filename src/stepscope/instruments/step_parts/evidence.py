@@ -59,16 +59,8 @@ class Kinds(NamedTuple):
     @classmethod
     def of(cls, row: Sequence[Any]) -> Kinds:
         """Of a row of that statement."""
-        _, on_devices, on_hosts, programs, waits, captures, functions, slices = (cell or 0 for cell in row)
-        return cls(
-            bool(on_devices),
-            bool(on_hosts),
-            bool(programs),
-            bool(waits),
-            bool(captures),
-            bool(functions),
-            slices,
-        )
+        _, *seen, slices = row
+        return cls._make([*map(bool, seen), slices or 0])
 
     @property
     def any(self) -> bool:

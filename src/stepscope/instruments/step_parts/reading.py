@@ -42,8 +42,8 @@ def rows(query: Query, stream: Stream) -> Found:
 
 
 def _batches(sources: Sequence[Source], kinds: Mapping[int, Kinds]) -> Iterator[list[Source]]:
-    """Sources that are read together: a question takes time for each time it is asked. As many as have few
-    slices; one of more slices is alone."""
+    """Batches of sources to read together, because every question costs time, however few rows it finds.
+    Small sources share a batch; a large one has its own."""
     most, slices = evidence.at_once(), 0
     some: list[Source] = []
     for source in sources:
