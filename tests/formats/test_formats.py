@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,13 @@ def test_formats_are_listed_by_name() -> None:
 
 def test_what_is_several_files_is_not_cached() -> None:
     assert {one.NAME for one in formats.formats() if not one.cached} >= {"capture", "checkpoint"}
+
+
+def test_what_instruments_fill_names_them() -> None:
+    named = {one.NAME: one.filled_by for one in formats.formats() if one.filled_by}
+    assert named["xla_dump"] == "xla.dump_tables"
+    for name in named.values():
+        assert callable(importlib.import_module(f"stepscope.instruments.{name}").fill)
 
 
 def test_the_core_knows_its_own_formats_only() -> None:

@@ -13,6 +13,8 @@ A module of this package is a format. It has
 and, where the format is special,
 
     CACHED = False                the cache cannot know it by one file, or keeping it saves nothing
+    FILLED_BY = "xla.some"        the module of instruments whose fill(store, source, spool) adds tables to
+                                  those of build(): what formats do not know, or one file does not tell
     steps(pieces)                 the times of steps that a recorder wrote beside it: tuples of number, begin
                                   and end in Unix nanoseconds, and whether it was recorded. None when build()
                                   has stored the steps.
@@ -58,6 +60,7 @@ class Format(NamedTuple):
     build: Callable[[Pieces], Store]
     steps: Callable[[Pieces], Sequence[Step] | None] = _no_steps
     cached: bool = True
+    filled_by: str = ""
 
 
 @cache
@@ -74,6 +77,7 @@ def formats() -> tuple[Format, ...]:
             one.build,
             getattr(one, "steps", _no_steps),
             getattr(one, "CACHED", True),
+            getattr(one, "FILLED_BY", ""),
         )
         for one in modules
     )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NAME = "xla_dump"
 CACHED = False
 """A dump is many files."""
+FILLED_BY = "xla.dump_tables"
+"""Figures of stages depend on the stages before them."""
 _TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\s*HloModule [^\s,]")
 _OPCODE = re.compile(rb"[a-z][a-z0-9-]*")
 
@@ -75,7 +77,7 @@ def _is_name(body: memoryview) -> bool:
 
 
 def build(pieces: Pieces) -> Store:
-    """An empty store: instruments fill it, because figures of stages depend on the stages before them."""
+    """An empty store, to be filled."""
     return pieces.build()
 
 

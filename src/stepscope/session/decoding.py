@@ -7,6 +7,7 @@ it, so the same bytes give the same tables wherever they end up.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from stepscope.errors import LakeError, StepscopeError, UnreadableSource
@@ -57,7 +58,6 @@ def decode_source(
     written; exceptions of `progress` (KeyboardInterrupt) come through.
     """
     from stepscope import _core, formats
-    from stepscope.formats import xla_dump
 
     wanted: Sequence[str] | None = None if needs == NEEDS else sorted(needs)
     try:
@@ -74,10 +74,8 @@ def decode_source(
     except _core.CoreError as error:
         return _given_up(source, folder, error)
     try:
-        if needs == NEEDS and source.format == xla_dump.NAME:
-            from stepscope.instruments.xla import dump_tables
-
-            dump_tables.fill(store, source, spool)
+        if needs == NEEDS and one.filled_by:
+            import_module(f"stepscope.instruments.{one.filled_by}").fill(store, source, spool)
         if needs == NEEDS and (told := one.steps(pieces)) is not None:
             from stepscope.instruments import steps
 
