@@ -115,7 +115,7 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
     of_ops = cause in ("compute", "none")
     if of_ops and op is not None:
         place = places.of_op(query, run_id, op)
-    sums = [(step.dur_ps, step.sums) for step in judged]
+    stacks: Mapping[int, places.Stacks] = {}
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
         stacks = places.sampled(query, run_id, host_id)
         sampled = places.of_label(query, stacks, cause, sources)
@@ -124,12 +124,12 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
             inside = places.of_loader(query, stacks, sources, share / 2)
             sampled = sampled if inside.place is None else inside._replace(called_from=None)
         place = sampled.place
-        if place is not None:
-            more = along.goes_with(query, stacks.values(), place, cause, sources)
-            sums = [
-                (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)})
-                for step in judged
-            ]
+    elif place is not None and cause == "compile":
+        stacks = places.sampled(query, run_id, host_id)
+    more = {} if place is None else along.goes_with(query, stacks.values(), place, cause, sources)
+    sums = [
+        (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)}) for step in judged
+    ]
     # Without the stage that limits, the next one may: the pipeline's own model tells what a step takes then.
     calls = _launches(asked, len(steps)) if cause == "dispatch" else None
     left, low, high = then or gain.without(
