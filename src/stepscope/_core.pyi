@@ -351,7 +351,8 @@ class Lod:
         sources: Sequence[tuple[tuple[str, int] | Store, int, int]] = (),
     ) -> None:
         """stream: anything with `__arrow_c_stream__`, rows in any order, with the columns track, id, ts_ps
-        and dur_ps (BIGINT), depth (INTEGER) and name (VARCHAR), none of them NULL; else CoreError. sources: a
+        and dur_ps (BIGINT), depth (INTEGER) and name (VARCHAR), none of them NULL, and perhaps op_type
+        (VARCHAR); else CoreError. sources: a
         file of write_lod() and its size, or a store; what is added to its tracks and ids; and to its times.
         CoreError when a file is damaged or gone."""
     def cells(self, tracks: Sequence[int], from_ps: int, to_ps: int, px: int) -> builtins.bytes:
@@ -360,6 +361,26 @@ class Lod:
         `from_ps`), count, name, busy (ps) and id (of the longest slice). Counts add up to the slices that
         start in [from_ps, to_ps) or start before and end after from_ps. ValueError for an empty window or
         more than 16,384 pixels."""
+    def sums(self, tracks: Sequence[int], from_ps: int, to_ps: int) -> Sums:
+        """What the slices of a window come to, nothing of it added up yet. ValueError for an empty window."""
+
+@final
+class Sums:
+    """A range on its way into sums: those of what was added up so far."""
+
+    slices: int
+    """Slices that start in the range, or start before and end after it begins."""
+    busy_ps: int
+    """Time in which at least one track has a slice."""
+    work_ps: int
+    """Times in which tracks have slices, added up."""
+
+    def go_on(self, seconds: float) -> bool:
+        """Adds up for so long, or a little longer; True when all is. CoreError when a file has changed."""
+    def rows(self, most: int) -> tuple[builtins.list[tuple[str, str | None, int, int, int]], int]:
+        """By name and op type, those with the most self time first, how many there are beside them: slices,
+        durations within the range (ps), and time in which they lie on top (ps). The largest number there is
+        for a sum that is larger."""
 
 @final
 class Spans:

@@ -97,3 +97,44 @@ def test_windows_that_show_nothing(begin: int, end: int, px: int) -> None:
 def test_what_is_no_stream() -> None:
     with pytest.raises(AttributeError, match="__arrow_c_stream__"):
         Lod([1, 2, 3])
+
+
+TYPED = "SELECT *, CASE WHEN id % 4 > 0 THEN 'type ' || id % 2 END AS op_type FROM ({} FROM range(300) AS r(i))"
+"""Slices of one name have several op types, or none."""
+
+
+def test_sums_of_a_range_are_those_of_sql() -> None:
+    connection, lod = lod_of(TYPED.format(ROWS.replace("(i % 3)::INTEGER", "0::INTEGER")))
+    for first, until in ((0, 10_000), (500, 1_500), (713, 714)):
+        sums = lod.sums([1, 4, 99], first, until)
+        assert sums.go_on(60.0)
+        assert sums.go_on(0.0)
+        rows, names = sums.rows(1000)
+        wanted = connection.sql(
+            "SELECT name, op_type, count(*), sum(least(ts_ps + dur_ps, until) - greatest(ts_ps, first))"
+            f" FROM (SELECT *, {first} AS first, {until} AS until FROM slice) WHERE track IN (1, 4)"
+            " AND ts_ps < until AND (ts_ps >= first OR ts_ps + dur_ps > first) GROUP BY ALL"
+        ).fetchall()
+        assert {row[:4] for row in rows} == set(wanted)
+        assert names == len(rows) == len(wanted)
+        assert sums.slices == sum(row[2] for row in rows)
+        assert sums.busy_ps <= sums.work_ps == sum(row[4] for row in rows)
+        assert sums.rows(2) == (rows[:2], names)
+    with pytest.raises(ValueError, match="a window from"):
+        lod.sums([1], 5, 5)
+    with pytest.raises(ValueError, match="a time that is none"):
+        lod.sums([1], 0, 5).go_on(float("nan"))
+
+
+def test_names_of_several_op_types_are_one_name_of_the_timeline() -> None:
+    _, lod = lod_of(TYPED.format(ROWS))
+    assert sorted(lod.names) == [f"op {i}" for i in range(5)]
+    _, columns = unpack(lod.cells([3], 0, 4000, 4000))
+    assert set(columns["name"]) <= set(range(5))
+
+
+def test_sums_of_nothing() -> None:
+    _, lod = lod_of(f"{ROWS} FROM range(0) AS r(i)")
+    sums = lod.sums([1], 0, 10)
+    assert sums.go_on(0.0)
+    assert (sums.rows(5), sums.slices, sums.busy_ps, sums.work_ps) == (([], 0), 0, 0, 0)

@@ -7,6 +7,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -96,6 +97,39 @@ def test_search_finds_what_contains_the_text(served: Served, rows: list[dict[str
     assert [(one["ts_ps"], int(one["id"])) for one in told["slices"]] == wanted
 
 
+def counted_in_turn(
+    rows: list[dict[str, Any]], first: int, until: int
+) -> tuple[dict[tuple[str, str | None], int], int]:
+    """For how long slices of each name and op type lie on top of their tracks, and for how long any track is
+    at work: looked at between any two edges."""
+    on_top: dict[tuple[str, str | None], int] = defaultdict(int)
+    spans = []
+    by_track: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: (row["begin_ps"], -row["dur_ps"], row["id"])):
+        if row["begin_ps"] < until and row["begin_ps"] + row["dur_ps"] > first:
+            by_track[row["track_id"]].append(row)
+    for own in by_track.values():
+        edges = {row["begin_ps"] for row in own} | {row["begin_ps"] + row["dur_ps"] for row in own}
+        inside = sorted({min(max(edge, first), until) for edge in edges})
+        begun: list[dict[str, Any]] = []
+        waiting = iter([*own, None])
+        following = next(waiting)
+        for begin, end in pairwise(inside):
+            while following is not None and following["begin_ps"] <= begin:
+                begun.append(following)
+                following = next(waiting)
+            # The one that began last is on top of those that began before.
+            begun = [row for row in begun if row["begin_ps"] + row["dur_ps"] > begin]
+            if begun:
+                on_top[begun[-1]["name"], begun[-1]["op_type"]] += end - begin
+                spans.append((begin, end))
+    busy_ps, reach = 0, first
+    for begin, end in sorted(spans):
+        busy_ps += max(0, end - max(begin, reach))
+        reach = max(reach, end)
+    return on_top, busy_ps
+
+
 def test_a_range_adds_up(served: Served, rows: list[dict[str, Any]], order: list[int]) -> None:
     chance = random.Random(3)
     busy = sorted({row["track_id"] for row in rows})
@@ -106,19 +140,27 @@ def test_a_range_adds_up(served: Served, rows: list[dict[str, Any]], order: list
         until = first + chance.choice((1, 10**6, 10**9, 10**12, 10**15))
         listed = ",".join(str(order.index(track)) for track in tracks)
         told = served.get(f"/api/range?from={first}&to={until}&tracks={listed}").json
-        totals: dict[tuple[str, str | None], list[int]] = defaultdict(lambda: [0, 0])
+        totals: dict[tuple[str, str | None], list[int]] = defaultdict(lambda: [0, 0, 0])
         for row in own:
             begin, end = row["begin_ps"], row["begin_ps"] + row["dur_ps"]
             if begin < until and (end > first or begin >= first):
                 total = totals[row["name"], row["op_type"]]
                 total[0] += 1
                 total[1] += min(end, until) - max(begin, first)
+        on_top, busy_ps = counted_in_turn(own, first, until)
+        for key, self_ps in on_top.items():
+            totals[key][2] = self_ps
+        assert told["busy_ps"] == busy_ps
+        assert told["work_ps"] == sum(on_top.values())
         assert told["names"] == len(totals)
-        assert told["slices"] == sum(count for count, _ in totals.values())
+        assert told["slices"] == sum(count for count, *_ in totals.values())
         assert len(told["rows"]) == min(200, len(totals))
         for one in told["rows"]:
-            assert [one["count"], one["total_ps"]] == totals[one["name"], one["op_type"]]
-            assert 0 <= one["self_ps"] <= one["total_ps"] or one["count"] > 1
+            found = [one["count"], one["total_ps"], one["self_ps"]]
+            assert found == totals[one["name"], one["op_type"]]
+        assert [one["self_ps"] for one in told["rows"]] == sorted(
+            (total[2] for total in totals.values()), reverse=True
+        )[:200]
         assert told["busy_ps"] <= until - first
         assert told["busy_ps"] <= told["work_ps"] <= told["busy_ps"] * len(tracks)
 

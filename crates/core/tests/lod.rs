@@ -3,7 +3,9 @@
 use arrow_buffer::Buffer;
 use proptest::prelude::*;
 use stepscope_core::lod::cells::{Cell, Window};
+use stepscope_core::lod::sums::Sums;
 use stepscope_core::lod::{Builder, Lod, Packed, Part, Slice, frame};
+use stepscope_core::store::nesting::Nester;
 
 type Row = (i64, u32, i64, i64);
 
@@ -97,7 +99,122 @@ fn check(rows: &[Row], from: i64, span: i64, px: u32) -> Result<(), TestCaseErro
     Ok(())
 }
 
+/// Slices of two tracks as a store nests them, several of them called alike.
+fn nested(mut spans: Vec<(i64, i64, i64)>) -> Vec<Row> {
+    spans.sort_by_key(|(track, ts, dur)| (*track, *ts, -dur));
+    let mut nester = Nester::default();
+    let mut last = None;
+    spans
+        .into_iter()
+        .map(|(track, ts, dur)| {
+            if last.replace(track) != Some(track) {
+                nester.finish(|_, _| ());
+            }
+            let place = nester.begin(0, ts, dur, |_, _| ());
+            (track, place.depth as u32, ts, dur)
+        })
+        .collect()
+}
+
+/// Name, op type, slices, durations and time on top, and the time in which any track is at work: picosecond by
+/// picosecond.
+type Sum = (String, Option<String>, u64, i64, i64);
+
+fn counted(rows: &[Row], of: &[i64], from: i64, to: i64) -> (Vec<Sum>, i64, i64) {
+    let mut sums = std::collections::BTreeMap::<(String, Option<String>), (u64, i64, i64)>::new();
+    for (id, (track, _, ts, dur)) in rows.iter().enumerate() {
+        if of.contains(track) && *ts < to && (*ts >= from || ts + dur > from) {
+            let sum = sums.entry(label(id)).or_default();
+            sum.0 += 1;
+            sum.1 += (ts + dur).min(to) - (*ts).max(from);
+        }
+    }
+    let (mut busy, mut work) = (0, 0);
+    for at in from..to {
+        let mut any = false;
+        for track in of {
+            let covers =
+                |(_, row): &(usize, &Row)| row.0 == *track && row.2 <= at && at < row.2 + row.3;
+            if let Some((id, _)) = rows.iter().enumerate().filter(covers).last() {
+                sums.entry(label(id)).or_default().2 += 1;
+                work += 1;
+                any = true;
+            }
+        }
+        busy += i64::from(any);
+    }
+    let rows = sums
+        .into_iter()
+        .map(|((name, op_type), (slices, total, own))| (name, op_type, slices, total, own));
+    (rows.collect(), busy, work)
+}
+
+fn label(id: usize) -> (String, Option<String>) {
+    (
+        format!("op {}", id % 5),
+        (id % 3 > 0).then(|| format!("type {}", id % 3)),
+    )
+}
+
+fn labelled(rows: &[Row]) -> Packed {
+    let mut builder = Builder::default();
+    for (id, (track, depth, ts_ps, dur_ps)) in rows.iter().enumerate() {
+        let (name, op_type) = label(id);
+        let text = builder.labels.text(&name).unwrap();
+        let op_type = op_type.map(|text| builder.labels.text(&text).unwrap());
+        let name = builder.labels.pair(text, op_type).unwrap();
+        let slice = Slice {
+            id: id as i64,
+            ts_ps: *ts_ps,
+            dur_ps: *dur_ps,
+            name,
+        };
+        builder.add(*track, *depth, slice);
+    }
+    builder.finish()
+}
+
 proptest! {
+    #[test]
+    fn sums_are_those_of_counting(
+        spans in prop::collection::vec((0..2i64, -40..160i64, 0..90i64), 0..60),
+        from in -60..200i64,
+        span in 1..250i64,
+        shift in -30..30i64,
+        pieces in 1..9u64,
+    ) {
+        let rows = nested(spans);
+        let to = from + span;
+        let part = |first_id, shift_ps| Part {
+            packed: Packed::read(&bytes_of(&labelled(&rows))).unwrap(),
+            first_id,
+            shift_ps,
+        };
+        let lod = Lod::new(vec![part(0, 0), part(100, shift)]);
+        let mut both = rows.clone();
+        // Numbers of labels rise with those of slices: 15 is a multiple of both.
+        both.resize(rows.len().next_multiple_of(15), (-1, 0, 0, 0));
+        both.extend(rows.iter().map(|row| (row.0 + 100, row.1, row.2 + shift, row.3)));
+        for tracks in [&[0][..], &[1, 0], &[0, 1, 77, 100, 101]] {
+            let mut sums = Sums::new(&lod, tracks, Window::new(from, to, 1).unwrap());
+            sums.cut_into(pieces);
+            while sums.progress().0 < sums.progress().1 {
+                sums.go_on(&lod);
+            }
+            let (expected, busy, work) = counted(&both, tracks, from, to);
+            let (mut found, all) = sums.rows(&lod, 1000);
+            prop_assert!(found.is_sorted_by_key(|row| std::cmp::Reverse(row.self_ps)));
+            prop_assert_eq!(found.len(), all);
+            found.sort_by_key(|row| (row.name, row.op_type));
+            let found: Vec<Sum> = found.into_iter().map(|row| {
+                (row.name.to_owned(), row.op_type.map(str::to_owned), row.slices, row.total_ps, row.self_ps)
+            }).collect();
+            prop_assert_eq!(sums.slices(), expected.iter().map(|row| row.2).sum::<u64>());
+            prop_assert_eq!(found, expected);
+            prop_assert_eq!(sums.busy_and_work_ps(), (busy, work));
+        }
+    }
+
     #[test]
     fn every_slice_of_the_window_is_in_one_cell(rows in in_turn(), from in -600..3000i64, span in 1..4000i64, px in 1..300u32) {
         check(&rows, from, span, px)?;
@@ -156,6 +273,10 @@ proptest! {
         if let Ok(read) = Packed::read(&Buffer::from(&bytes[..])) {
             let lod = alone(read);
             let _ = lod.tracks();
+            let mut sums = Sums::new(&lod, &[0, 1], Window::new(-300, 700, 1).unwrap());
+            sums.cut_into(3);
+            (0..3).for_each(|_| sums.go_on(&lod));
+            sums.rows(&lod, 5);
             for px in [1, 7, 64] {
                 let cells = lod.cells(&[0, 1], Window::new(-300, 700, px).unwrap());
                 prop_assert!(cells.iter().all(|cell| lod.names().get(cell.longest.name as usize).is_some()));

@@ -1,8 +1,9 @@
-//! Columns of a batch of rows that Python hands over, by name and type. None of them may hold nulls.
+//! Columns of a batch of rows that Python hands over, by name and type. They may hold nulls only where it is said.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, Int64Array, RecordBatch};
+use arrow_schema::DataType;
 use stepscope_core::error::{Error, Kind, Result};
 
 /// The text of a row.
@@ -17,6 +18,26 @@ pub fn texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<Text<'a>> {
         Ok(Box::new(|row| texts.value(row)))
     } else if let Some(texts) = found.as_string_view_opt() {
         Ok(Box::new(|row| texts.value(row)))
+    } else {
+        Err(unfit(name))
+    }
+}
+
+/// A text of a row, or none.
+pub type TextOrNone<'a> = Box<dyn Fn(usize) -> Option<&'a str> + 'a>;
+
+/// A column of texts that may hold nulls, in whichever of Arrow's three forms it comes.
+pub fn nullable_texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<TextOrNone<'a>> {
+    let found = batch.column_by_name(name).ok_or_else(|| unfit(name))?;
+    let there = |row: usize| !found.is_null(row);
+    if let Some(texts) = found.as_string_opt::<i32>() {
+        Ok(Box::new(move |row| there(row).then(|| texts.value(row))))
+    } else if let Some(texts) = found.as_string_opt::<i64>() {
+        Ok(Box::new(move |row| there(row).then(|| texts.value(row))))
+    } else if let Some(texts) = found.as_string_view_opt() {
+        Ok(Box::new(move |row| there(row).then(|| texts.value(row))))
+    } else if found.data_type() == &DataType::Null {
+        Ok(Box::new(|_| None))
     } else {
         Err(unfit(name))
     }

@@ -183,6 +183,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Stream>()?;
     module.add_class::<Store>()?;
     module.add_class::<lod::Lod>()?;
+    module.add_class::<lod::Sums>()?;
     module.add_class::<spans::Spans>()?;
     module.add_class::<steps::Pieces>()?;
     module.add_class::<steps::StepSums>()?;

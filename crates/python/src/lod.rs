@@ -1,6 +1,6 @@
 //! The timeline's level of detail, fed from any Arrow stream, from a store, or from files.
 
-use crate::batch::{column, texts, unfit, wide};
+use crate::batch::{column, nullable_texts, texts, unfit, wide};
 use crate::store::Store;
 use crate::streams::batches;
 use crate::{free, lock};
@@ -13,10 +13,12 @@ use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use stepscope_core::error::{Error, Kind, Result};
 use stepscope_core::input::{Codec, Input};
 use stepscope_core::lod::cells::Window;
+use stepscope_core::lod::sums::Sums as CoreSums;
 use stepscope_core::lod::{Builder, Lod as CoreLod, Packed, Part, Slice, frame};
 use stepscope_core::store::mapping::{self, Mapped};
 use stepscope_core::store::table::Table;
@@ -119,6 +121,84 @@ impl Lod {
         })?;
         Ok(PyBytes::new(py, &bytes))
     }
+
+    fn sums(slf: Bound<'_, Self>, tracks: Vec<i64>, from_ps: i64, to_ps: i64) -> PyResult<Sums> {
+        let window = Window::new(from_ps, to_ps, 1)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let this = slf.get();
+        let sums = free(slf.py(), || {
+            let sums = CoreSums::new(&this.lod, &tracks, window);
+            this.files.iter().try_for_each(Mapped::check)?;
+            Ok(sums)
+        })?;
+        Ok(Sums {
+            sums: Mutex::new(sums),
+            of: slf.unbind(),
+        })
+    }
+}
+
+#[pyclass(module = "stepscope._core", frozen)]
+pub struct Sums {
+    sums: Mutex<CoreSums>,
+    of: Py<Lod>,
+}
+
+/// Name, op type, slices, their durations and self times.
+type SumRow = (String, Option<String>, u64, i64, i64);
+
+#[pymethods]
+impl Sums {
+    fn go_on(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
+        let until = Duration::try_from_secs_f64(seconds)
+            .ok()
+            .and_then(|long| Instant::now().checked_add(long))
+            .ok_or_else(|| PyValueError::new_err("a time that is none"))?;
+        let of = self.of.get();
+        free(py, || {
+            let mut sums = lock(&self.sums);
+            loop {
+                sums.go_on(&of.lod);
+                let (done, pieces) = sums.progress();
+                if done == pieces || Instant::now() >= until {
+                    of.files.iter().try_for_each(Mapped::check)?;
+                    return Ok(done == pieces);
+                }
+            }
+        })
+    }
+
+    fn rows(&self, py: Python<'_>, most: usize) -> (Vec<SumRow>, usize) {
+        py.detach(|| {
+            let (rows, all) = lock(&self.sums).rows(&self.of.get().lod, most);
+            let told = rows.into_iter().map(|row| {
+                let op_type = row.op_type.map(str::to_owned);
+                (
+                    row.name.to_owned(),
+                    op_type,
+                    row.slices,
+                    row.total_ps,
+                    row.self_ps,
+                )
+            });
+            (told.collect(), all)
+        })
+    }
+
+    #[getter]
+    fn slices(&self) -> u64 {
+        lock(&self.sums).slices()
+    }
+
+    #[getter]
+    fn busy_ps(&self) -> i64 {
+        lock(&self.sums).busy_and_work_ps().0
+    }
+
+    #[getter]
+    fn work_ps(&self) -> i64 {
+        lock(&self.sums).busy_and_work_ps().1
+    }
 }
 
 /// Writes the slices of a store as the file that a Lod maps, and forces it to the disk: its bytes, slices and hash.
@@ -158,67 +238,87 @@ fn of_table(table: Option<Arc<Table>>) -> Result<Packed> {
     let Some(table) = table else {
         return Ok(builder.finish());
     };
-    let wanted = ["id", "track_id", "depth", "ts_ps", "dur_ps", "name"].map(str::to_owned);
-    let mut known: Option<(ArrayRef, Vec<u32>)> = None;
+    let wanted = [
+        "id", "track_id", "depth", "ts_ps", "dur_ps", "name", "op_type",
+    ]
+    .map(str::to_owned);
+    let mut known: [Option<(ArrayRef, Vec<u32>)>; 2] = [None, None];
     for batch in table.read(Some(&wanted), false)? {
         let batch = batch.map_err(|error| Error::new(Kind::Damaged, error.to_string()))?;
-        let named = column(&batch, "name")?;
-        if let Some(codes) = named.as_dictionary_opt::<Int32Type>() {
+        let codes = |name: &str| batch.column_by_name(name)?.as_dictionary_opt::<Int32Type>();
+        let (Some(names), Some(op_types)) = (codes("name"), codes("op_type")) else {
+            let labels = labels_of(&mut builder, &batch)?;
+            add_rows(&mut builder, &batch, "track_id", &labels)?;
+            continue;
+        };
+        column(&batch, "name")?;
+        for (known, codes) in known.iter_mut().zip([names, op_types]) {
             // Every batch has the same texts: they are numbered once.
+            let texts = codes.values();
             let same = known
                 .as_ref()
-                .filter(|(texts, _)| texts.to_data().ptr_eq(&codes.values().to_data()));
-            let numbers = match same {
-                Some((_, numbers)) => numbers,
-                None => {
-                    let numbers = numbered(&mut builder, codes.values())?;
-                    &known.insert((codes.values().clone(), numbers)).1
-                }
-            };
-            let keys = codes.keys();
-            let number = |row: usize| numbers.get(keys.value(row) as usize).copied().unwrap_or(0);
-            add_rows(&mut builder, &batch, "track_id", |_, row| Ok(number(row)))?;
-        } else {
-            let name = texts(&batch, "name")?;
-            add_rows(&mut builder, &batch, "track_id", |builder, row| {
-                builder.name(name(row))
-            })?;
+                .is_some_and(|(before, _)| before.to_data().ptr_eq(&texts.to_data()));
+            if !same {
+                *known = Some((texts.clone(), numbered(&mut builder, texts)?));
+            }
         }
+        let number = |column: usize, code: i32| {
+            let (_, numbers) = known[column].as_ref()?;
+            numbers.get(usize::try_from(code).ok()?).copied()
+        };
+        let mut labels = Vec::with_capacity(batch.num_rows());
+        let (own, other) = (names.keys(), op_types.keys());
+        for row in 0..batch.num_rows() {
+            let name = number(0, own.value(row)).ok_or_else(|| unfit("name"))?;
+            let op_type = other.is_valid(row).then(|| number(1, other.value(row)));
+            labels.push(builder.labels.pair(name, op_type.flatten())?);
+        }
+        add_rows(&mut builder, &batch, "track_id", &labels)?;
     }
     Ok(builder.finish())
 }
 
 /// The numbers of texts.
 fn numbered(builder: &mut Builder, texts: &ArrayRef) -> Result<Vec<u32>> {
+    let labels = &mut builder.labels;
     if let Some(texts) = texts.as_string_opt::<i32>() {
         texts
             .iter()
-            .map(|text| builder.name(text.unwrap_or("")))
+            .map(|text| labels.text(text.unwrap_or("")))
             .collect()
     } else if let Some(texts) = texts.as_string_opt::<i64>() {
         texts
             .iter()
-            .map(|text| builder.name(text.unwrap_or("")))
+            .map(|text| labels.text(text.unwrap_or("")))
             .collect()
     } else {
         Err(unfit("name"))
     }
 }
 
-/// Adds the rows of a batch with the columns track, depth, id, ts_ps, dur_ps and name.
-fn add(builder: &mut Builder, batch: &RecordBatch) -> Result<()> {
+/// The label of each row of a batch with the columns name and perhaps op_type.
+fn labels_of(builder: &mut Builder, batch: &RecordBatch) -> Result<Vec<u32>> {
     let name = texts(batch, "name")?;
-    add_rows(builder, batch, "track", |builder, row| {
-        builder.name(name(row))
-    })
+    let op_types = batch.column_by_name("op_type");
+    let op_type = op_types.map(|_| nullable_texts(batch, "op_type"));
+    let op_type = op_type.transpose()?;
+    (0..batch.num_rows())
+        .map(|row| {
+            let name = builder.labels.text(name(row))?;
+            let op_type = op_type.as_ref().and_then(|of| of(row));
+            let op_type = op_type.map(|text| builder.labels.text(text)).transpose()?;
+            builder.labels.pair(name, op_type)
+        })
+        .collect()
 }
 
-fn add_rows(
-    builder: &mut Builder,
-    batch: &RecordBatch,
-    track: &str,
-    name: impl Fn(&mut Builder, usize) -> Result<u32>,
-) -> Result<()> {
+/// Adds the rows of a batch with the columns track, depth, id, ts_ps, dur_ps, name and perhaps op_type.
+fn add(builder: &mut Builder, batch: &RecordBatch) -> Result<()> {
+    let labels = labels_of(builder, batch)?;
+    add_rows(builder, batch, "track", &labels)
+}
+
+fn add_rows(builder: &mut Builder, batch: &RecordBatch, track: &str, labels: &[u32]) -> Result<()> {
     let [id, ts_ps, dur_ps] = ["id", "ts_ps", "dur_ps"].map(|name| wide(batch, name));
     let (id, ts_ps, dur_ps) = (id?, ts_ps?, dur_ps?);
     let track = whole(batch, track)?;
@@ -230,7 +330,7 @@ fn add_rows(
             id: id.value(row),
             ts_ps: ts_ps.value(row),
             dur_ps: dur_ps.value(row),
-            name: name(builder, row)?,
+            name: labels[row],
         };
         builder.add(track(row), depth.value(row).max(0) as u32, slice);
     }

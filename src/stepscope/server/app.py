@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,18 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope import __version__
-from stepscope.server import analyses, asked, details, graphs, model, parquet, reports, schema, whatif
+from stepscope.server import (
+    analyses,
+    asked,
+    details,
+    graphs,
+    model,
+    parquet,
+    reports,
+    schema,
+    threads,
+    whatif,
+)
 from stepscope.server.access import SESSION, Access, Guarded
 from stepscope.server.assets import Asset
 from stepscope.server.console import Console
@@ -29,6 +41,8 @@ MOST_FOUND = 1_000
 MOST_SIDES = 100_000
 _CELL_THREADS = 2
 """Windows that are computed at the same time; the core works without the interpreter's lock."""
+_TURN_SECONDS = 0.1
+"""For how long a range is added up until another one has its turn."""
 _LINGER_SECONDS = 60.0
 """How long recordings stay open after they were opened again: for answers that are under way."""
 
@@ -57,6 +71,8 @@ class Page:
         """How many times the recordings were opened: tracks have other numbers each time."""
         self._left: set[Recording] = set()
         self.cells = asyncio.Semaphore(_CELL_THREADS)
+        self.adding = ThreadPoolExecutor(1, "stepscope-adding", initializer=threads.give_way)
+        """Adds ranges up, while timelines that move go first."""
 
     async def reopen(self) -> None:
         """Opens the recordings again. Who asks about the old ones meanwhile is still answered."""
@@ -77,6 +93,7 @@ class Page:
         for one in (self.recording, *self._left):
             one.close()
         self._left.clear()
+        self.adding.shutdown(cancel_futures=True)
 
     def need_current(self, request: Request) -> None:
         """Refused for a page that shows the recordings as they were opened before."""
@@ -250,12 +267,13 @@ async def in_range(page: Page, request: Request) -> Response:
     first, until = asked.span(request)
     known = await page.recording.catalog()
     tracks = asked.tracks(request, len(known.track_ids))
-    classes = (await page.recording.timeline()).classes
-    return Json(
-        await page.recording.desk.ask(
-            lambda trace: encode(details.in_range(trace, known, classes, tracks, first, until))
-        )
-    )
+    lod = await page.recording.timeline()
+    in_turn = partial(asyncio.get_running_loop().run_in_executor, page.adding)
+    sums = await in_turn(lod.sums, [known.track_ids[number] for number in tracks], first, until)
+    # Who left is noticed in between, and others have their turn.
+    while not await in_turn(lod.go_on, sums, _TURN_SECONDS):
+        pass
+    return Json(await asyncio.to_thread(lambda: encode(details.of_sums(sums, lod.classes))))
 
 
 async def step_parts(page: Page, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Slices, searches, ranges and counters: each a statement of the library, asked when the page needs it."""
+"""Slices, searches, ranges and counters, asked when the page needs them; all but ranges are statements."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from stepscope.library.statements import statement
 from stepscope.server.catalog import Catalog, dicts
 
 if TYPE_CHECKING:
+    from stepscope._core import Sums
     from stepscope.session.trace import Trace
 
 MOST_CHILDREN = 100
@@ -93,34 +94,25 @@ def search(trace: Trace, catalog: Catalog, text: str, most: int) -> dict[str, An
     }
 
 
-def in_range(
-    trace: Trace, catalog: Catalog, classes: dict[str, str], tracks: list[int], first_ps: int, until_ps: int
-) -> dict[str, Any]:
-    """What a range of some tracks holds, by name and op type. classes: of names."""
-    where = {
-        "tracks": [catalog.track_ids[number] for number in tracks],
-        "first_ps": first_ps,
-        "until_ps": until_ps,
-    }
-    rows = dicts(trace.query(statement("page_range", **where, most=MOST_NAMES)))  # type: ignore[arg-type]
-    busy_ps, work_ps = trace.query(statement("page_busy_span", **where)).rows()[0]  # type: ignore[arg-type]
-    names, slices = (rows[0]["names"], rows[0]["all_slices"]) if rows else (0, 0)
+def of_sums(sums: Sums, classes: dict[str, str]) -> dict[str, Any]:
+    """What a range holds, by name and op type. classes: of names."""
+    rows, names = sums.rows(MOST_NAMES)
     return {
         "rows": [
             {
-                "name": row["name"],
-                "op_type": row["op_type"],
-                "class": classes.get(row["name"], "other"),
-                "count": row["slices"],
-                "total_ps": row["total_ps"],
-                "self_ps": row["self_ps"],
+                "name": name,
+                "op_type": op_type,
+                "class": classes.get(name, "other"),
+                "count": slices,
+                "total_ps": total_ps,
+                "self_ps": self_ps,
             }
-            for row in rows
+            for name, op_type, slices, total_ps, self_ps in rows
         ],
         "names": names,
-        "slices": slices,
-        "busy_ps": busy_ps or 0,
-        "work_ps": work_ps or 0,
+        "slices": sums.slices,
+        "busy_ps": sums.busy_ps,
+        "work_ps": sums.work_ps,
     }
 
 

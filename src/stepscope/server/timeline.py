@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
@@ -18,6 +20,7 @@ MOST_PX = 16_384
 MOST_NAME = 1_000
 """Characters of a name that all pages get; a slice's own answer has all of it."""
 _COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
+_TYPED = (*_COLUMNS, "op_type")
 
 
 _TABLES = {True: "_timeline_row", False: "_timeline_slice"}
@@ -31,7 +34,7 @@ class Timeline:
     def __init__(self, trace: Trace, *, stacks: bool = False) -> None:
         """Takes the slices of a trace from where they are kept, and its stacks if it has any. The views of
         shifts and of bars are kept already."""
-        self._lod = _laid(trace, stacks) or _core.Lod(trace.stream(rows_of(_TABLES[stacks], _COLUMNS)))
+        self._lod = _laid(trace, stacks) or _core.Lod(trace.stream(rows_of(_TABLES[stacks], _TYPED)))
         found = {row["name"]: row for row in dicts(trace.query(statement("page_names")))}
         self.classes = {name: str(row["class"]) for name, row in found.items()}
         numbers = {name: number for number, name in enumerate(CLASSES)}
@@ -49,14 +52,32 @@ class Timeline:
 
     def cells(self, track_ids: list[int], from_ps: int, to_ps: int, px: int) -> bytes:
         """The cells of a window, framed for the page. LakeError when a file was cut meanwhile."""
-        try:
+        with _unchanged():
             return self._lod.cells(track_ids, from_ps, to_ps, px)
-        except _core.CoreError as damaged:
-            raise LakeError(
-                "The timeline's file changed while it was open.",
-                seen=str(damaged),
-                todo="run stepscope verify on the lake, which says what to ingest again; then serve it again",
-            ) from damaged
+
+    def sums(self, track_ids: list[int], from_ps: int, to_ps: int) -> _core.Sums:
+        """What the slices of a range come to, once it was added up with go_on(). Stacks have no slices.
+        LakeError as from cells()."""
+        with _unchanged():
+            return self._lod.sums([track for track in track_ids if track >= 0], from_ps, to_ps)
+
+    @staticmethod
+    def go_on(sums: _core.Sums, seconds: float) -> bool:
+        """Adds up for some seconds; True when all is. LakeError as from cells()."""
+        with _unchanged():
+            return sums.go_on(seconds)
+
+
+@contextlib.contextmanager
+def _unchanged() -> Iterator[None]:
+    try:
+        yield
+    except _core.CoreError as damaged:
+        raise LakeError(
+            "The timeline's file changed while it was open.",
+            seen=str(damaged),
+            todo="run stepscope verify on the lake, which says what to ingest again; then serve it again",
+        ) from damaged
 
 
 def _laid(trace: Trace, stacks: bool) -> _core.Lod | None:

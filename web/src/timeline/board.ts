@@ -1,9 +1,10 @@
 // The state of the timeline and everything that changes it; the view shows it, the canvas is drawn from it.
 import { batch, computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import { note, place } from "../address";
-import { get } from "../api";
+import { get, getBytes } from "../api";
 import { keep, recall } from "../theme";
 import type { Catalog } from "../types";
+import { decode } from "./frame";
 import { cellAt, type Hit } from "./hit";
 import { type Arrangement, heightOf, LANE, type Lane, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
@@ -266,7 +267,7 @@ export class Board {
 
   /** Totals of a range, of the tracks on the screen or between two heights of it. */
   async choose(range: Window, tracks = this.shown.value.flatMap((row) => (row.track ? [row.track.track] : []))): Promise<void> {
-    batch(() => { this.selected.value = this.detail.value = this.stack.value = this.ranged.value = null; this.arrows.value = []; this.range.value = range; });
+    batch(() => { this.selected.value = this.detail.value = this.stack.value = this.ranged.value = this.rangedSlices.value = null; this.arrows.value = []; this.range.value = range; });
     const all = tracks.length ? tracks : this.rows.value.flatMap((row) => (row.track ? [row.track.track] : []));
     const slices = all.filter((track) => this.catalog.tracks[track]!.kind !== "stacks"); // stacks have no slices to add up
     const every = slices.length ? slices : all;
@@ -276,6 +277,7 @@ export class Board {
     const at = (ps: number) => (this.origin + BigInt(Math.round(ps))).toString();
     const abort = this.asked.signal, span = `from=${at(range.from)}&to=${at(Math.max(range.to, range.from + 1))}`;
     const later = this.ask<Parts>(`/api/range/parts?${span}`, abort);
+    void this.countRange(range, `${span}&px=1&tracks=${every.join(",")}`, abort);
     const ranged = await this.ask<Ranged>(`/api/range?${span}&tracks=${every.join(",")}`, abort);
     if (!ranged || this.range.value !== range) return;
     batch(() => { this.ranged.value = ranged; this.rangedTracks.value = every.length; });
@@ -283,6 +285,19 @@ export class Board {
     if (this.range.value === range) this.ranged.value = { ...ranged, parts: parts ?? { steps: 0, step_parts: [] } };
   }
   readonly rangedTracks = signal(0);
+  /** Slices of the range, which are known before they are added up. */
+  readonly rangedSlices = signal<number | null>(null);
+
+  private async countRange(range: Window, query: string, abort: AbortSignal): Promise<void> {
+    const cells = await getBytes(`/api/timeline?${query}`, abort).then(decode).catch(() => null); // what is asked beside it tells what is wrong
+    if (cells && this.range.value === range) this.rangedSlices.value = cells.events;
+  }
+
+  /** Adds up no further. */
+  giveUp(): void {
+    this.asked?.abort();
+    this.range.value = null;
+  }
 
   /** Looks for a text in the names of all slices, on and off the screen. */
   async search(text: string): Promise<void> {

@@ -124,13 +124,13 @@ function Tip({ board }: { board: Board }): JSX.Element | null {
 }
 
 function Panel({ board }: { board: Board }): JSX.Element {
-  const { detail, stack, ranged, range, marks, error, found, text } = board;
+  const { detail, stack, ranged, range, rangedSlices, marks, error, found, text } = board;
   const at = (ps: number | string) => moment(board.offset(ps), Math.max(spanOf(board.window.value) / 1e6, 1));
   return <div class="tl-panel" aria-live="polite">
     {error.value !== null && <Problem error={error.value} />}
     {detail.value && <SlicePanel detail={detail.value} moment={at(detail.value.slice.ts_ps)} go={(id) => void board.select(id, true)} />}
     {stack.value && <StackPanel stack={stack.value} />}
-    {range.value && !ranged.value && !error.value && <p class="quiet" role="status">{duration(spanOf(range.value))}: adding up …</p>}
+    {range.value && !ranged.value && !error.value && <p class="quiet" role="status">{duration(spanOf(range.value))}: {rangedSlices.value === null ? "adding up …" : `adding up ${rangedSlices.value.toLocaleString("en")} slices …`} <button type="button" class="plain" onClick={() => board.giveUp()}>Stop</button></p>}
     {range.value && ranged.value && <RangePanel ranged={ranged.value} length={spanOf(range.value)} tracks={board.rangedTracks.value} />}
     {!detail.value && !stack.value && !range.value && found.value && (found.value.total
       ? <ol class="tl-found">{found.value.slices.slice(0, 100).map((slice, i) => <li><button type="button" class="link" onClick={() => { board.foundAt.value = i; void board.select(slice.id, true); }}>{plain(slice.name, 200)}</button> <span class="quiet">{duration(Number(slice.dur_ps))} at {at(slice.ts_ps)}</span></li>)}</ol>

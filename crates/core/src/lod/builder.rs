@@ -1,8 +1,9 @@
 //! Slices as they come, packed track by track: memory holds the open tracks and what is packed, not all slices.
 
+use super::labels::Labeller;
 use super::rows::Packer;
 use super::{Lane, Packed, Slice};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use rustc_hash::FxHashMap;
 
 /// Slices of a track from which on they are packed when another track begins. A track that goes on later has
@@ -18,8 +19,8 @@ pub struct Builder {
     of_track: (i64, usize),
     packer: Packer,
     runs: Vec<Lane>,
-    numbers: FxHashMap<String, u32>,
-    names: Vec<String>,
+    /// What slices are called.
+    pub labels: Labeller,
 }
 
 impl Default for Builder {
@@ -38,24 +39,17 @@ impl Builder {
             of_track: (0, 0),
             packer: Packer::default(),
             runs: Vec::new(),
-            numbers: FxHashMap::default(),
-            names: Vec::new(),
+            labels: Labeller::default(),
         }
     }
 
-    /// The number of a name.
+    /// The label of a name without an op type.
     ///
     /// # Errors
-    /// There are more than 2^32 names.
+    /// There are more than 2^32 - 2 names.
     pub fn name(&mut self, text: &str) -> Result<u32> {
-        if let Some(number) = self.numbers.get(text) {
-            return Ok(*number);
-        }
-        let number = u32::try_from(self.names.len())
-            .map_err(|_| Error::new(Kind::Limit, "more than 4,294,967,296 names of slices"))?;
-        self.names.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        Ok(number)
+        let name = self.labels.text(text)?;
+        self.labels.pair(name, None)
     }
 
     /// Adds a slice. A negative duration counts as none.
@@ -78,7 +72,7 @@ impl Builder {
         let Builder {
             mut packer,
             mut runs,
-            names,
+            labels,
             ..
         } = self;
         runs.sort_unstable_by_key(|run| (run.track, run.depth, run.rows.start));
@@ -95,7 +89,7 @@ impl Builder {
             }
             runs = lanes;
         }
-        Packed::new(packer.finish(), runs, names)
+        Packed::new(packer.finish(), runs, labels.finish())
     }
 
     /// Packs the open lanes of a track, or of all.

@@ -109,7 +109,7 @@ impl Lod {
         let mut cells = Vec::new();
         for (index, track) in (0u32..).zip(tracks) {
             for place in self.of_track.get(track).into_iter().flatten() {
-                let (part, numbers) = (&self.parts[*place], &self.numbers[*place]);
+                let part = &self.parts[*place];
                 let Some(window) = window.on_clock(part.shift_ps) else {
                     continue;
                 };
@@ -121,7 +121,7 @@ impl Lod {
                     let longest = &mut cell.longest;
                     longest.ts_ps = longest.ts_ps.saturating_add(part.shift_ps);
                     longest.id = longest.id.wrapping_add(part.first_id);
-                    longest.name = numbers.get(longest.name as usize).copied().unwrap_or(0);
+                    longest.name = self.name_of(*place, longest.name);
                 }
             }
         }

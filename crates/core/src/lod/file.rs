@@ -2,14 +2,17 @@
 //! bytes:
 //!
 //! ```text
-//! "SSLOD" and the version as u8 x 3, then as u64: rows, lanes, names, bytes of names, bytes of rows
+//! "SSLOD" and the version as u8 x 3, then as u64: rows, lanes, labels, bytes of their names, op types, bytes of
+//!            these, bytes of rows
 //! lanes      track i64, depth, first row and rows as u64
-//! names      the end of each as u64, then their text
+//! labels     the end of each name as u64, then their text; which op type each goes with and one as u32, 0: none
+//! op types   the end of each as u64, then their text
 //! directory  where each block of rows is and how it is packed: see `rows`
 //! levels     of the pyramid, the lowest first: see `pyramid`
 //! rows       the packed columns of each block
 //! ```
 
+use super::labels::Labels;
 use super::pyramid::Pyramid;
 use super::rows::{BLOCK_ROWS, ENTRY_BYTES, Rows, long};
 use super::{Lane, Packed};
@@ -18,8 +21,8 @@ use arrow_buffer::Buffer;
 use std::io::Write;
 
 /// What a file begins with; raised when a part changes its meaning.
-const MAGIC: &[u8; 8] = b"SSLOD\0\0\x01";
-const HEAD_BYTES: usize = 48;
+const MAGIC: &[u8; 8] = b"SSLOD\0\0\x02";
+const HEAD_BYTES: usize = 64;
 const LANE_BYTES: usize = 32;
 
 impl Packed {
@@ -29,13 +32,16 @@ impl Packed {
     /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         let (directory, data) = self.slices.parts();
-        let text: usize = self.names.iter().map(String::len).sum();
+        let (names, op_types, types) = self.labels.parts();
+        let text = |of: &[String]| of.iter().map(String::len).sum::<usize>();
         out.write_all(MAGIC)?;
         let sizes = [
             self.len(),
             self.lanes.len(),
-            self.names.len(),
-            text,
+            names.len(),
+            text(names),
+            op_types.len(),
+            text(op_types),
             data.len(),
         ];
         for size in sizes {
@@ -47,15 +53,12 @@ impl Packed {
                 out.write_all(&(value as u64).to_le_bytes())?;
             }
         }
-        let mut end = 0;
-        for name in &self.names {
-            end += name.len() as u64;
-            out.write_all(&end.to_le_bytes())?;
+        write_texts(out, names)?;
+        for number in types {
+            out.write_all(&number.to_le_bytes())?;
         }
-        for name in &self.names {
-            out.write_all(name.as_bytes())?;
-        }
-        pad(out, text)?;
+        pad(out, 4 * types.len())?;
+        write_texts(out, op_types)?;
         out.write_all(directory)?;
         for level in self.pyramid.parts() {
             out.write_all(level)?;
@@ -77,9 +80,10 @@ fn read(file: &Buffer) -> Option<Packed> {
     if file.get(..8)? != MAGIC || file.len() < HEAD_BYTES {
         return None;
     }
-    let [rows, lanes, names, text, data] =
-        [1, 2, 3, 4, 5].map(|place| usize::try_from(long(file, place)).ok());
-    let (rows, lanes, names, text, data) = (rows?, lanes?, names?, text?, data?);
+    let [rows, lanes, labels, name_bytes, op_types, type_bytes, data] =
+        [1, 2, 3, 4, 5, 6, 7].map(|place| usize::try_from(long(file, place)).ok());
+    let (rows, lanes, labels, name_bytes) = (rows?, lanes?, labels?, name_bytes?);
+    let (op_types, type_bytes, data) = (op_types?, type_bytes?, data?);
     let mut at = HEAD_BYTES;
     let mut next = |count: usize, bytes: usize| {
         let length = count.checked_mul(bytes)?.checked_next_multiple_of(8)?;
@@ -88,7 +92,13 @@ fn read(file: &Buffer) -> Option<Packed> {
         at += length;
         Some(part)
     };
-    let (of_lanes, ends, texts) = (next(lanes, LANE_BYTES)?, next(names, 8)?, next(text, 1)?);
+    let (of_lanes, ends, texts) = (
+        next(lanes, LANE_BYTES)?,
+        next(labels, 8)?,
+        next(name_bytes, 1)?,
+    );
+    let types = next(labels, 4)?;
+    let (type_ends, type_texts) = (next(op_types, 8)?, next(type_bytes, 1)?);
     let directory = next(rows.div_ceil(BLOCK_ROWS), ENTRY_BYTES)?;
     let levels = next(Pyramid::sizes(rows).iter().sum(), 32)?;
     let data = next(data, 1)?;
@@ -96,14 +106,17 @@ fn read(file: &Buffer) -> Option<Packed> {
         return None;
     }
     let lanes = lanes_of(&of_lanes, rows)?;
-    let names = names_of(&ends, texts.get(..text)?)?;
+    let names = texts_of(&ends, texts.get(..name_bytes)?)?;
     if names.is_empty() && rows > 0 {
         return None;
     }
+    let op_types = texts_of(&type_ends, type_texts.get(..type_bytes)?)?;
+    let types = types.as_chunks().0.iter().take(labels);
+    let types = types.map(|bytes| u32::from_le_bytes(*bytes)).collect();
     Some(Packed {
         slices: Rows::of(rows, directory, data)?,
         lanes,
-        names,
+        labels: Labels::of(names, op_types, types)?,
         pyramid: Pyramid::of(rows, &levels)?,
     })
 }
@@ -127,7 +140,7 @@ fn lanes_of(bytes: &[u8], rows: usize) -> Option<Vec<Lane>> {
     Some(lanes)
 }
 
-fn names_of(ends: &[u8], text: &[u8]) -> Option<Vec<String>> {
+fn texts_of(ends: &[u8], text: &[u8]) -> Option<Vec<String>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut start = 0;
     let mut names = Vec::with_capacity(ends.len() / 8);
@@ -137,6 +150,18 @@ fn names_of(ends: &[u8], text: &[u8]) -> Option<Vec<String>> {
         start = end;
     }
     (start == text.len()).then_some(names)
+}
+
+fn write_texts(out: &mut impl Write, texts: &[String]) -> std::io::Result<()> {
+    let mut end = 0;
+    for text in texts {
+        end += text.len();
+        out.write_all(&(end as u64).to_le_bytes())?;
+    }
+    for text in texts {
+        out.write_all(text.as_bytes())?;
+    }
+    pad(out, end)
 }
 
 fn pad(out: &mut impl Write, length: usize) -> std::io::Result<()> {

@@ -8,24 +8,22 @@ use std::fmt::Write as _;
 
 /// Version of the form; raised when a column changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
+/// Bytes of a cell.
+const CELL_BYTES: usize = 52;
 
 /// The cells of a window, as one message.
 #[must_use]
 pub fn write(cells: &[Cell], window: Window) -> Vec<u8> {
     let from = window.from_ps();
     let columns = [
-        column("track", "u32", cells, |cell| cell.track.to_le_bytes()),
-        column("depth", "u32", cells, |cell| cell.depth.to_le_bytes()),
-        column("start", "f64", cells, |cell| after(from, cell.ts_ps)),
-        column("width", "f64", cells, |cell| after(cell.ts_ps, cell.end_ps)),
-        column("count", "f64", cells, |cell| {
-            (cell.count as f64).to_le_bytes()
-        }),
-        column("name", "u32", cells, |cell| cell.longest.name.to_le_bytes()),
-        column("busy", "f64", cells, |cell| {
-            (cell.busy_ps as f64).to_le_bytes()
-        }),
-        column("id", "i64", cells, |cell| cell.longest.id.to_le_bytes()),
+        ("track", "u32"),
+        ("depth", "u32"),
+        ("start", "f64"),
+        ("width", "f64"),
+        ("count", "f64"),
+        ("name", "u32"),
+        ("busy", "f64"),
+        ("id", "i64"),
     ];
     let mut header = format!(
         "{{\"format\":{FORMAT},\"from_ps\":\"{from}\",\"to_ps\":\"{}\",\"px\":{},\"events\":{},\"columns\":[",
@@ -33,7 +31,7 @@ pub fn write(cells: &[Cell], window: Window) -> Vec<u8> {
         window.px(),
         cells.iter().map(|cell| cell.count).sum::<u64>(),
     );
-    for (i, (name, kind, _)) in columns.iter().enumerate() {
+    for (i, (name, kind)) in columns.iter().enumerate() {
         let comma = if i > 0 { "," } else { "" };
         // Writing into a String cannot fail.
         let _ = write!(
@@ -43,13 +41,18 @@ pub fn write(cells: &[Cell], window: Window) -> Vec<u8> {
         );
     }
     header.push_str("]}");
-    let mut out = (header.len() as u32).to_le_bytes().to_vec();
+    let mut out = Vec::with_capacity(header.len() + 128 + CELL_BYTES * cells.len());
+    out.extend_from_slice(&(header.len() as u32).to_le_bytes());
     out.extend_from_slice(header.as_bytes());
     pad(&mut out);
-    for (_, _, bytes) in columns {
-        out.extend_from_slice(&bytes);
-        pad(&mut out);
-    }
+    add(&mut out, cells, |cell| cell.track.to_le_bytes());
+    add(&mut out, cells, |cell| cell.depth.to_le_bytes());
+    add(&mut out, cells, |cell| after(from, cell.ts_ps));
+    add(&mut out, cells, |cell| after(cell.ts_ps, cell.end_ps));
+    add(&mut out, cells, |cell| (cell.count as f64).to_le_bytes());
+    add(&mut out, cells, |cell| cell.longest.name.to_le_bytes());
+    add(&mut out, cells, |cell| (cell.busy_ps as f64).to_le_bytes());
+    add(&mut out, cells, |cell| cell.longest.id.to_le_bytes());
     out
 }
 
@@ -58,13 +61,12 @@ fn after(from: i64, to: i64) -> [u8; 8] {
     ((i128::from(to) - i128::from(from)) as f64).to_le_bytes()
 }
 
-fn column<const N: usize>(
-    name: &'static str,
-    kind: &'static str,
-    cells: &[Cell],
-    value: impl Fn(&Cell) -> [u8; N],
-) -> (&'static str, &'static str, Vec<u8>) {
-    (name, kind, cells.iter().flat_map(value).collect())
+/// Adds a column.
+fn add<const N: usize>(out: &mut Vec<u8>, cells: &[Cell], value: impl Fn(&Cell) -> [u8; N]) {
+    for cell in cells {
+        out.extend_from_slice(&value(cell));
+    }
+    pad(out);
 }
 
 fn pad(out: &mut Vec<u8>) {

@@ -10,16 +10,21 @@
 //! * [`file`]: a source's slices and pyramid as a file, which is mapped and not read.
 //! * [`cells`]: the cells of a window.
 //! * [`frame`]: cells as bytes for a page.
+//! * [`labels`]: what slices are called, and the types of their ops.
+//! * [`sums`]: what the slices of a range add up to.
 
 pub mod builder;
 pub mod cells;
 pub mod file;
 pub mod frame;
+pub mod labels;
 pub mod pyramid;
 pub mod rows;
+pub mod sums;
 
 pub use builder::Builder;
 
+use labels::Labels;
 use pyramid::Pyramid;
 use rows::Rows;
 use rustc_hash::FxHashMap;
@@ -34,7 +39,7 @@ pub struct Slice {
     pub ts_ps: i64,
     /// Duration, at least 0.
     pub dur_ps: i64,
-    /// Index into the names.
+    /// Number of what it is called: in a source, one for each name and op type; in a cell, an index into the names.
     pub name: u32,
 }
 
@@ -69,18 +74,18 @@ pub struct Packed {
     slices: Rows,
     /// Ordered by track, then depth.
     lanes: Vec<Lane>,
-    names: Vec<String>,
+    labels: Labels,
     pyramid: Pyramid,
 }
 
 impl Packed {
     /// Builds the pyramid over rows whose lanes are in order.
-    fn new(slices: Rows, lanes: Vec<Lane>, names: Vec<String>) -> Packed {
+    fn new(slices: Rows, lanes: Vec<Lane>, labels: Labels) -> Packed {
         Packed {
             pyramid: Pyramid::new(&slices),
             slices,
             lanes,
-            names,
+            labels,
         }
     }
 
@@ -130,9 +135,12 @@ pub struct Part {
 #[derive(Debug, Default)]
 pub struct Lod {
     parts: Vec<Part>,
-    /// For each part, the numbers that its names have among all.
+    /// For each part, the numbers that its labels have among all.
     numbers: Vec<Vec<u32>>,
+    /// Name and op type of each label, as indices.
+    labels: Vec<(u32, Option<u32>)>,
     names: Vec<String>,
+    op_types: Vec<String>,
     /// Parts that have slices of a track.
     of_track: FxHashMap<i64, Vec<usize>>,
 }
@@ -142,14 +150,17 @@ impl Lod {
     #[must_use]
     pub fn new(parts: Vec<Part>) -> Lod {
         let mut lod = Lod::default();
-        let mut known: FxHashMap<String, u32> = FxHashMap::default();
+        let (mut names, mut op_types) = (Numbered::default(), Numbered::default());
+        let mut known: FxHashMap<(u32, Option<u32>), u32> = FxHashMap::default();
         for (place, part) in parts.iter().enumerate() {
-            let mut numbers = Vec::with_capacity(part.packed.names.len());
-            for name in &part.packed.names {
-                let next = lod.names.len() as u32;
-                let number = *known.entry(name.clone()).or_insert(next);
+            let own = &part.packed.labels;
+            let mut numbers = Vec::with_capacity(own.len());
+            for (name, op_type) in own.iter() {
+                let label = (names.of(name), op_type.map(|op_type| op_types.of(op_type)));
+                let next = lod.labels.len() as u32;
+                let number = *known.entry(label).or_insert(next);
                 if number == next {
-                    lod.names.push(name.clone());
+                    lod.labels.push(label);
                 }
                 numbers.push(number);
             }
@@ -164,7 +175,14 @@ impl Lod {
             }
         }
         lod.parts = parts;
+        (lod.names, lod.op_types) = (names.texts, op_types.texts);
         lod
+    }
+
+    /// The index into the names of a slice of a part.
+    fn name_of(&self, part: usize, label: u32) -> u32 {
+        let number = self.numbers[part].get(label as usize);
+        number.map_or(0, |number| self.labels[*number as usize].0)
     }
 
     /// Names of slices; a cell holds an index into them.
@@ -189,5 +207,24 @@ impl Lod {
         }
         found.sort_unstable();
         found
+    }
+}
+
+/// Texts that have numbers.
+#[derive(Default)]
+struct Numbered {
+    numbers: FxHashMap<String, u32>,
+    texts: Vec<String>,
+}
+
+impl Numbered {
+    fn of(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = self.texts.len() as u32;
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
     }
 }

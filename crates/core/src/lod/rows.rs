@@ -95,6 +95,45 @@ impl Rows {
         rows.map(move |row| (row, self.value(&entry, row, 0), self.value(&entry, row, 1)))
     }
 
+    /// Each of these rows in turn: start, duration and name.
+    pub fn each(&self, rows: Range<usize>, mut take: impl FnMut(i64, i64, u32)) {
+        let mut columns = [[0_i64; BLOCK_ROWS]; 3];
+        let mut first = rows.start;
+        while first < rows.end {
+            let block = first / BLOCK_ROWS;
+            let (place, last) = (first % BLOCK_ROWS, rows.end.min((block + 1) * BLOCK_ROWS));
+            let (entry, count) = (self.entry(block), last - first);
+            for (values, column) in columns.iter_mut().zip([0, 1, 3]) {
+                self.unpack(&entry, column, place, &mut values[..count]);
+            }
+            let [starts, durations, names] = &columns;
+            for row in 0..count {
+                take(starts[row], durations[row], names[row] as u32);
+            }
+            first = last;
+        }
+    }
+
+    /// The values of a column of a block from a row of it on.
+    fn unpack(&self, entry: &Entry, column: usize, place: usize, values: &mut [i64]) {
+        let Shape { width, unit } = entry.shapes[column];
+        let (base, unit) = (entry.base[column], UNITS[usize::from(unit)]);
+        let value = |more: u64| base.wrapping_add(more.wrapping_mul(unit) as i64);
+        let at = entry.at[column] + usize::from(width) * place;
+        let bytes = &self.data[at..at + usize::from(width) * values.len()];
+        match width {
+            0 => values.fill(base),
+            1 => read_into(values, bytes, |&[byte]| value(u64::from(byte))),
+            2 => read_into(values, bytes, |two| {
+                value(u64::from(u16::from_le_bytes(*two)))
+            }),
+            4 => read_into(values, bytes, |four| {
+                value(u64::from(u32::from_le_bytes(*four)))
+            }),
+            _ => read_into(values, bytes, |eight| value(u64::from_le_bytes(*eight))),
+        }
+    }
+
     /// How many of the first of these rows, which are in order, start before `moment`: found in the logarithm of
     /// that number.
     pub fn before(&self, rows: Range<usize>, moment: i64) -> usize {
@@ -153,6 +192,13 @@ impl Rows {
             _ => u64::from_le_bytes(chunk(&self.data[at..])),
         };
         entry.base[column].wrapping_add(more.wrapping_mul(UNITS[usize::from(unit)]) as i64)
+    }
+}
+
+#[inline]
+fn read_into<const N: usize>(values: &mut [i64], bytes: &[u8], read: impl Fn(&[u8; N]) -> i64) {
+    for (value, bytes) in values.iter_mut().zip(bytes.as_chunks().0) {
+        *value = read(bytes);
     }
 }
 

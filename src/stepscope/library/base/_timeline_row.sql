@@ -9,8 +9,9 @@
 --   ts_ps | ps | Start | start on the axis
 --   dur_ps | ps | Duration | duration with what is inside
 --   name | text | Name | name of the slice, or the function
-SELECT s.track, s.depth, s.id, s.ts_ps, s.dur_ps, s.name
+--   op_type | text | Op type | type of the op, where known
+SELECT s.track, s.depth, s.id, s.ts_ps, s.dur_ps, s.name, s.op_type
 FROM _timeline_slice AS s
 UNION ALL
-SELECT b.track, b.depth, b.id, b.ts_ps, b.dur_ps, b.name
+SELECT b.track, b.depth, b.id, b.ts_ps, b.dur_ps, b.name, CAST(NULL AS VARCHAR) AS op_type
 FROM _stack_bar AS b

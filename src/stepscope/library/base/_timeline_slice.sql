@@ -9,6 +9,7 @@
 --   ts_ps | ps | Start | start on the axis
 --   dur_ps | ps | Duration | duration with children
 --   name | text | Name | name of the slice
+--   op_type | text | Op type | type of the op, where known
 WITH placed AS (
   SELECT
     s.track_id AS track,
@@ -21,5 +22,5 @@ WITH placed AS (
   INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 )
 
-SELECT p.track, p.depth, p.id, p.begin_ps AS ts_ps, p.dur_ps, p.name
+SELECT p.track, p.depth, p.id, p.begin_ps AS ts_ps, p.dur_ps, p.name, p.op_type
 FROM placed AS p

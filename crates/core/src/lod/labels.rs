@@ -1,0 +1,112 @@
+//! What slices are called, and the types of their ops: one label for each pair that occurs.
+
+use crate::error::{Error, Kind, Result};
+use rustc_hash::FxHashMap;
+
+/// Labels by their numbers.
+#[derive(Debug, Default)]
+pub struct Labels {
+    names: Vec<String>,
+    op_types: Vec<String>,
+    /// For each name, which op type it goes with: its index and one, or 0 for none.
+    types: Vec<u32>,
+}
+
+impl Labels {
+    /// Labels that were written before. `None` when the parts do not belong together.
+    pub(super) fn of(names: Vec<String>, op_types: Vec<String>, types: Vec<u32>) -> Option<Labels> {
+        let known = |number: &u32| *number as usize <= op_types.len();
+        (names.len() == types.len() && types.iter().all(known)).then_some(Labels {
+            names,
+            op_types,
+            types,
+        })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Name and op type of each.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.names.iter().zip(&self.types).map(|(name, number)| {
+            let op_type = (*number as usize).checked_sub(1);
+            (
+                name.as_str(),
+                op_type.map(|place| self.op_types[place].as_str()),
+            )
+        })
+    }
+
+    /// Names, op types, and which of these each name goes with.
+    pub(super) fn parts(&self) -> (&[String], &[String], &[u32]) {
+        (&self.names, &self.op_types, &self.types)
+    }
+}
+
+/// Labels as they come.
+#[derive(Debug, Default)]
+pub struct Labeller {
+    texts: FxHashMap<String, u32>,
+    text_of: Vec<String>,
+    op_types: FxHashMap<u32, u32>,
+    pairs: FxHashMap<(u32, Option<u32>), u32>,
+    labels: Labels,
+}
+
+impl Labeller {
+    /// The number of a text, to be used in [`Labeller::pair`].
+    ///
+    /// # Errors
+    /// There are more than 2^32 - 2 texts.
+    pub fn text(&mut self, text: &str) -> Result<u32> {
+        if let Some(number) = self.texts.get(text) {
+            return Ok(*number);
+        }
+        let number = u32::try_from(self.text_of.len())
+            .ok()
+            .filter(|number| *number < u32::MAX - 1)
+            .ok_or_else(|| Error::new(Kind::Limit, "more than 4,294,967,294 names of slices"))?;
+        self.text_of.push(text.to_owned());
+        self.texts.insert(text.to_owned(), number);
+        Ok(number)
+    }
+
+    /// The label of a name and an op type, both as numbers of texts.
+    ///
+    /// # Errors
+    /// There are more than 2^32 - 2 labels.
+    pub fn pair(&mut self, name: u32, op_type: Option<u32>) -> Result<u32> {
+        if let Some(number) = self.pairs.get(&(name, op_type)) {
+            return Ok(*number);
+        }
+        let number = u32::try_from(self.labels.len())
+            .ok()
+            .filter(|number| *number < u32::MAX - 1)
+            .ok_or_else(|| Error::new(Kind::Limit, "more than 4,294,967,294 names of slices"))?;
+        let labels = &mut self.labels;
+        labels.names.push(self.text_of[name as usize].clone());
+        labels.types.push(op_type.map_or(0, |text| {
+            *self.op_types.entry(text).or_insert_with(|| {
+                labels.op_types.push(self.text_of[text as usize].clone());
+                labels.op_types.len() as u32
+            })
+        }));
+        self.pairs.insert((name, op_type), number);
+        Ok(number)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn finish(self) -> Labels {
+        self.labels
+    }
+}
