@@ -99,7 +99,9 @@ def test_what_is_no_stream() -> None:
         Lod([1, 2, 3])
 
 
-TYPED = "SELECT *, CASE WHEN id % 4 > 0 THEN 'type ' || id % 2 END AS op_type FROM ({} FROM range(300) AS r(i))"
+TYPED = (
+    "SELECT *, CASE WHEN id % 4 > 0 THEN 'type ' || id % 2 END AS op_type FROM ({} FROM range(300) AS r(i))"
+)
 """Slices of one name have several op types, or none."""
 
 

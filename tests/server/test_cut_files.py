@@ -30,11 +30,12 @@ def timeline_of(lake: Path) -> Path:
     return found
 
 
-def whole(command: Command, cookie: str) -> tuple[int, bytes]:
-    """The answer for a window over everything."""
+def whole(command: Command, cookie: str, what: str = "timeline") -> tuple[int, bytes]:
+    """The answer for a window, or a range, over everything."""
     told = json.loads(command.ask("GET", "/api/catalog", cookie=cookie)[2])
     tracks = ",".join(str(track["track"]) for track in told["tracks"])
-    path = f"/api/timeline?from={told['start_ps']}&to={told['end_ps']}&px=1600&tracks={tracks}"
+    px = "&px=1600" if what == "timeline" else ""
+    path = f"/api/{what}?from={told['start_ps']}&to={told['end_ps']}{px}&tracks={tracks}"
     status, _, body = command.ask("GET", path, cookie=cookie)
     return status, body
 
@@ -48,10 +49,13 @@ def test_the_server_survives_a_timeline_that_is_cut_in_place(lake: Path, left: i
         cookie = command.session()
         status, body = whole(command, cookie)
         assert status == 200
-        assert unpack(body)[0]["events"] > 1_000
+        events = unpack(body)[0]["events"]
+        assert events > 1_000
+        status, body = whole(command, cookie, "range")
+        assert (status, json.loads(body)["slices"]) == (200, events)
         os.truncate(file, left)
-        for _ in range(2):
-            status, body = whole(command, cookie)
+        for what in ("timeline", "range", "timeline", "range"):
+            status, body = whole(command, cookie, what)
             told = json.loads(body)["error"]
             assert status == 409
             assert "while it was read" in told["seen"]

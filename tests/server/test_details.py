@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import sys
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
@@ -216,6 +218,17 @@ def test_a_range_does_not_wait_for_where_its_steps_go(served: Served) -> None:
     finally:
         held.set()
         other.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has priorities of threads")
+def test_reports_and_ranges_give_way_to_timelines(served: Served) -> None:
+    def priority(_: object) -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    recording = served.page.recording
+    own = served.run(recording.desk.ask(priority))
+    assert served.run(recording._reports.ask(priority)) == min(own + 5, 19)
+    assert served.page.adding.submit(priority, None).result() == min(own + 5, 19)
 
 
 def test_counters_keep_the_least_and_the_largest(served: Served, opened: Trace, order: list[int]) -> None:

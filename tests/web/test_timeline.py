@@ -202,6 +202,36 @@ def test_a_range_adds_up(tab: Browser) -> None:
     press(tab, "x")
 
 
+def test_a_range_tells_its_slices_at_once_and_can_be_stopped(tab: Browser) -> None:
+    """While it is added up, which is held up here."""
+    (count,) = ask("SELECT count(*) FROM slice")[0]
+    _show(tab, "timeline", DRAWN)
+    press(tab, "Home")
+    rest(tab, 200)
+    tab.value("""(() => {
+      window.fetched = window.fetch;
+      window.ended = 0;
+      window.fetch = (path, given) => path.startsWith('/api/range?')
+        ? new Promise((_, fail) => given.signal.addEventListener('abort', () => {
+            window.ended++;
+            fail(new DOMException('dropped', 'AbortError'));
+          }))
+        : window.fetched(path, given);
+    })()""")
+    try:
+        moves = (("pointerdown", 300), ("pointermove", 500), ("pointerup", 500))
+        pointer(tab, *((kind, x, 10, False) for kind, x in moves))
+        told = "(document.querySelector('.tl-panel [role=status]') || {}).textContent || ''"
+        _until(tab, f"/adding up [\\d,]+ slices/.test({told})")
+        slices = tab.value(f"Number(/adding up ([\\d,]+) slices/.exec({told})[1].replace(/,/g, ''))")
+        assert 0 < slices <= count
+        tab.value("document.querySelector('.tl-panel [role=status] button').click()")
+        _until(tab, f"window.ended === 1 && {told} === ''")
+        assert tab.value("document.querySelector('.tl-panel .problem') === null")
+    finally:
+        tab.value("void (window.fetch = window.fetched)")
+
+
 def test_a_range_says_where_its_whole_steps_go(tab: Browser) -> None:
     _show(tab, "timeline", DRAWN)
     press(tab, "Home")

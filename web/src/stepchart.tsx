@@ -58,13 +58,13 @@ interface Options { steps: Step[]; section: Section | undefined; brushed: Brushe
 export function StepChart(options: Options): JSX.Element {
   const hosts = [...Map.groupBy(options.steps, placeOf)];
   const parts = partsByStep(options.section);
-  const one = ([place, own]: [string, Step[]]) => <Host key={place} place={place} own={own} parts={parts} {...options} />;
+  const one = ([place, own]: [string, Step[]], i: number) => <Host key={place} place={place} own={own} parts={parts} hint={i === 0} {...options} />;
   return <section class="steps-card" aria-label="Steps, one by one"><h2>Steps, one by one</h2>
     {hosts.slice(0, HOSTS).map(one)}
-    {hosts.length > HOSTS && <details><summary>{counted(hosts.length - HOSTS, "more host")}</summary>{hosts.slice(HOSTS).map(one)}</details>}</section>;
+    {hosts.length > HOSTS && <details><summary>{counted(hosts.length - HOSTS, "more host")}</summary>{hosts.slice(HOSTS).map((host) => one(host, HOSTS))}</details>}</section>;
 }
 
-function Host({ place, own, parts, section, brushed, onBrush, linked }: Options & { place: string; own: Step[]; parts: Map<string, Row> }): JSX.Element {
+function Host({ place, own, parts, hint, section, brushed, onBrush, linked }: Options & { place: string; own: Step[]; parts: Map<string, Row>; hint: boolean }): JSX.Element {
   const columns = columnsOf(own, MOST);
   const [anchor, setAnchor] = useState<number | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
@@ -97,7 +97,7 @@ function Host({ place, own, parts, section, brushed, onBrush, linked }: Options 
   return <figure><figcaption>{place && `${plain(place, 120)}: `}{counted(own.length, "step")}, the longest {duration(most)}.{" "}
     {chosen.length ? <>Selected: {chosen.length === 1 ? `step ${chosen[0]!.step}` : `steps ${chosen[0]!.step} to ${chosen[chosen.length - 1]!.step}`}.{" "}
       {linked && <a href={timelineLink(chosen)}>Show in the timeline</a>} <button type="button" class="plain" onClick={() => onBrush(null)}>Clear</button></>
-      : "Drag over steps, or use the arrow keys, to see where their time goes."}</figcaption>
+      : hint && "Drag over steps, or use the arrow keys, to see where their time goes."}</figcaption>
     <svg ref={svg} viewBox={`0 0 ${WIDE} ${HIGH}`} preserveAspectRatio="none" class="steps" role="application" tabIndex={0} aria-label={`${counted(own.length, "step")} by duration; arrow keys select`}
       onKeyDown={onKey}
       onPointerDown={(e) => { if (e.button) return; svg.current!.setPointerCapture(e.pointerId); const i = at(e); setAnchor(i); setCursor(i); choose(i, i); }}

@@ -325,12 +325,12 @@ fn add_rows(builder: &mut Builder, batch: &RecordBatch, track: &str, labels: &[u
     let depth = column(batch, "depth")?
         .as_primitive_opt::<Int32Type>()
         .ok_or_else(|| unfit("depth"))?;
-    for row in 0..batch.num_rows() {
+    for (row, label) in labels.iter().enumerate() {
         let slice = Slice {
             id: id.value(row),
             ts_ps: ts_ps.value(row),
             dur_ps: dur_ps.value(row),
-            name: labels[row],
+            name: *label,
         };
         builder.add(track(row), depth.value(row).max(0) as u32, slice);
     }

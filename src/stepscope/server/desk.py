@@ -8,6 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from stepscope.server import threads
+
 if TYPE_CHECKING:
     from stepscope.session.trace import Trace
 
@@ -20,11 +22,13 @@ _AGAIN_SECONDS = 0.05
 class Desk:
     """Answers questions to a trace. Belongs to one event loop."""
 
-    def __init__(self, open_trace: Callable[[], Trace]) -> None:
-        """open_trace: called in the thread, at the first question, and again when it raised."""
+    def __init__(self, open_trace: Callable[[], Trace], *, gives_way: bool = False) -> None:
+        """open_trace: called in the thread, at the first question, and again when it raised. gives_way: with
+        the priority that timelines which move go first; threads of an engine have that of the one which
+        opened it."""
         self._open = open_trace
         self._trace: Trace | None = None
-        self._thread = ThreadPoolExecutor(1, "stepscope-desk")
+        self._thread = ThreadPoolExecutor(1, "stepscope-desk", threads.give_way if gives_way else None)
         self._free = asyncio.Lock()
 
     async def ask(self, work: Callable[[Trace], T]) -> T:

@@ -29,7 +29,7 @@ class Recording:
         """open_trace: called for each of two desks, so that a report, which takes its time, holds up nothing
         that is clicked on. again: False when opening twice would decode twice; then there is one."""
         self.desk = Desk(open_trace)
-        self._reports = Desk(open_trace) if again else self.desk
+        self._reports = Desk(open_trace, gives_way=True) if again else self.desk
         self._made: dict[str, asyncio.Task[Any]] = {}
 
     async def catalog(self) -> Catalog:

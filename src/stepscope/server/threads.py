@@ -14,4 +14,5 @@ def give_way() -> None:
     """Lowers the priority of the thread that calls. Only Linux has priorities of threads."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # forbidden, which costs others a little time
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+            own = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + _NICE)

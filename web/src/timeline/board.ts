@@ -17,6 +17,12 @@ const MOST_FOUND = 500;
 const MOST_ARROWS = 12;
 const MOST_COUNTERS_PX = 2000;
 
+/** The largest value of a counter in the window. Recordings do not tell units of counters. */
+function most(points: [number, number | null][]): string {
+  const values = points.flatMap(([, value]) => (value === null ? [] : [value]));
+  return values.length ? `at most ${values.reduce((a, b) => Math.max(a, b)).toLocaleString("en", { maximumSignificantDigits: 6 })}` : "";
+}
+
 interface Kept { arrangement: Arrangement; marks: Window[]; colouring: Colouring }
 interface Counters { series: { name: string; series: string; track: number | null; points: [number | string, number | null][] }[] }
 
@@ -69,7 +75,7 @@ export class Board {
       : [{ from: this.offset(one.first_ps), to: this.offset(one.last_ps), title: [...new Set([one.run_id, one.host_id])].join(" / ") }]));
     this.stretches = stretchesOf(sources);
     this.store = new Store(this.origin, this.whole, () => { this.arrived.value++; this.error.value = this.store.error; });
-    this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title }]) => ({ key, title })), this.arrangement.value));
+    this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title, points }]) => ({ key, title, about: most(points) })), this.arrangement.value));
     this.shown = computed(() => visible(this.rows.value, this.top.value, this.size.value.height - RULER));
     this.foundNames = computed(() => {
       const text = this.found.value ? this.text.value.toLowerCase() : "";

@@ -35,7 +35,7 @@ export const groupOf = (track: Track): string => [track.run_id, track.host_id, t
 
 /** What a track is, in words. */
 export function aboutTrack(track: Track): string {
-  const what = [track.kind === "stacks" ? null : track.kind, track.device && track.device !== track.group ? track.device : null].filter(Boolean).join(", ");
+  const what = [track.kind === "stacks" ? null : track.kind.replaceAll("_", " "), track.device && !track.group.includes(track.device) ? track.device : null].filter(Boolean).join(", ");
   const noun = track.kind === "stacks" ? "sample" : "slice";
   return `${track.slices.toLocaleString("en")} ${track.slices === 1 ? noun : `${noun}s`}${what ? ` · ${what}` : ""}`;
 }
@@ -67,7 +67,7 @@ function ordered(tracks: Track[], moved: [number, number][]): Track[] {
 }
 
 /** Rows from top to bottom. counters: key and title of each. */
-export function lanes(tracks: Track[], counters: { key: string; title: string }[], arrangement: Arrangement): Lane[] {
+export function lanes(tracks: Track[], counters: { key: string; title: string; about?: string }[], arrangement: Arrangement): Lane[] {
   const { pinned, closed, filter } = arrangement;
   const text = filter.toLowerCase();
   const fits = (track: Track) => !text || `${titleOf(track)} ${track.group} ${track.host_id} ${track.run_id} ${track.kind}`.toLowerCase().includes(text);
@@ -95,7 +95,7 @@ export function lanes(tracks: Track[], counters: { key: string; title: string }[
   }
   const series = counters.filter((c) => !text || c.title.toLowerCase().includes(text));
   if (series.length && addGroup("counters", "Counters", `${series.length}`)) {
-    for (const { key, title } of series) add({ kind: "counter", key, title, about: "", height: COUNTER, closed: false, track: null });
+    for (const { key, title, about = "" } of series) add({ kind: "counter", key, title, about, height: COUNTER, closed: false, track: null });
   }
   return found;
 }

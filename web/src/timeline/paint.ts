@@ -92,10 +92,13 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
   ruler(context, scene, ink);
 }
 
+/** Pixels below which steps are too close together to be told apart by lines over all tracks. */
+const NARROW = 16;
+
 function bands(context: CanvasRenderingContext2D, { bands, window, width, height }: Scene, ink: Ink): void {
   bands.forEach((band, i) => {
     const left = pixelOf(window, width, band.from), right = pixelOf(window, width, band.to);
-    if (right < 0 || left > width || right - left < 3) return;
+    if (right < 0 || left > width || right - left < NARROW) return;
     context.globalAlpha = i % 2 ? 0.25 : 0.55;
     context.fillStyle = ink.paper;
     context.fillRect(left, RULER, right - left, height);

@@ -6,7 +6,7 @@ import { Loaded, Problem } from "../loading";
 import { Summary } from "../overview";
 import type { Catalog, Report, View } from "../types";
 
-const MANY = 5_000_000; // slices above which what reads each of them is asked for by a click
+const MANY = 12_000_000; // slices above which what reads each of them, some seconds for ten million, is asked for by a click
 const FIRST = "/api/report/first", WHOLE = "/api/report/summary", CATALOG = "/api/catalog";
 
 function Overview(): JSX.Element {

@@ -1,6 +1,7 @@
 //! The cells of a window.
 
 use super::pyramid::Block;
+use super::rows::Near;
 use super::{Lod, Packed, Part, Slice};
 use crate::error::{Error, Kind, Result};
 use std::ops::Range;
@@ -132,11 +133,13 @@ impl Lod {
 /// The cells of a track of a part, as the part has them.
 fn lanes_of(part: &Part, track: i64, index: u32, window: Window, cells: &mut Vec<Cell>) {
     let packed = &part.packed;
+    let mut near = Near::new(&packed.slices);
     for of_lane in packed.of_track(track.wrapping_sub(part.first_id)) {
         let rows = of_lane.rows.clone();
         let begin = |moment: i64| rows.start + packed.slices.before(rows.clone(), moment);
         let mut lane = Lane {
             packed,
+            near: &mut near,
             window,
             track: index,
             depth: of_lane.depth,
@@ -149,15 +152,16 @@ fn lanes_of(part: &Part, track: i64, index: u32, window: Window, cells: &mut Vec
 }
 
 /// A lane on its way into cells.
-struct Lane<'a> {
+struct Lane<'a, 'b> {
     packed: &'a Packed,
+    near: &'b mut Near<'a>,
     window: Window,
     track: u32,
     depth: u32,
-    cells: &'a mut Vec<Cell>,
+    cells: &'b mut Vec<Cell>,
 }
 
-impl Lane<'_> {
+impl Lane<'_, '_> {
     /// Slices that start before the window and end in it: one, unless slices overlap.
     fn reaching_in(&mut self, rows: Range<usize>) {
         let (pyramid, slices) = (&self.packed.pyramid, &self.packed.slices);
@@ -179,12 +183,12 @@ impl Lane<'_> {
 
     /// Slices that start in the window, column by column.
     fn starting(&mut self, rows: Range<usize>) {
-        let slices = &self.packed.slices;
         let mut first = rows.start;
         while first < rows.end {
-            let next = self.window.next_column(slices.ts_ps(first));
+            let (starts, _) = self.near.spans(first..first + 1);
+            let next = self.window.next_column(starts[0]);
             // Rows of a file that somebody made may be out of order: the first one goes on all the same.
-            let last = first + slices.before(first..rows.end, next).max(1);
+            let last = first + self.near.before(first..rows.end, next).max(1);
             self.column(first..last);
             first = last;
         }
@@ -228,11 +232,11 @@ impl Lane<'_> {
         self.cells.extend(cell);
     }
 
-    fn over(&self, rows: Range<usize>) -> Option<Block> {
-        self.packed.pyramid.over(&self.packed.slices, rows)
+    fn over(&mut self, rows: Range<usize>) -> Option<Block> {
+        self.packed.pyramid.over(self.near, rows)
     }
 
-    fn cell(&self, rows: Range<usize>) -> Option<Cell> {
+    fn cell(&mut self, rows: Range<usize>) -> Option<Cell> {
         let block = self.over(rows.clone())?;
         Some(self.of_block(rows, block))
     }

@@ -26,7 +26,7 @@ pub use builder::Builder;
 
 use labels::Labels;
 use pyramid::Pyramid;
-use rows::Rows;
+use rows::{Near, Rows};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -108,7 +108,9 @@ impl Packed {
         let first = firsts
             .map(|lane| self.slices.ts_ps(lane.rows.start))
             .min()?;
-        let all = self.pyramid.over(&self.slices, 0..self.len())?;
+        let all = self
+            .pyramid
+            .over(&mut Near::new(&self.slices), 0..self.len())?;
         Some((first, all.end_ps))
     }
 

@@ -1,6 +1,6 @@
 //! The longest slice, the latest end and the sum of durations of any stretch of rows.
 
-use super::rows::{BLOCK_ROWS, Rows, long};
+use super::rows::{BLOCK_ROWS, Near, Rows, long};
 use arrow_buffer::Buffer;
 use std::ops::Range;
 
@@ -67,9 +67,10 @@ impl Pyramid {
     #[must_use]
     pub fn new(rows: &Rows) -> Self {
         let firsts = (0..rows.len()).step_by(FACTOR);
+        let mut near = Near::new(rows);
         let mut level = Level::of(firsts.filter_map(|first| {
-            let block = rows.spans(first..(first + FACTOR).min(rows.len()));
-            block.map(of_row).reduce(join)
+            let block = first..(first + FACTOR).min(rows.len());
+            of_rows(&mut near, block)
         }));
         let mut levels = Vec::new();
         while level.len() > 1 {
@@ -120,7 +121,7 @@ impl Pyramid {
 
     /// What `rows` come to; `None` for no rows.
     #[must_use]
-    pub fn over(&self, slices: &Rows, rows: Range<usize>) -> Option<Block> {
+    pub fn over(&self, slices: &mut Near<'_>, rows: Range<usize>) -> Option<Block> {
         let mut sum: Option<Block> = None;
         let mut add = |block: Block| sum = Some(sum.map_or(block, |so_far| join(so_far, block)));
         let (mut first, mut last) = (rows.start, rows.end);
@@ -136,7 +137,7 @@ impl Pyramid {
         };
         for end in ends {
             if !end.is_empty() {
-                slices.spans(end).for_each(|row| add(of_row(row)));
+                of_rows(slices, end).into_iter().for_each(&mut add);
             }
         }
         (first, last) = (whole.start, whole.end);
@@ -184,13 +185,24 @@ impl Pyramid {
     }
 }
 
-fn of_row((row, ts_ps, dur_ps): (usize, i64, i64)) -> Block {
-    Block {
-        longest: row,
-        longest_ps: dur_ps,
-        end_ps: ts_ps.saturating_add(dur_ps),
-        sum_ps: dur_ps,
+/// What rows of one block come to; `None` for no rows.
+fn of_rows(slices: &mut Near<'_>, rows: Range<usize>) -> Option<Block> {
+    let first = rows.start;
+    let (starts, durations) = slices.spans(rows);
+    let mut whole = Block {
+        longest: first,
+        longest_ps: *durations.first()?,
+        end_ps: i64::MIN,
+        sum_ps: 0,
+    };
+    for (row, (ts_ps, dur_ps)) in (first..).zip(starts.iter().zip(durations)) {
+        if *dur_ps > whole.longest_ps {
+            (whole.longest, whole.longest_ps) = (row, *dur_ps);
+        }
+        whole.end_ps = whole.end_ps.max(ts_ps.saturating_add(*dur_ps));
+        whole.sum_ps = whole.sum_ps.saturating_add(*dur_ps);
     }
+    Some(whole)
 }
 
 fn join(one: Block, other: Block) -> Block {

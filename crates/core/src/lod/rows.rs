@@ -74,8 +74,9 @@ impl Rows {
 
     /// Start of a row.
     pub fn ts_ps(&self, row: usize) -> i64 {
-        let entry = self.entry(row / BLOCK_ROWS);
-        self.value(&entry, row, 0)
+        let bytes = &self.directory[row / BLOCK_ROWS * ENTRY_BYTES..][..ENTRY_BYTES];
+        let shape = Shape::of(bytes[36]);
+        self.read((long(bytes, 0) as usize, long(bytes, 1), shape), row)
     }
 
     /// A whole row.
@@ -87,12 +88,6 @@ impl Rows {
             id: self.value(&entry, row, 2),
             name: self.value(&entry, row, 3) as u32,
         }
-    }
-
-    /// Starts and durations of rows of one block.
-    pub fn spans(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, i64, i64)> {
-        let entry = self.entry(rows.start / BLOCK_ROWS);
-        rows.map(move |row| (row, self.value(&entry, row, 0), self.value(&entry, row, 1)))
     }
 
     /// Each of these rows in turn: start, duration and name.
@@ -157,10 +152,7 @@ impl Rows {
     fn entry(&self, block: usize) -> Entry {
         let bytes = &self.directory[block * ENTRY_BYTES..(block + 1) * ENTRY_BYTES];
         let rows = BLOCK_ROWS.min(self.rows - block * BLOCK_ROWS);
-        let shapes = [36, 37, 38, 39].map(|place| Shape {
-            width: bytes[place] & 15,
-            unit: bytes[place] >> 4,
-        });
+        let shapes = [36, 37, 38, 39].map(|place| Shape::of(bytes[place]));
         let mut next = Some(long(bytes, 0) as usize);
         let at = shapes.map(|shape| {
             let at = next.unwrap_or(usize::MAX);
@@ -182,16 +174,82 @@ impl Rows {
 
     #[inline]
     fn value(&self, entry: &Entry, row: usize, column: usize) -> i64 {
-        let Shape { width, unit } = entry.shapes[column];
-        let at = entry.at[column] + usize::from(width) * (row % BLOCK_ROWS);
+        let (at, base) = (entry.at[column], entry.base[column]);
+        self.read((at, base, entry.shapes[column]), row)
+    }
+
+    /// A value of the column of a block that begins at a place.
+    #[inline]
+    fn read(&self, (at, base, shape): (usize, i64, Shape), row: usize) -> i64 {
+        let Shape { width, unit } = shape;
+        let at = at + usize::from(width) * (row % BLOCK_ROWS);
         let more = match width {
-            0 => return entry.base[column],
+            0 => return base,
             1 => u64::from(self.data[at]),
             2 => u64::from(u16::from_le_bytes([self.data[at], self.data[at + 1]])),
             4 => u64::from(u32::from_le_bytes(chunk(&self.data[at..]))),
             _ => u64::from_le_bytes(chunk(&self.data[at..])),
         };
-        entry.base[column].wrapping_add(more.wrapping_mul(UNITS[usize::from(unit)]) as i64)
+        base.wrapping_add(more.wrapping_mul(UNITS[usize::from(unit)]) as i64)
+    }
+}
+
+impl Shape {
+    fn of(byte: u8) -> Shape {
+        Shape {
+            width: byte & 15,
+            unit: byte >> 4,
+        }
+    }
+}
+
+/// Rows with a block of them unpacked: who reads neighbours, one after the other, unpacks each block once.
+pub struct Near<'a> {
+    rows: &'a Rows,
+    block: usize,
+    ts_ps: [i64; BLOCK_ROWS],
+    dur_ps: [i64; BLOCK_ROWS],
+}
+
+impl<'a> Near<'a> {
+    /// No block of the rows is unpacked yet.
+    #[must_use]
+    pub fn new(rows: &'a Rows) -> Self {
+        Near {
+            rows,
+            block: usize::MAX,
+            ts_ps: [0; BLOCK_ROWS],
+            dur_ps: [0; BLOCK_ROWS],
+        }
+    }
+
+    /// Starts and durations of rows of one block.
+    pub fn spans(&mut self, rows: Range<usize>) -> (&[i64], &[i64]) {
+        let block = rows.start / BLOCK_ROWS;
+        if self.block != block {
+            let count = BLOCK_ROWS.min(self.rows.rows - block * BLOCK_ROWS);
+            let entry = self.rows.entry(block);
+            self.rows.unpack(&entry, 0, 0, &mut self.ts_ps[..count]);
+            self.rows.unpack(&entry, 1, 0, &mut self.dur_ps[..count]);
+            self.block = block;
+        }
+        let first = rows.start % BLOCK_ROWS;
+        let own = first..first + rows.len();
+        (&self.ts_ps[own.clone()], &self.dur_ps[own])
+    }
+
+    /// How many of the first of these rows, which are in order, start before `moment`: see [`Rows::before`].
+    pub fn before(&mut self, rows: Range<usize>, moment: i64) -> usize {
+        if rows.is_empty() {
+            return 0;
+        }
+        let end = rows.end.min((rows.start / BLOCK_ROWS + 1) * BLOCK_ROWS);
+        let (starts, _) = self.spans(rows.start..end);
+        let here = starts.partition_point(|ts_ps| *ts_ps < moment);
+        if rows.start + here < end || end == rows.end {
+            return here;
+        }
+        here + self.rows.before(end..rows.end, moment)
     }
 }
 

@@ -17,7 +17,8 @@ WITH placed AS (
     s.id,
     s.ts_ps + f.shift_ps AS begin_ps,
     s.dur_ps,
-    s.name
+    s.name,
+    s.op_type
   FROM slice AS s
   INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 )
