@@ -18,7 +18,7 @@ try:
 except ModuleNotFoundError:  # Windows, where only the first wall stands
     resource = None  # type: ignore[assignment]
 
-_NICE = 10
+_NICE = 19
 
 # The same numbers on every processor that Linux runs on.
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446
