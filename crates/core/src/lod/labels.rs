@@ -58,7 +58,8 @@ pub struct Labeller {
     texts: FxHashMap<String, u32>,
     text_of: Vec<String>,
     op_types: FxHashMap<u32, u32>,
-    pairs: FxHashMap<(u32, Option<u32>), u32>,
+    /// By the numbers of both texts, see [`key`].
+    pairs: FxHashMap<u64, u32>,
     labels: Labels,
 }
 
@@ -84,10 +85,17 @@ impl Labeller {
     ///
     /// # Errors
     /// There are more than 2^32 - 2 labels.
+    #[inline]
     pub fn pair(&mut self, name: u32, op_type: Option<u32>) -> Result<u32> {
-        if let Some(number) = self.pairs.get(&(name, op_type)) {
-            return Ok(*number);
+        // Most slices are called like one before.
+        match self.pairs.get(&key(name, op_type)) {
+            Some(number) => Ok(*number),
+            None => self.add(name, op_type),
         }
+    }
+
+    #[cold]
+    fn add(&mut self, name: u32, op_type: Option<u32>) -> Result<u32> {
         let number = u32::try_from(self.labels.len())
             .ok()
             .filter(|number| *number < u32::MAX - 1)
@@ -100,7 +108,7 @@ impl Labeller {
                 labels.op_types.len() as u32
             })
         }));
-        self.pairs.insert((name, op_type), number);
+        self.pairs.insert(key(name, op_type), number);
         Ok(number)
     }
 
@@ -109,4 +117,10 @@ impl Labeller {
     pub fn finish(self) -> Labels {
         self.labels
     }
+}
+
+/// A name and an op type as one number, hashed at once. Texts have smaller numbers than the largest.
+#[inline]
+fn key(name: u32, op_type: Option<u32>) -> u64 {
+    u64::from(name) << 32 | u64::from(op_type.map_or(0, |text| text + 1))
 }
