@@ -35,8 +35,7 @@ class Within:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="stepscope-within", daemon=True)
         self._thread.start()
-        page = self._run(_page(open_trace, again)).result()
-        self._recording = page.recording
+        page = self._page = self._run(_page(open_trace, again)).result()
         routes = [
             Route(path, partial(answered, page, endpoint), methods=[method])
             for method, path, endpoint in API
@@ -51,7 +50,7 @@ class Within:
     def close(self) -> None:
         """Stops what runs."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._recording.close)
+            self._loop.call_soon_threadsafe(self._page.close)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
