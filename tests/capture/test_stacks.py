@@ -344,3 +344,23 @@ def test_a_recording_has_stacks_and_says_what_they_cost(tmp_path: Path) -> None:
     assert record(*without, cwd=tmp_path).returncode == 0
     assert not (tmp_path / "none" / "stacks.ndjson").exists()
     assert "stacks" not in facts(tmp_path / "none")
+
+
+def test_no_look_sees_the_recorder_wait_for_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause ends the rest between two looks. Else each recording's last look, of few in a short one, shows
+    the program in threading.Event.wait, and that counts as waiting of the program."""
+    monkeypatch.setattr(stacks, "LEAST_S", 0.05)
+    written: list[bytes] = []
+    looking = Stacks(written.append, threading.get_ident())
+    stood_still = 0.0
+    for _ in range(8):
+        looking.resume()
+        spin(0.01)
+        begin = time.perf_counter()
+        looking.pause()
+        stood_still += time.perf_counter() - begin
+    looking.stop()
+    told = [json.loads(line) for line in b"".join(written).splitlines()]
+    seen = {line["frame"]: line["function"] for line in told if "function" in line}
+    assert not {function for function in seen.values() if "wait" in function}
+    assert stood_still < 8 * 0.02  # a rest lasts 25 to 75 ms

@@ -317,6 +317,19 @@ cpu/python thread :  [Run...]   [Run]    [Run..........]
     assert parts(tables) == {0: {"compute": 11 * 21, "dispatch": 26 * 21, "unknown": 21}}
 
 
+def test_an_op_that_is_run_eagerly_copies_when_all_it_does_is_move():
+    """`variable.numpy()` and `assign` of a big table compute nothing; a product does."""
+    text = """
+step       train  : [0...................................]
+cpu/python thread : [read.....][assign.][product.........]
+"""
+    kinds = {"read": "ReadVariableOp", "assign": "AssignVariableOp", "product": "MatMul"}
+    tables = drawn(text, **{name: f"EagerLocalExecute: {kind}" for name, kind in kinds.items()})
+    for row in (*tables.rows["slice"], *tables.rows["step_stored"]):
+        row["ts_ps"], row["dur_ps"] = row["ts_ps"] * 25, row["dur_ps"] * 25
+    assert parts(tables) == {0: {"copy": (11 + 9) * 25, "compute": 18 * 25}}
+
+
 def test_a_program_of_xla_runs_on_processors_until_it_is_complete():
     """Bigger ops run in pieces on threads without slices; a program that only copies is a copy."""
     tables = drawn(

@@ -304,15 +304,16 @@ class Recorder:
                 self._next_at = caller.count + 100
                 return
         self._charge("profiler_start_ns", begin)
-        if self._stacks is not None:
-            self._stacks.resume()
         self._shares = Shares(self.own_threads) if self.wants("machine") else None
         self._session["begin_unix_ns"] = now_ns()
-        caller.last_end_ns = self._held_until_ns = self._session["begin_unix_ns"]
         self.state = RECORDING
         folder.facts["sessions"].append(self._session)
         folder.save()
         self._exits.guard()
+        # What came before is the recorder's: no step holds it, and no look at the stacks sees it.
+        caller.last_end_ns = self._held_until_ns = self._session["begin_unix_ns"] = now_ns()
+        if self._stacks is not None:
+            self._stacks.resume()
 
     def _which(self, how: str) -> tuple[bool, bool]:
         """Whose profilers a recording needs: TensorFlow's, JAX's."""

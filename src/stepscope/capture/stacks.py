@@ -52,6 +52,9 @@ class Stacks:
         self._pending = 0
         self._frames = Frames(self._tell, loop)
         self._wanted = threading.Event()
+        self._rest = threading.Lock()
+        """Held while it looks. To let go of it ends the rest between two looks at once: one more would see the
+        recorder wait for it. An Event costs a tenth of a look."""
         self._idle = threading.Event()
         self._idle.set()
         self._ended = False
@@ -78,6 +81,7 @@ class Stacks:
         """Begins to look, or goes on."""
         if self.failed is None and not self._ended and os.getpid() == self._pid:
             self._idle.clear()
+            self._rest.acquire(blocking=False)
             self._wanted.set()
             if not self._thread.ident:
                 self._thread.start()
@@ -85,6 +89,8 @@ class Stacks:
     def pause(self) -> None:
         """Stops looking; what was seen is written when it returns."""
         self._wanted.clear()
+        if self._rest.locked():
+            self._rest.release()
         if self._thread is not threading.current_thread() and self._thread.is_alive():
             self._idle.wait(2.0)
 
@@ -136,7 +142,8 @@ class Stacks:
                 asked = time.monotonic_ns()
                 chance = (chance * 1_103_515_245 + 12_345) % 2**31
                 rest_s = interval_s * (0.5 + chance / 2**31)
-                time.sleep(rest_s)
+                if self._rest.acquire(timeout=rest_s):
+                    break
                 late_ns = time.monotonic_ns() - asked - int(rest_s * 1e9)
                 self._look(max(late_ns, 0))
                 now = time.thread_time_ns()

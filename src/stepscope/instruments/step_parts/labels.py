@@ -103,6 +103,11 @@ _MARKS = frozenset({"user_annotation", "gpu_user_annotation", "Trace"})
 LONG_PS = 200_000_000
 """A conversion that takes longer moves data; shorter ones are part of launching an op."""
 _EAGER_OP = re.compile(r"^EagerLocalExecute: (?!__|.*(PyFunc|Collective|Send|Recv))").search
+_EAGER_MOVE = re.compile(
+    r"^EagerLocalExecute: (ReadVariableOp|AssignVariableOp|IdentityN?|_EagerConst|Cast|Copy\w*)$"
+).search
+"""Ops that compute nothing: when they take long, they move or convert an array. (A variable that is read by
+the program's Python is copied.)"""
 _CONVERTS = re.compile(r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut)")
 _builds = re.compile(_BUILDS).search
 
@@ -123,7 +128,7 @@ def of_slice(
         return COMPILED
     if computes and dur_ps >= LONG_PS and _EAGER_OP(name) and _of_name(name, category, is_op) == _LAUNCHES:
         # Its kernel has no slice of its own. To launch an op takes some 10 us.
-        return Meaning("compute", True)
+        return Meaning("copy" if _EAGER_MOVE(name) else "compute", True)
     return _of_name(name, category, is_op) or Meaning("copy" if dur_ps >= LONG_PS else "dispatch")
 
 
