@@ -53,8 +53,8 @@ class Stacks:
         self._frames = Frames(self._tell, loop)
         self._wanted = threading.Event()
         self._rest = threading.Lock()
-        """Held while it looks. To let go of it ends the rest between two looks at once: one more would see the
-        recorder wait for it. An Event costs a tenth of a look."""
+        """Held while it looks. To let go of it ends the rest between two looks at once: one more would see
+        the recorder wait for it. An Event costs more."""
         self._idle = threading.Event()
         self._idle.set()
         self._ended = False
