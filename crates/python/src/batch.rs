@@ -11,15 +11,18 @@ pub type Text<'a> = Box<dyn Fn(usize) -> &'a str + 'a>;
 
 /// A column of texts, in whichever of Arrow's three forms it comes.
 pub fn texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<Text<'a>> {
-    let found = column(batch, name)?;
-    if let Some(texts) = found.as_string_opt::<i32>() {
-        Ok(Box::new(|row| texts.value(row)))
-    } else if let Some(texts) = found.as_string_opt::<i64>() {
-        Ok(Box::new(|row| texts.value(row)))
-    } else if let Some(texts) = found.as_string_view_opt() {
-        Ok(Box::new(|row| texts.value(row)))
+    values(column(batch, name)?).ok_or_else(|| unfit(name))
+}
+
+/// The texts of a column; those of nulls mean nothing. `None` for a column of something else.
+fn values(of: &dyn Array) -> Option<Text<'_>> {
+    if let Some(texts) = of.as_string_opt::<i32>() {
+        Some(Box::new(|row| texts.value(row)))
+    } else if let Some(texts) = of.as_string_opt::<i64>() {
+        Some(Box::new(|row| texts.value(row)))
     } else {
-        Err(unfit(name))
+        let texts = of.as_string_view_opt()?;
+        Some(Box::new(|row| texts.value(row)))
     }
 }
 
@@ -29,18 +32,11 @@ pub type TextOrNone<'a> = Box<dyn Fn(usize) -> Option<&'a str> + 'a>;
 /// A column of texts that may hold nulls, in whichever of Arrow's three forms it comes.
 pub fn nullable_texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<TextOrNone<'a>> {
     let found = batch.column_by_name(name).ok_or_else(|| unfit(name))?;
-    let there = |row: usize| !found.is_null(row);
-    if let Some(texts) = found.as_string_opt::<i32>() {
-        Ok(Box::new(move |row| there(row).then(|| texts.value(row))))
-    } else if let Some(texts) = found.as_string_opt::<i64>() {
-        Ok(Box::new(move |row| there(row).then(|| texts.value(row))))
-    } else if let Some(texts) = found.as_string_view_opt() {
-        Ok(Box::new(move |row| there(row).then(|| texts.value(row))))
-    } else if found.data_type() == &DataType::Null {
-        Ok(Box::new(|_| None))
-    } else {
-        Err(unfit(name))
+    if found.data_type() == &DataType::Null {
+        return Ok(Box::new(|_| None));
     }
+    let text = values(found).ok_or_else(|| unfit(name))?;
+    Ok(Box::new(move |row| found.is_valid(row).then(|| text(row))))
 }
 
 /// A column of 64-bit integers.

@@ -91,14 +91,14 @@ impl Window {
         i128::from(dur_ps) * i128::from(self.px) >= WIDE_PX * self.span()
     }
 
-    /// The same moments on the clock of a source whose times are `by` earlier; `None` when it has none of them.
-    fn on_clock(self, by: i64) -> Option<Self> {
-        let window = Window {
-            from_ps: self.from_ps.saturating_sub(by),
-            to_ps: self.to_ps.saturating_sub(by),
+    /// The same moments on the clock of a part; `None` when it has none of them.
+    fn on_clock(self, of: &Part) -> Option<Self> {
+        let (from_ps, to_ps) = of.on_clock(self.from_ps, self.to_ps)?;
+        Some(Window {
+            from_ps,
+            to_ps,
             px: self.px,
-        };
-        (window.from_ps < window.to_ps).then_some(window)
+        })
     }
 }
 
@@ -111,7 +111,7 @@ impl Lod {
         for (index, track) in (0u32..).zip(tracks) {
             for place in self.of_track.get(track).into_iter().flatten() {
                 let part = &self.parts[*place];
-                let Some(window) = window.on_clock(part.shift_ps) else {
+                let Some(window) = window.on_clock(part) else {
                     continue;
                 };
                 let first = cells.len();

@@ -55,8 +55,7 @@ impl Labels {
 /// Labels as they come.
 #[derive(Debug, Default)]
 pub struct Labeller {
-    texts: FxHashMap<String, u32>,
-    text_of: Vec<String>,
+    texts: Numbered,
     op_types: FxHashMap<u32, u32>,
     /// By the numbers of both texts, see [`key`].
     pairs: FxHashMap<u64, u32>,
@@ -69,16 +68,11 @@ impl Labeller {
     /// # Errors
     /// There are more than 2^32 - 2 texts.
     pub fn text(&mut self, text: &str) -> Result<u32> {
-        if let Some(number) = self.texts.get(text) {
-            return Ok(*number);
+        if let Some(number) = self.texts.known(text) {
+            return Ok(number);
         }
-        let number = u32::try_from(self.text_of.len())
-            .ok()
-            .filter(|number| *number < u32::MAX - 1)
-            .ok_or_else(|| Error::new(Kind::Limit, "more than 4,294,967,294 names of slices"))?;
-        self.text_of.push(text.to_owned());
-        self.texts.insert(text.to_owned(), number);
-        Ok(number)
+        fits(self.texts.texts.len())?;
+        Ok(self.texts.add(text))
     }
 
     /// The label of a name and an op type, both as numbers of texts.
@@ -96,15 +90,12 @@ impl Labeller {
 
     #[cold]
     fn add(&mut self, name: u32, op_type: Option<u32>) -> Result<u32> {
-        let number = u32::try_from(self.labels.len())
-            .ok()
-            .filter(|number| *number < u32::MAX - 1)
-            .ok_or_else(|| Error::new(Kind::Limit, "more than 4,294,967,294 names of slices"))?;
-        let labels = &mut self.labels;
-        labels.names.push(self.text_of[name as usize].clone());
+        let number = fits(self.labels.len())?;
+        let (labels, texts) = (&mut self.labels, &self.texts.texts);
+        labels.names.push(texts[name as usize].clone());
         labels.types.push(op_type.map_or(0, |text| {
             *self.op_types.entry(text).or_insert_with(|| {
-                labels.op_types.push(self.text_of[text as usize].clone());
+                labels.op_types.push(texts[text as usize].clone());
                 labels.op_types.len() as u32
             })
         }));
@@ -117,6 +108,42 @@ impl Labeller {
     pub fn finish(self) -> Labels {
         self.labels
     }
+}
+
+/// Texts that have numbers, from 0 on.
+#[derive(Debug, Default)]
+pub(super) struct Numbered {
+    numbers: FxHashMap<String, u32>,
+    pub(super) texts: Vec<String>,
+}
+
+impl Numbered {
+    /// The number of a text, which gets one if it has none.
+    pub(super) fn of(&mut self, text: &str) -> u32 {
+        match self.known(text) {
+            Some(number) => number,
+            None => self.add(text),
+        }
+    }
+
+    fn known(&self, text: &str) -> Option<u32> {
+        self.numbers.get(text).copied()
+    }
+
+    fn add(&mut self, text: &str) -> u32 {
+        let number = self.texts.len() as u32;
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+}
+
+/// The number of what comes after so many others.
+fn fits(others: usize) -> Result<u32> {
+    u32::try_from(others)
+        .ok()
+        .filter(|number| *number < u32::MAX - 1)
+        .ok_or_else(|| Error::new(Kind::Limit, "more than 4,294,967,294 names of slices"))
 }
 
 /// A name and an op type as one number, hashed at once. Texts have smaller numbers than the largest.

@@ -24,7 +24,7 @@ pub mod sums;
 
 pub use builder::Builder;
 
-use labels::Labels;
+use labels::{Labels, Numbered};
 use pyramid::Pyramid;
 use rows::{Near, Rows};
 use rustc_hash::FxHashMap;
@@ -133,6 +133,15 @@ pub struct Part {
     pub shift_ps: i64,
 }
 
+impl Part {
+    /// The same moments on its own clock; `None` when it has none of them.
+    fn on_clock(&self, from_ps: i64, to_ps: i64) -> Option<(i64, i64)> {
+        let own = |moment: i64| moment.saturating_sub(self.shift_ps);
+        let (from_ps, to_ps) = (own(from_ps), own(to_ps));
+        (from_ps < to_ps).then_some((from_ps, to_ps))
+    }
+}
+
 /// Every slice of a recording, ready to be looked at.
 #[derive(Debug, Default)]
 pub struct Lod {
@@ -209,24 +218,5 @@ impl Lod {
         }
         found.sort_unstable();
         found
-    }
-}
-
-/// Texts that have numbers.
-#[derive(Default)]
-struct Numbered {
-    numbers: FxHashMap<String, u32>,
-    texts: Vec<String>,
-}
-
-impl Numbered {
-    fn of(&mut self, text: &str) -> u32 {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
-        }
-        let number = self.texts.len() as u32;
-        self.texts.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
     }
 }

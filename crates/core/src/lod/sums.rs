@@ -9,7 +9,7 @@
 //! from it again. See [`crate::store`] for how slices are nested.
 
 use super::cells::Window;
-use super::{Lane, Lod, Packed, Part};
+use super::{Lane, Lod, Packed};
 use std::ops::Range;
 
 /// Slices of a piece.
@@ -86,7 +86,7 @@ impl Sums {
             for place in lod.of_track.get(track).into_iter().flatten() {
                 let part = &lod.parts[*place];
                 found.push((*place, track.wrapping_sub(part.first_id)));
-                if let Some((from, to)) = on_clock(part, window.from_ps(), window.to_ps()) {
+                if let Some((from, to)) = part.on_clock(window.from_ps(), window.to_ps()) {
                     for lane in part.packed.of_track(track.wrapping_sub(part.first_id)) {
                         slices += within(&part.packed, lane, from, to).len() as u64;
                     }
@@ -154,7 +154,7 @@ impl Sums {
     /// Adds what a track of a part has in a piece.
     fn track(&mut self, lod: &Lod, place: usize, track: i64, piece: (i64, i64), room: &mut Room) {
         let part = &lod.parts[place];
-        let Some((from, to)) = on_clock(part, piece.0, piece.1) else {
+        let Some((from, to)) = part.on_clock(piece.0, piece.1) else {
             return;
         };
         let (packed, numbers) = (&part.packed, &lod.numbers[place]);
@@ -304,15 +304,6 @@ fn within(packed: &Packed, lane: &Lane, from: i64, to: i64) -> Range<usize> {
     let rows = lane.rows.clone();
     let first = rows.start + packed.slices.before(rows.clone(), from);
     first..first + packed.slices.before(first..rows.end, to)
-}
-
-/// A window on the clock of a part; `None` when it has none of its moments.
-fn on_clock(part: &Part, from: i64, to: i64) -> Option<(i64, i64)> {
-    let (from, to) = (
-        from.saturating_sub(part.shift_ps),
-        to.saturating_sub(part.shift_ps),
-    );
-    (from < to).then_some((from, to))
 }
 
 /// Picoseconds since a piece began; none for a moment before.

@@ -13,8 +13,10 @@ from stepscope.instruments.step_parts.places import Stacks
 from stepscope.library.statements import Query, statement
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
-"""Labels that a line has of itself. Ops and the input have reasons of their own. Compilation takes the Python
-and the launching of its line along: what traces, and what finds no compiled call."""
+"""Labels that a line has of itself. Ops, the input and compilation have reasons of their own."""
+TAKES = GOES | {"compile"}
+"""Causes that take such labels of their line along. So does compilation: Python traces, and what is launched
+finds no compiled call."""
 MOST_OF_LINE = 0.65
 """A line goes as a whole when the cause has this part of it, ops apart; else it does other things too."""
 LITTLE = 0.2
@@ -29,7 +31,7 @@ def goes_with(
 ) -> dict[int, int]:
     """Picoseconds of each step besides the cause's own that go when a line is mended. stacks: of the host;
     sources: those that have the steps."""
-    if cause not in GOES | {"compile"}:
+    if cause not in TAKES:
         return {}
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
     there = {

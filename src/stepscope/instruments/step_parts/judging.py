@@ -124,7 +124,7 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
             inside = places.of_loader(query, stacks, sources, share / 2)
             sampled = sampled if inside.place is None else inside._replace(called_from=None)
         place = sampled.place
-    elif place is not None and cause == "compile":
+    elif cause == "compile":
         stacks = places.sampled(query, run_id, host_id)
     more = {} if place is None else along.goes_with(query, stacks.values(), place, cause, sources)
     sums = [
