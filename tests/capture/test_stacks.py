@@ -313,7 +313,7 @@ def test_it_costs_a_hundredth_of_the_time() -> None:
 def test_a_recording_has_stacks_and_says_what_they_cost(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     program = PROGRAMS / "jax_python.py"
-    done = record("--steps", "60", "--out", "out", "--", sys.executable, program, cwd=tmp_path)
+    done = record("--steps", "40", "--out", "out", "--", sys.executable, program, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = facts(tmp_path / "out")
     assert told["stacks"]["looks"] > 0
