@@ -9,7 +9,7 @@ from stepscope.instruments.step_parts import labels, places, reading
 from stepscope.instruments.step_parts.held_up import STARVED, Ran, handed_over
 from stepscope.instruments.step_parts.sweep import Piece
 from tests.draw import UNIT_PS, Tables, draw
-from tests.instruments.test_step_parts import asked, parts
+from tests.instruments.step_drawings import asked, parts
 
 SCRIPT_OPS = ("tensorflow/python/ops/script_ops.py", "__call__", "library")
 WRAPPER = ("tensorflow/python/autograph/impl/api.py", "do_not_convert.wrapper", "library")
