@@ -214,14 +214,14 @@ def test_categories_and_arguments_decide_whatever_the_names(tmp_path, events):
 
 
 def test_steps_repeated_on_a_gpu_count_once():
-    (path,) = corpus.files("torch/gpu_annotation_steps.json")
+    path = corpus.path("torch/gpu_annotation_steps.json")
     same(found(path), {"0": (1, 100_000_000, 0.0)})
     with stepscope.open(path, cache=False) as trace:
         assert trace.query("SELECT step, dur_ps FROM step ORDER BY step").rows() == [(1, 10**9), (2, 10**9)]
 
 
 def test_a_timeline_whose_devices_have_short_names():
-    path = next(path for path in corpus.files("tf1/gpu_timeline/*") if path.name == "rmtl.json")
+    path = corpus.path("tf1/gpu_timeline/rmtl.json")
     with stepscope.open(path, cache=False) as trace:
         rows = ask(trace, "busy_by_device")
         producer = trace.query("SELECT producer FROM source").rows()
@@ -266,7 +266,7 @@ def test_merged_timelines_are_as_many_steps_as_sessions(tmp_path):
 
 
 def test_tensors_are_no_devices():
-    (path,) = corpus.files("events/horovod_small.json")
+    path = corpus.path("events/horovod_small.json")
     with stepscope.open(path, cache=False) as trace:
         assert [(row["place"], row["device"]) for row in ask(trace, "busy_by_device")] == [
             ("host", "Horovod")

@@ -26,8 +26,9 @@ PROGRAMS = int(os.environ.get("STEPSCOPE_HLO_PROGRAMS", "60"))
 
 @functools.cache
 def _unpacked() -> tempfile.TemporaryDirectory[str]:
+    archives = sorted(corpus.path(DUMPS).glob("*.tar.xz"))
     folder = tempfile.TemporaryDirectory(prefix="stepscope-hlo-")
-    for archive in sorted(corpus.path(DUMPS).glob("*.tar.xz")):
+    for archive in archives:
         with tarfile.open(archive) as packed:
             packed.extractall(folder.name, filter="data")
     return folder
@@ -174,9 +175,9 @@ def test_text_and_proto_of_a_stage_are_the_same() -> None:
 
 def test_older_text_is_read() -> None:
     """Operands with their shapes before them, source lines in the instructions."""
-    long = _core.hlo_module((corpus.path("xla") / "compiler_ir_hlo.txt").read_bytes())
-    short = _core.hlo_module((corpus.path("xla") / "compiler_ir_optimized_hlo.txt").read_bytes())
-    proto = _core.hlo_module((corpus.path("xla") / "compiler_ir_optimized_hlo_serialized.pb").read_bytes())
+    long = _core.hlo_module(corpus.path("xla/compiler_ir_hlo.txt").read_bytes())
+    short = _core.hlo_module(corpus.path("xla/compiler_ir_optimized_hlo.txt").read_bytes())
+    proto = _core.hlo_module(corpus.path("xla/compiler_ir_optimized_hlo_serialized.pb").read_bytes())
     assert long["lost"] == long["dangling"] == short["lost"] == short["dangling"] == 0
     assert costs(short) == costs(proto)
     assert short["opcodes"] == proto["opcodes"]
