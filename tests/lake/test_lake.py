@@ -259,6 +259,27 @@ def test_folders_that_are_no_lake_are_left_alone(tmp_path: Path) -> None:
         stepscope.open(tmp_path / LAKE, tmp_path / "data")
 
 
+def test_a_lake_that_another_writer_makes_meanwhile_is_a_lake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the question whether it is one and the list of what lies there."""
+    chrome(tmp_path / "a.json")
+    chrome(tmp_path / "b.json", "other")
+    asked: list[Path] = []
+
+    def meanwhile(folder: Path) -> bool:
+        asked.append(folder)
+        was = is_lake(folder)
+        if len(asked) == 1:
+            stepscope.ingest([tmp_path / "a.json"], tmp_path / LAKE)
+        return was
+
+    monkeypatch.setattr(writer, "is_lake", meanwhile)
+    stepscope.ingest([tmp_path / "b.json"], tmp_path / LAKE)
+    with stepscope.open(tmp_path / LAKE) as trace:
+        assert trace.query("SELECT count(*) FROM source").rows() == [(2,)]
+
+
 def test_a_newer_decoder_replaces_what_an_older_one_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,22 @@ def test_compaction(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:
     assert everything(url, cache=False) == everything(tmp_path / "disk")  # type: ignore[arg-type]
 
 
+def test_a_lake_that_another_writer_makes_meanwhile_is_a_lake(url: str, logs: Path, proxy: Proxy) -> None:
+    """Between the question whether it is one and the list of what lies there."""
+    made: list[str] = []
+
+    def meanwhile(request: Request, _: int) -> None:
+        if "list-type=2" in request.path and not made:
+            made.append(request.path)
+            stepscope.ingest([logs / "run=fleet" / "host=h0"], url)
+
+    proxy.fault = meanwhile
+    stepscope.ingest([logs / "run=fleet" / "host=h1"], url)
+    assert made
+    with stepscope.open(url) as trace:
+        assert trace.query("SELECT host_id FROM source ORDER BY 1").rows() == [("h0",), ("h1",)]
+
+
 def test_several_writers_at_once(url: str, logs: Path, tmp_path: Path) -> None:
     """Three processes add overlapping parts at the same time, each with a mirror of its own."""
     parts = [["host=h0", "host=h1"], ["host=h1", "host=h2"], ["host=h2", "host=h0"]]

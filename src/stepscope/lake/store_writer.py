@@ -56,19 +56,27 @@ def create(mirror: Mirror) -> Swept:
     store = mirror.store
     now = _probe(store)
     mark = json.dumps({"schema_version": schema().version}).encode()
-    try:
-        store.head(LAKE_MARK)
-    except Gone:
-        if any(not one.key.startswith(f"{STAGE}/") for one in store.objects()):
+    if not _is_lake(store):
+        others = any(not one.key.startswith(f"{STAGE}/") for one in store.objects())
+        # Another writer may have made the lake since: it puts the mark before anything else.
+        if others and not _is_lake(store):
             raise LakeError(
                 f"{mirror.url} is not a lake, and it is not empty.",
                 seen="objects that stepscope did not write",
                 todo="name a new folder for the lake",
                 path=mirror.url,
-            ) from None
+            )
         store.put_if_absent(LAKE_MARK, mark)
     mirror.lake()
     return sweep(mirror, now)
+
+
+def _is_lake(store: Store) -> bool:
+    try:
+        store.head(LAKE_MARK)
+    except Gone:
+        return False
+    return True
 
 
 def _probe(store: Store) -> datetime:

@@ -49,7 +49,9 @@ def create(folder: Path) -> Swept:
                     raise leftovers.linked(folder / inner)
         disk.sync_folder(folder)
         if not is_lake(folder):
-            if any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir()):
+            others = any(path.name not in (MANIFESTS, STAGE) for path in folder.iterdir())
+            # Another writer may have made the lake since: it puts the mark before anything else.
+            if others and not is_lake(folder):
                 raise LakeError(
                     f"{folder} is not a lake, and it is not empty.",
                     seen="files that stepscope did not write",
