@@ -165,13 +165,19 @@ def test_the_line_that_has_most_of_the_time():
 
 def test_instructions_without_scopes_are_told_apart_by_their_lines():
     """XLA names a chain of products like every other product."""
-    rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", 20) for n in range(4)]
-    rows += [("host", "dot", "dot.1", "dot.1", 15), ("host", "dot", "dot.2", "dot.2", 5)]
+    rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", "compute", 20) for n in range(4)]
+    rows += [
+        ("host", "dot", "dot.1", "dot.1", "compute", 15),
+        ("host", "dot", "dot.2", "dot.2", "compute", 5),
+    ]
     lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
     assert judging._top_op(lambda _: rows, lambda: lines)[1:] == ("ynn_fusion", 0.8, 0.95)
     assert judging._top_op(lambda _: rows, dict)[3] is None
     assert judging._top_op(lambda _: rows, lambda: {"dot.1": "p.py:16"})[3] is None
-    scoped = [("host", "MatMul", "a/MatMul", "x", 60), ("host", "MatMul", "b/MatMul", "x", 40)]
+    scoped = [
+        ("host", "MatMul", "a/MatMul", "x", "compute", 60),
+        ("host", "MatMul", "b/MatMul", "x", "compute", 40),
+    ]
     assert judging._top_op(lambda _: scoped, lambda: {"a/MatMul": "p.py:1"})[3] == 0.6
 
 
@@ -383,7 +389,9 @@ def test_ops_that_are_launched_one_by_one_go_with_their_launching():
 
 def test_of_launching_all_lines_of_a_function_go():
     function = Place("train.py", 34, "update")
-    stacks = [Stacks(frozenset(), {1: (MAIN, Place("train.py", 30, "update")), 2: (MAIN,)}, {}, frozenset())]
+    stacks = [
+        Stacks(frozenset(), {1: (MAIN, Place("train.py", 30, "update")), 2: (MAIN,)}, {}, frozenset(), {})
+    ]
     rows = [(5, 1, "dispatch", 80), (5, 1, "copy", 9), (5, 2, "copy", 7)]
     asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
     assert goes_with(asked, stacks, function, "dispatch", [0]) == {5: 9}

@@ -101,6 +101,7 @@ OPS = (
     None, None, "MatMul", "_Recv", "RecvTensor", "IteratorGetNext", "QueueDequeueV2", "infeed", "recv-done",
     "OptionalGetValue", "NcclAllReduce", "HorovodAllgather", "CollectiveReduce", "_XlaCompile",
     "EagerPyFunc", "copy-start", "Memcpy", "all-gather.2", "collective-permute",
+    "pure_callback", "debug_print",
 )  # fmt: skip
 
 

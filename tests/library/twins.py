@@ -24,6 +24,7 @@ CLASSES = {
     "NcclAllReduce": "collective",
     "_XlaCompile": "compile",
     "EagerPyFunc": "python",
+    "pure_callback": "python",
     "MatchingFiles": "compute",
 }
 """Op types that draws use."""

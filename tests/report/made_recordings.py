@@ -320,6 +320,28 @@ def an_input_pipeline_of_python() -> Tables:
     return tables
 
 
+def an_op_that_calls_python() -> Tables:
+    """Beside the thread that runs the steps, which is inside a framework."""
+    tables = draw(STEPS + PYTHON + "cpu/pool thread : [pure_callback.1:pure_callback]")
+    parent = None
+    for file, function, line, code in (
+        ("train.py", "main", 9, "program"),
+        ("lib/jax/_src/callback.py", "_FlatCallback.__call__", 71, "library"),
+        ("train.py", "ranked", 3, "program"),
+    ):
+        frame = tables.add("frame", file=file, function=function, line=line, code=code)["id"]
+        parent = tables.add("stack", parent_id=parent, frame_id=frame, place_id=frame)["id"]
+    facts = {"weight_ps": 30 * UNIT_PS, "stack_id": parent, "is_main": True}
+    tables.add("stack_sample", ts_ps=2 * UNIT_PS, **facts)
+    return tables
+
+
+def an_op_that_calls_python_unseen() -> Tables:
+    tables = an_op_that_calls_python()
+    tables.rows["stack_sample"] = []
+    return tables
+
+
 def an_input_pipeline_in_part() -> Tables:
     return an_input_pipeline("partly_input_bound", None)
 
@@ -366,6 +388,8 @@ def judged() -> Iterator[tuple[str, Tables]]:
         an_op_with_its_line,
         an_input_pipeline,
         an_input_pipeline_of_python,
+        an_op_that_calls_python,
+        an_op_that_calls_python_unseen,
         one_compilation,
         busy_machine,
         one_thread_without_a_core,

@@ -28,6 +28,8 @@ _TAKES = {
     "none": "nothing stands out: ops run for {part}",
     "unknown": "the recording does not show where {part} goes",
 }
+_CALLED_BACK = "Python takes {part}"
+"""Where an op calls it, so that an op does run."""
 _WORDS = {
     "input": "waiting for input",
     "compile": "tracing and compiling",
@@ -44,15 +46,15 @@ _WORDS = {
 Severity = Literal["high", "medium", "low", "info"]
 
 _OF = {
-    "input-wait": "input",
-    "python-in-pipeline": "input",
-    "matching-files": "input",
-    "recompilation": "compile",
-    "retraced-functions": "compile",
-    "copies-in-steps": "copy",
-    "python-between-ops": "python",
-    "per-op-dispatch": "dispatch",
-    "per-step-io": "wait",
+    "input-wait": ("input",),
+    "python-in-pipeline": ("input", "python"),
+    "matching-files": ("input",),
+    "recompilation": ("compile",),
+    "retraced-functions": ("compile",),
+    "copies-in-steps": ("copy",),
+    "python-between-ops": ("python",),
+    "per-op-dispatch": ("dispatch",),
+    "per-step-io": ("wait",),
 }
 """Findings that say what a label says: their weight follows its part of a step."""
 _HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
@@ -178,7 +180,8 @@ def _sentence(one: Judgement, run: bool, host: bool) -> str:
         step = "the only step" if one.steps == 1 else "a step"
         mean = f"{units.show(one.ps_per_step, 'ps')} of {units.show(one.mean_ps, 'ps')}"
         part = f"{share} of {step}{whose} ({mean})"
-    said = _TAKES[one.cause].format(part=part)
+    called = one.cause == "python" and one.op_type is not None
+    said = (_CALLED_BACK if called else _TAKES[one.cause]).format(part=part)
     said += _more(one)
     return said[0].upper() + said[1:] + "."
 
@@ -200,6 +203,9 @@ def _more(one: Judgement) -> str:
         calls = f": {units.count(one.calls, 'call')} {_each(one)}" if one.calls else ""
         return calls + (f"{',' if calls else ':'} in {_at(one.place)}" if one.place else "")
     called = f", most of it in {_at(one.spent_in)}" if one.spent_in is not None else ""
+    if one.cause == "python" and one.op_type is not None:
+        by = f"{shortened(one.op_type)} calls"
+        return f": {by} it" if one.place is None else f": {by} {_at(one.place)}"
     return f", in {_at(one.place)}{called}" if one.place is not None else ""
 
 
@@ -351,10 +357,10 @@ def weighed(findings: Sequence[Finding], judged: Sequence[Judgement]) -> tuple[F
     and high only where that is what limits the steps."""
     kept = []
     for finding in findings:
-        label = _OF.get(finding.slug)
-        if label is not None and judged:
-            share = max(one.share_of(label) for one in judged)
-            limits = any(one.cause == label and one.share >= _HIGH_FROM for one in judged)
+        labels = _OF.get(finding.slug)
+        if labels is not None and judged:
+            share = max(one.share_of(label) for one in judged for label in labels)
+            limits = any(one.cause in labels and one.share >= _HIGH_FROM for one in judged)
             limit: Severity = "high" if limits else "medium" if share >= _MEDIUM_FROM else "low"
             if _RANK[finding.severity] < _RANK[limit]:
                 finding = replace(finding, severity=limit)

@@ -173,7 +173,16 @@ fn class(texts: &Texts<'_>) -> &'static str {
         "collective"
     } else if like("%XlaCompile", op_type) || texts.op_name.is_some_and(compiles) {
         "compile"
-    } else if matches!(op_type, "EagerPyFunc" | "PyFunc" | "PyFuncStateless") {
+    } else if matches!(
+        op_type,
+        "EagerPyFunc"
+            | "PyFunc"
+            | "PyFuncStateless"
+            | "pure_callback"
+            | "io_callback"
+            | "debug_callback"
+            | "debug_print"
+    ) {
         "python"
     } else {
         "compute"

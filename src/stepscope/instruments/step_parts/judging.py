@@ -15,6 +15,9 @@ from stepscope.instruments.step_parts.judgement import Contention, Judgement, Pl
 from stepscope.instruments.step_parts.layers import layer_of
 from stepscope.library.statements import Query, statement
 
+CALLED_BACK = 0.5
+"""Python is that of ops which call it when they take this part of it."""
+
 
 class Step(NamedTuple):
     """A row of the view step, with its parts."""
@@ -113,13 +116,24 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
         # The recorder was there when it was called; samples only come by.
         place = None if retrace is None else retrace.called
     of_ops = cause in ("compute", "none")
+    caller = _caller(asked) if cause == "python" else Caller()
+    if caller.ps <= CALLED_BACK * ps_per_step * weighed.steps:
+        caller = Caller()
     if of_ops and op is not None:
         place = places.of_op(query, run_id, op)
     stacks: Mapping[int, places.Stacks] = {}
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
         stacks = places.sampled(query, run_id, host_id)
-        sampled = places.of_label(query, stacks, cause, sources)
-        if cause == "python" and sampled.samples < share / 2 * places.looks(query, stacks, sources):
+        sampled = places.Found(None, None)
+        if caller.op_type is not None:
+            sampled = places.of_callbacks(query, stacks, sources)
+        if sampled.place is None:
+            sampled = places.of_label(query, stacks, cause, sources)
+        if (
+            cause == "python"
+            and caller.op_type is None
+            and sampled.samples < share / 2 * places.looks(query, stacks, sources)
+        ):
             # An op that calls Python runs it on a thread of the framework.
             inside = places.of_loader(query, stacks, sources, share / 2)
             sampled = sampled if inside.place is None else inside._replace(called_from=None)
@@ -167,8 +181,8 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
         called_from=sampled.called_from,
         spent_in=sampled.spent_in,
         in_python=in_python,
-        op=op if of_ops else None,
-        op_type=op_type if of_ops else None,
+        op=op if of_ops else caller.op,
+        op_type=op_type if of_ops else caller.op_type,
         op_share=op_share if of_ops else None,
         stage=stage,
         calls=calls,
@@ -191,21 +205,21 @@ def _top_op(
     left out. A layer is a scope in the names of ops; where they have none, a line of a compiled program,
     whose instructions have the line of what they are the gradient of. None where neither is known."""
     rows = asked("computing_ops")
-    place = "device" if any(row[0] == "device" and row[4] for row in rows) else "host"
+    place = "device" if any(row[0] == "device" and row[-1] for row in rows) else "host"
     types: Counter[str] = Counter()
     ops: dict[str, Counter[str]] = defaultdict(Counter)
-    for at, op_type, op, name, own_ps in rows:
+    for at, op_type, op, name, _, own_ps in rows:
         if at == place and own_ps:
             types[op_type or op or name] += own_ps
             ops[op_type or op or name][op or name] += own_ps
     if not types:
         return None, None, None, None
     layers: Counter[str] = Counter()
-    for at, _, op, _, own_ps in rows:
+    for at, _, op, _, _, own_ps in rows:
         if at == place and own_ps and op and (layer := layer_of(op)):
             layers[layer] += own_ps
     if not layers and (line_of := lines()):
-        for at, _, op, name, own_ps in rows:
+        for at, _, op, name, _, own_ps in rows:
             if at == place and own_ps and (layer := line_of.get(op or name)):
                 layers[layer] += own_ps
     whole = sum(types.values())
@@ -213,6 +227,26 @@ def _top_op(
     inside = ops[most]
     part = max(layers.values()) / whole if len(layers) > 1 else None
     return max(inside, key=lambda one: (inside[one], one)), most, types[most] / whole, part
+
+
+class Caller(NamedTuple):
+    """Ops that call Python."""
+
+    op: str | None = None
+    op_type: str | None = None
+    """Of the one that takes longest."""
+    ps: int = 0
+    """How long all of them take."""
+
+
+def _caller(asked: Asked) -> Caller:
+    found: Counter[tuple[str, str]] = Counter()
+    for _, op_type, op, name, kind, own_ps in asked("computing_ops"):
+        if kind == "python" and own_ps:
+            found[op or name, op_type or op or name] += own_ps
+    if not found:
+        return Caller()
+    return Caller(*max(found, key=lambda one: (found[one], one)), ps=sum(found.values()))
 
 
 def _contention(asked: Asked) -> Contention | None:

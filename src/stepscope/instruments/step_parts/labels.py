@@ -254,6 +254,15 @@ _LOADERS = re.compile(
 )
 
 
+_CALLS_BACK = re.compile(r"(^|/)script_ops\.py$|(^|/)jax/(_src/callback|experimental/host_callback)\.py$")
+
+
+@lru_cache(maxsize=50_000)
+def calls_back(file: str, code: str) -> bool:
+    """Whether a file is one of those from which ops of frameworks call the program's code."""
+    return code != "program" and _CALLS_BACK.search(file) is not None
+
+
 _takes = re.compile(_TAKES).search
 
 

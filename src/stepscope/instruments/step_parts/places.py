@@ -66,6 +66,8 @@ class Stacks(NamedTuple):
     """What each stands for."""
     loops: frozenset[Function]
     """The functions with the loop of steps."""
+    called_back: dict[int, Path]
+    """The program's own calls on those on which an op calls Python, from that on."""
 
 
 def sampled(query: Query, run_id: str, host_id: str) -> dict[int, Stacks]:
@@ -134,6 +136,21 @@ def of_loader(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int]
     if sum(weights.values()) < least * sampled_ps:
         return Found(None, None)
     return _counted(*chosen(weights, by_function=True), number)
+
+
+def of_callbacks(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int]) -> Found:
+    """The line of what ops call that has most of the time, on whatever thread they run it."""
+    weights: Counter[Path] = Counter()
+    number: dict[Path, float] = defaultdict(float)
+    for other, one in stacks.items():
+        for stack_id, weight_ps, _ in (
+            *_samples(query, other, sources, 1),
+            *_samples(query, other, sources, 0),
+        ):
+            if path := one.called_back.get(stack_id):
+                weights[path] += weight_ps
+                number[path] += 1
+    return _counted(*chosen(weights, by_function=True, first_too=True), number)
 
 
 def _counted(
@@ -230,6 +247,7 @@ def _stacks(query: Query, source_id: int) -> Stacks:
     paths: dict[int, Path] = {}
     meanings: dict[int, Meaning] = {}
     loops: set[Function] = set()
+    called_from: dict[int, int] = {}
     for _, stack_id, parent_id, file, line, function, code, has_loop in query(
         statement("frames_of_stacks", sources=[source_id])
     ).rows():
@@ -241,8 +259,14 @@ def _stacks(query: Query, source_id: int) -> Stacks:
             if has_loop:
                 loops.add((file, function))
         paths[stack_id] = path
+        if labels.calls_back(file or "", code):
+            called_from[stack_id] = len(path)
+        elif parent_id in called_from:
+            called_from[stack_id] = called_from[parent_id]
         meanings[stack_id] = labels.within(around, labels.of_frame(file or "", function, code))
-    return Stacks(loading.of_loaders(query, source_id, calling=True), paths, meanings, frozenset(loops))
+    loaders = loading.of_loaders(query, source_id, calling=True)
+    called_back = {stack_id: paths[stack_id][depth:] for stack_id, depth in called_from.items()}
+    return Stacks(loaders, paths, meanings, frozenset(loops), called_back)
 
 
 def _extended(path: Path, place: Place) -> Path:

@@ -77,7 +77,10 @@ WITH named AS (
       WHEN s.op_type LIKE 'reduce-scatter%' OR s.op_type LIKE 'collective-permute%' THEN 'collective'
       WHEN s.op_type LIKE '%XlaCompile' THEN 'compile'
       WHEN s.op_name LIKE '%compile' AND s.op_name LIKE '%xla_compile' THEN 'compile'
-      WHEN s.op_type IN ('EagerPyFunc', 'PyFunc', 'PyFuncStateless') THEN 'python'
+      WHEN s.op_type IN (
+        'EagerPyFunc', 'PyFunc', 'PyFuncStateless',
+        'pure_callback', 'io_callback', 'debug_callback', 'debug_print'
+      ) THEN 'python'
       ELSE 'compute'
     END AS work_class,
     s.ts_ps,

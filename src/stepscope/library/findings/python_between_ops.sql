@@ -1,17 +1,19 @@
 -- Python between the ops
 --
 -- question: On which lines of the program does Python run while no op does?
--- reads: step, step_part, _step_python
+-- reads: step, step_part, rollup_op, track, _step_python
 -- severity: high from half of the steps, medium from a quarter, low from a tenth
 -- impact: No op runs for {share} of a step: Python in {file}:{line} `{function}`, where {line_share} of the
 --   samples of this time were taken.
 -- action: Move this code out of the loop or into the compiled step, do it in NumPy or tf.data, or do it every
 --   hundredth step.
--- notes: Samples within calls of a framework are left out, and those in which the thread did not run.
+-- notes: Samples within calls of a framework are left out, and those in which the thread did not run. Python that
+--   an op calls is that op's, and so is not between ops.
 -- weakened_by: lost, capped, truncated, missing, stacks-capped
 -- reasoning: While the program's own Python runs, nothing executes: it has not been launched yet. The samples of
 --   the stack say which lines these are.
--- formula: impact = time labelled python in step_part, over the steps that averages include; share = impact / their
+-- formula: impact = time labelled python in step_part, over the steps that averages include, less the time of ops
+--   that call Python; share = impact / their
 --   durations; line_share = samples at the line / samples at all lines that are listed, of the thread that runs the
 --   steps. Reported from 0.1 where samples show a line.
 -- columns:
@@ -29,17 +31,39 @@
 WITH parts AS (
   SELECT
     p.step_id,
-    SUM(CASE WHEN p.label = 'python' THEN p.dur_ps ELSE 0 END) AS python_sum
+    SUM(CASE WHEN p.label = 'python' THEN p.dur_ps ELSE 0 END) AS of_label_ps
   FROM step_part AS p
   GROUP BY p.step_id
 ),
 
-hosts AS (
-  SELECT s.run_id, s.host_id, SUM(s.dur_ps) AS all_ps, SUM(t.python_sum) AS python_total
+labelled AS (
+  SELECT s.run_id, s.host_id, SUM(s.dur_ps) AS all_ps, SUM(t.of_label_ps) AS labelled_ps
   FROM step AS s
   INNER JOIN parts AS t ON t.step_id = s.id
   WHERE s.averaged
   GROUP BY s.run_id, s.host_id
+),
+
+called AS (
+  SELECT r.run_id, r.host_id, SUM(r.self_ps) AS called_ps
+  FROM rollup_op AS r
+  INNER JOIN track AS k ON k.id = r.track_id
+  WHERE r.is_op AND r.class = 'python' AND k.name NOT LIKE 'tf_data%'
+  GROUP BY r.run_id, r.host_id
+),
+
+hosts AS (
+  SELECT
+    l.run_id,
+    l.host_id,
+    l.all_ps,
+    CASE
+      WHEN c.called_ps IS NULL THEN l.labelled_ps
+      WHEN c.called_ps >= l.labelled_ps THEN 0
+      ELSE l.labelled_ps - c.called_ps
+    END AS python_total
+  FROM labelled AS l
+  LEFT JOIN called AS c ON c.run_id = l.run_id AND c.host_id = l.host_id
 ),
 
 seen AS (

@@ -1,17 +1,16 @@
 -- Python code runs inside the graph
 --
--- question: How much time goes into tf.py_function and tf.numpy_function?
+-- question: How much time goes into ops that call Python, as tf.py_function and jax.pure_callback make them?
 -- reads: _labelled_slice, track_place, observed, step_window
 -- severity: high from 30 % of the window, medium from 5 %
 -- impact: {op} ({op_type}) takes {impact_ps} in {runs} {runs:call|calls}, {share} of the window. Only one
---   call can compute in Python at a time, whatever num_parallel_calls says; calls that merely wait do
---   overlap.
--- action: Write it with TensorFlow ops, or do it once and store the result (cache, TFRecord). If it must be
---   Python, use several processes (tf.data service, or reading prepared files).
+--   call can compute in Python at a time, however many run at once; calls that merely wait do overlap.
+-- action: Write it with the framework's ops, or do it once and store the result (cache, TFRecord). If input
+--   must be made in Python, use several processes (tf.data service, or reading prepared files).
 -- notes: Calls are cut at the edges of the window; those that overlap count once.
 -- weakened_by: lost, capped, truncated
--- reasoning: tf.py_function and tf.numpy_function call back into the program's Python, whose interpreter
---   lock lets one thread compute at a time: num_parallel_calls does not help calls that compute, and the
+-- reasoning: Such an op calls back into the program's Python, whose interpreter lock lets one thread compute
+--   at a time: num_parallel_calls does not help calls that compute, and the
 --   training loop's own Python waits as well. Python that only waits (a socket, a sleep) releases the lock;
 --   a trace cannot tell the two apart, so stepscope predicts wide intervals for running it in parallel.
 -- formula: impact = length of the union of the calls of one op, cut at the edges of the window; share =
@@ -23,7 +22,7 @@
 --   host_id | text | Host | host of the source
 --   source_id | int | Source | source it was read from
 --   op | text | Op | name of the op
---   op_type | text | Op type | EagerPyFunc, PyFunc or PyFuncStateless
+--   op_type | text | Op type | EagerPyFunc, PyFunc, PyFuncStateless, pure_callback, io_callback, …
 --   runs | int | Runs | how often
 --   share | ratio | Share of window | that time as part of the window
 WITH cut AS (

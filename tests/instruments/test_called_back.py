@@ -1,0 +1,78 @@
+"""Python that an op calls is Python, at the line of what it calls, on whatever thread it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepscope.instruments.step_parts import judging, places
+from stepscope.instruments.step_parts.judgement import Judgement, Place
+from tests.draw import Tables, draw
+from tests.instruments.step_drawings import asked, parts, rows
+from tests.instruments.test_held_up import EXECUTE, MAIN, SCRIPT_OPS, looked
+
+CALLBACK = ("lib/jax/_src/callback.py", "_FlatCallback.__call__", "library")
+CALLED = ("train.py", "ranked", "program")
+SORTED = ("train.py", "order", "program")
+
+
+def a_step(op: str, *, thread: str, looks: int) -> Tables:
+    """A step of 40 units with an op that calls Python for 30 of them, and samples of it."""
+    tables = draw(f"""
+step       train  : [0.....................................]
+cpu/{thread} thread : [{op}...................]
+cpu/pool thread   :                               [x:MatMul]
+""")
+    for number in range(looks):
+        looked(tables, number * 5, number * 5 + 5, *STACKS[thread], main=thread == "python", cpu=1.0)
+    return tables
+
+
+STACKS = {"python": (MAIN, EXECUTE, CALLBACK, CALLED, SORTED), "pool": (SCRIPT_OPS, CALLED, SORTED)}
+
+
+def judgement(tables: Tables) -> Judgement:
+    for table, own in rows(tables)._asdict().items():
+        for row in own:
+            tables.add(table, **{key: value for key, value in row.items() if key != "id"})
+    (one,) = judging.judge(asked(tables))
+    return one
+
+
+@pytest.mark.parametrize("op", ["p:pure_callback", "p:io_callback", "p:debug_print", "p:EagerPyFunc"])
+@pytest.mark.parametrize("thread", ["python", "pool"])
+def test_the_place_is_in_what_the_op_calls(op: str, thread: str) -> None:
+    tables = a_step(op, thread=thread, looks=4)
+    assert parts(tables)[0]["python"] >= 28
+    found = judgement(tables)
+    assert (found.cause, found.op_type) == ("python", op.partition(":")[2])
+    assert found.place == Place("train.py", 7, "order")
+    assert found.called_from == Place("train.py", 7, "ranked")
+    assert found.op == "p"
+
+
+def test_without_a_sample_the_op_is_told() -> None:
+    found = judgement(a_step("p:pure_callback", thread="python", looks=0))
+    assert (found.cause, found.op, found.op_type, found.place) == ("python", "p", "pure_callback", None)
+
+
+def test_what_an_op_calls_begins_where_the_framework_calls_it() -> None:
+    tables = a_step("p:pure_callback", thread="python", looks=2)
+    looked(tables, 12, 14, MAIN, EXECUTE, main=True)
+    (stacks,) = places.sampled(asked(tables), "r", "h").values()
+    inside = {tuple(one.function for one in path) for path in stacks.called_back.values()}
+    assert inside == {(), ("ranked",), ("ranked", "order")}
+
+
+def test_python_of_the_loop_is_not_an_ops() -> None:
+    """An op calls Python for 10 of 60 units; the loop's own has 50."""
+    tables = draw("""
+step       train  : [0.........................................................]
+cpu/python thread :                                                   [p:PyFunc]
+""")
+    for number in range(10):
+        looked(tables, number * 5, number * 5 + 5, MAIN, SORTED, main=True, cpu=1.0)
+    looked(tables, 51, 60, MAIN, EXECUTE, SCRIPT_OPS, CALLED, main=True, cpu=1.0)
+    found = judgement(tables)
+    assert (found.cause, found.op_type) == ("python", None)
+    assert found.place == Place("train.py", 7, "order")
+    assert found.called_from == Place("train.py", 7, "main")
