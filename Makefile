@@ -52,7 +52,7 @@ test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
 contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another, on every recording of the corpus
 	STEPSCOPE_WHOLE_CORPUS=1 $(BIN)/pytest --numprocesses=auto tests/test_contradictions.py
 
-engines: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/engines ## the library on a Spark cluster and on BigQuery's SQL (needs Java; a quarter of an hour)
+engines: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/engines ## the library on a Spark cluster, a worker killed within an ingest (needs Java; some minutes)
 	STEPSCOPE_TEST_ENGINES=1 $(BIN)/pytest tests/engines
 
 bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
@@ -115,7 +115,7 @@ $(STAMPS)/test: pyproject.toml $(STAMPS)/toolchain
 	@touch $@
 
 $(STAMPS)/engines: pyproject.toml $(STAMPS)/test
-	@echo "make: installing Spark and Google's evaluator of SQL into $(VENV): about 550 MB"
+	@echo "make: installing Spark into $(VENV): about 450 MB"
 	@$(PIP) --group engines
 	@touch $@
 

@@ -6,6 +6,7 @@ StepscopeError
 ├── UnreadableSource  a file that cannot be decoded at all
 ├── LimitReached      a safety limit stopped the work: expansion, size, nesting, disk
 ├── LakeError         a lake or cache that cannot be used
+│   └── DamagedFile   one of its files is not what was written
 ├── QueryError        SQL that the engine refuses
 └── OutputError       a result that cannot be written
 """
@@ -78,6 +79,10 @@ class LakeError(StepscopeError):
     """A lake or cache that cannot be used."""
 
     slug = "lake"
+
+
+class DamagedFile(LakeError):
+    """A file of a lake is missing, or is not what was written."""
 
 
 class QueryError(StepscopeError):

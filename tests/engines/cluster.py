@@ -65,13 +65,9 @@ class Cluster:
                 *("--host", "127.0.0.1", "--port", f"{master}", "--webui-port", "0"),
             )  # fmt: skip
             self._wait(master)
-            for number in range(2):
-                worker = self._start(
-                    f"worker{number}", "org.apache.spark.deploy.worker.Worker",
-                    *("--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g"),
-                    *("--work-dir", str(home / f"work{number}"), at),
-                )  # fmt: skip
-                self.workers.append(worker)
+            self._master = at
+            for _ in range(2):
+                self.add_worker()
             settings = {
                 "spark.driver.host": "127.0.0.1",
                 "spark.driver.bindAddress": "127.0.0.1",
@@ -96,6 +92,16 @@ class Cluster:
         except BaseException:
             self.close()
             raise
+
+    def add_worker(self) -> None:
+        """Starts a worker of one core. From the main thread: the worker ends along with the thread."""
+        number = len(self.workers)
+        worker = self._start(
+            f"worker{number}", "org.apache.spark.deploy.worker.Worker",
+            *("--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g"),
+            *("--work-dir", str(self.home / f"work{number}"), self._master),
+        )  # fmt: skip
+        self.workers.append(worker)
 
     def _start(self, name: str, *words: str, memory: str = "256m") -> subprocess.Popen[bytes]:
         import pyspark
@@ -133,14 +139,15 @@ class Cluster:
         task = Path(f"/proc/{self.workers[worker].pid}/task")
         return [int(pid) for children in task.glob("*/children") for pid in children.read_text().split()]
 
-    def kill(self, worker: int) -> None:
-        """Ends a worker and its executors as a power cut would."""
+    def kill(self, worker: int) -> list[int]:
+        """Ends a worker and its executors as a power cut would; the executors' process ids."""
         executors = self.executors(worker)
         self.workers[worker].send_signal(signal.SIGKILL)
         for pid in executors:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.workers[worker].wait()
+        return executors
 
     def close(self) -> None:
         """Ends every process, the executors included."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -19,12 +20,17 @@ from stepscope import library, report
 from stepscope.cli import main
 from stepscope.engines.spark import Spark, connect
 from stepscope.errors import QueryError, UsageError
+from stepscope.lake import derived, reader, writer
+from stepscope.lake.manifest import TIMELINE
+from stepscope.lake.schema import schema
 from stepscope.presenters import markdown, terminal
-from stepscope.session.trace import Trace
+from stepscope.session.trace import Trace, verify
 from tests import corpus
 from tests.engines import cluster as clusters
 from tests.engines.agreeing import differences, takes_minutes
 from tests.lake import compacted
+from tests.lake.recordings import chrome
+from tests.lake.test_lake import everything
 
 pytestmark = [
     takes_minutes,
@@ -40,6 +46,8 @@ SAMPLES = (
     "chrome/kineto_cuda.json", "chrome/phases.json", "capture/python_loop", "xplane/tf2_trace_on.xplane.pb",
 )  # fmt: skip
 """Small ones of every kind: a lake of 1,100 slices."""
+SOURCES = 200
+"""Of an ingest in the middle of which a worker dies: 25 tasks."""
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +130,53 @@ def test_rows_of_a_compacted_lake_that_do_not_count(cluster: clusters.Cluster, t
             rows = other.query(sql).rows()
             assert rows == one.query(sql).rows()
             assert sum(row[2] for row in rows) == (23 if hosts else 10 + 11 + 12 + 13 + 20)
+
+
+def test_a_worker_killed_in_the_middle_of_an_ingest(
+    cluster: clusters.Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A worker and its executor die without a word: every source is in the lake, and none is in it twice."""
+    logs, lake = tmp_path / "logs", tmp_path / "lake"
+    for host in range(SOURCES):
+        chrome(logs / "run=fleet" / f"host=h{host:03}" / "t.json", f"h{host}_", count=20 + host % 7)
+    told: list[tuple[int, list[int]]] = []
+
+    def kill() -> None:
+        until = time.monotonic() + 600
+        while (done := len(list(lake.glob("_manifest/*.json")))) < SOURCES // 4:
+            if time.monotonic() > until:
+                return
+            time.sleep(0.005)
+        told.append((done, cluster.kill(0)))
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        words = ["ingest", str(logs), "--lake", str(lake), "--runner", "spark", "--remote", cluster.remote]
+        assert main([*words, "--format", "json"]) == 0, capsys.readouterr().err
+    finally:
+        killer.join()
+        if told:
+            cluster.add_worker()
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    [(done, executors)] = told
+    assert executors, "the worker had an executor"
+    assert SOURCES // 4 <= done < SOURCES, "it died in the middle"
+    assert len(rows) == SOURCES
+    there = reader.contents(lake)
+    assert len({one.source.path for one in there.manifests}) == len(there.manifests) == SOURCES
+    # What dead tasks left goes with the next sweep: then every file is one that the lake lists.
+    writer.create(lake)
+    tables = {*schema().names, TIMELINE}
+    listed = {file.path for file in there.files_of()}
+    assert verify(lake)[0] == len(listed)
+    listed |= {file.path for one in derived.read_all(lake) for file in one.files}
+    found = {str(path.relative_to(lake)) for name in tables for path in lake.glob(f"{name}/run=*/host=*/*.*")}
+    assert found == listed
+    stepscope.ingest([logs], tmp_path / "here")
+    assert everything(lake) == everything(tmp_path / "here")
+    assert main(["ingest", str(logs), "--lake", str(lake)]) == 0
+    assert reader.contents(lake) == there, "nothing is read again"
 
 
 def test_a_cluster_that_never_comes_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,8 +129,8 @@ def test_compaction(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:
     stepscope.ingest([logs], url)
     wanted = everything(url)  # type: ignore[arg-type]
     (done,) = compact(url)
-    # A file of each table; timelines are dropped.
-    assert (done.sources, done.files) == (HOSTS, done.files_before // HOSTS - 1)
+    # A file of each table, and the timeline of each source.
+    assert (done.sources, done.files) == (HOSTS, done.files_before // HOSTS - 1 + HOSTS)
     assert not any(key.startswith("_manifest") for key in keys(url))
     _forget()
     before = len(proxy.asked)
@@ -138,7 +138,7 @@ def test_compaction(url: str, logs: Path, tmp_path: Path, proxy: Proxy) -> None:
     fetched = [one for one in proxy.asked[before:] if one.method == "GET" and "slice/run" in one.path]
     assert len(fetched) == 1
     assert verify(url)[0] == done.files
-    assert compared(url, mapped=False) == 10 + 11 + 12
+    assert compared(url) == 10 + 11 + 12
     chrome(logs / "run=fleet" / "host=h9" / "t.json", "h9_", count=5)
     stepscope.ingest([logs], url)
     stepscope.ingest([logs], tmp_path / "disk")
@@ -168,6 +168,24 @@ def test_a_lake_that_another_writer_makes_meanwhile_is_a_lake(url: str, logs: Pa
     assert made
     with stepscope.open(url) as trace:
         assert trace.query("SELECT host_id FROM source ORDER BY 1").rows() == [("h0",), ("h1",)]
+
+
+def test_a_damaged_timeline_stops_no_compaction(
+    url: str, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stepscope.ingest([logs], url)
+    wanted = everything(url)  # type: ignore[arg-type]
+    bad, gone, good = sorted(key for key in keys(url) if key.endswith(".lod"))
+    (tmp_path / "other").write_bytes(b"damaged")
+    Store(url, LakeError).put(bad, tmp_path / "other")
+    Store(url, LakeError).delete([gone])
+    monkeypatch.setenv("STEPSCOPE_CACHE_DIR", str(tmp_path / "of another machine"))
+    _forget()
+    (done,) = compact(url)
+    assert done.timelines_lost == 2
+    assert everything(url) == wanted  # type: ignore[arg-type]
+    assert {key for key in listed(url) if key.endswith(".lod")} == {good}
+    assert compared(url, mapped=False) == 10 + 11 + 12
 
 
 def test_several_writers_at_once(url: str, logs: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import stepscope
 from stepscope import _core, strict_json
+from stepscope.cli import main
 from stepscope.engines import rows_of
 from stepscope.errors import LakeError
 from stepscope.lake import derived, leftovers, manifest, reader, snapshot, snapshot_writer, writer
@@ -21,6 +22,7 @@ from stepscope.server.timeline import Timeline
 from stepscope.session import trace
 from stepscope.session.trace import Only, compact, verify
 from tests.core.test_lod import unpack
+from tests.lake import compacted
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
 
@@ -87,7 +89,7 @@ def without_timeline(one: Manifest) -> Manifest:
 
 
 def timelines(lake: Path) -> list[File]:
-    return [file for one in reader.contents(lake).manifests for file in one.files if file.table == TIMELINE]
+    return [one.timeline for one in reader.contents(lake).manifests if one.timeline is not None]
 
 
 def test_what_ingest_wrote_is_what_the_tables_hold(lake: Path) -> None:
@@ -118,34 +120,154 @@ def test_a_lake_without_timelines_is_drawn_from_its_tables(lake: Path, logs: Pat
     assert compared(lake, (None, ["h9"])) == 7
 
 
-def test_compaction_drops_timelines(lake: Path, logs: Path) -> None:
+def test_compaction_keeps_timelines(lake: Path, logs: Path) -> None:
     before, paths = everything(lake), [file.path for file in timelines(lake)]
     compact(lake)
     assert everything(lake) == before
-    assert timelines(lake) == []
+    assert [file.path for file in timelines(lake)] == paths
     current = snapshot.current(lake)
     assert current is not None
     assert not [file for file in current.files if file.table == TIMELINE]
     assert not [one for one in current.manifests if TIMELINE in one.rows]
-    assert compared(lake, mapped=False) == 123
-    # One that comes after is not drawn alone.
+    assert compared(lake) == 40 + 41 + 42
+    assert compared(lake, (None, ["h0", "h2"])) == 82
+    assert verify(lake)[0] == len(reader.contents(lake).files_of())
+    # One that comes after is drawn with them, and compacted with them.
     chrome(logs / "run=fleet" / "host=h9" / "t.json", "h9_", count=7)
     stepscope.ingest([logs], lake)
-    assert compared(lake, mapped=False) == 130
-    # Readers of the lake as it was keep them for an hour.
-    assert all((lake / path).exists() for path in paths)
+    assert compared(lake) == 130
+    compact(lake)
+    assert compared(lake) == 130
+    kept = [file.path for file in timelines(lake)]
+    assert set(paths) < set(kept)
+    # Nothing that is still drawn is removed along with what compaction replaced.
     for plan in (lake / leftovers.STAGE).glob("old-*.json"):
         os.utime(plan, (1, 1))
-    leftovers.sweep(lake)
-    assert not any((lake / path).exists() for path in paths)
-    assert all((lake / file.path).exists() for file in timelines(lake))
-    verify(lake)
+    assert leftovers.sweep(lake).removed
+    assert {str(path.relative_to(lake)) for path in lake.glob(f"{TIMELINE}/run=*/host=*/*")} == set(kept)
+    assert compared(lake) == 130
+    assert stepscope.ingest([logs], lake)
+    assert len(list((lake / reader.MANIFESTS).iterdir())) == 0, "nothing was read again"
 
 
-def test_compaction_needs_no_timeline(lake: Path) -> None:
-    (lake / timelines(lake)[0].path).write_bytes(b"damaged")
+def test_a_source_decoded_anew_brings_its_timeline(tmp_path: Path) -> None:
+    lake = compacted.with_a_source_decoded_anew(tmp_path)
+    current = snapshot.current(lake)
+    assert current is not None
+    old, new = (
+        {one.source.source_id: one.timeline for one in every}
+        for every in (current.manifests, reader.contents(lake).manifests)
+    )
+    assert compared(lake) == 10 + 11 + 12 + 13 + 20
+    compact(lake)
+    assert {one.source.source_id: one.timeline for one in reader.contents(lake).manifests} == new
+    assert compared(lake) == 10 + 11 + 12 + 13 + 20
+    assert len([one for one in old if old[one] is not None]) == compacted.HOSTS
+
+
+def test_a_compacted_lake_without_timelines_is_drawn_from_its_tables(lake: Path) -> None:
+    rewritten(lake, without_timeline)
     compact(lake)
     assert compared(lake, mapped=False) == 123
+
+
+def test_snapshots_of_an_older_stepscope_say_nothing_of_timelines(lake: Path) -> None:
+    compact(lake)
+    current = snapshot.current(lake)
+    assert current is not None
+    columns, rows = snapshot_writer.source_rows(current)
+    assert columns[-1][0] == "timeline"
+    with writer.staged(lake) as stage:
+        part = snapshot_writer.store_part(lake, stage, "sources", columns[:-1], [row[:-1] for row in rows])
+    _committed(lake, current.commit._replace(sources=part))
+    assert compared(lake, mapped=False) == 123
+
+
+def _committed(lake: Path, commit: snapshot.Commit) -> None:
+    """Has the snapshot say something else."""
+    current = snapshot.current(lake)
+    assert current is not None
+    (lake / snapshot.FOLDER / snapshot.name_of(current.number)).write_bytes(commit.to_json())
+    snapshot._read.cache_clear()  # as another process finds it
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "7",
+        "[",
+        '["timeline/run=fleet/host=h0/x.lod"]',
+        '["{path}", 1, 1, 5]',
+        '["{path}", true, 1, "00"]',
+        '["{path}", -1, 1, "00"]',
+        '["../../x.lod", 1, 1, "00"]',
+        '["timeline/run=fleet/host=other/00000000000000000000000000000000-1.lod", 1, 1, "00"]',
+        '["slice/run=fleet/host=h0/00000000000000000000000000000000-1.parquet", 1, 1, "00"]',
+    ],
+)
+def test_a_hostile_snapshot_names_no_timeline(lake: Path, told: str) -> None:
+    compact(lake)
+    current = snapshot.current(lake)
+    assert current is not None
+    columns, rows = snapshot_writer.source_rows(current)
+    path = timelines(lake)[0].path
+    rows[0] = (*rows[0][:-1], told.replace("{path}", path))
+    with writer.staged(lake) as stage:
+        part = snapshot_writer.store_part(lake, stage, "sources", columns, rows)
+    _committed(lake, current.commit._replace(sources=part))
+    with pytest.raises(LakeError, match="snapshot"):
+        trace.open(lake=lake)
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "gone"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_damaged_timeline_stops_no_compaction(
+    lake: Path, logs: Path, packed: bool, harm: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its slices are in the tables: it is left out, which is told, and the page draws them from there."""
+    if packed:
+        compact(lake)
+        chrome(logs / "run=fleet" / "host=h9" / "t.json", "h9_", count=7)
+        stepscope.ingest([logs], lake)
+    before, (bad, *good) = everything(lake), [file.path for file in timelines(lake)]
+    damage(lake / bad, harm)
+    assert main(["compact", str(lake), "--format", "json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["rows"][0]["timelines_lost"] == 1
+    assert "fleet: 1 timeline damaged and left out: the page draws its slices from the tables" in told.err
+    assert [file.path for file in timelines(lake)] == good
+    assert everything(lake) == before
+    assert verify(lake)[0] == len(reader.contents(lake).files_of())
+    assert compared(lake, mapped=False) == (130 if packed else 123)
+    # The file goes with what else was replaced; its source is known as before.
+    for plan in (lake / leftovers.STAGE).glob("old-*.json"):
+        os.utime(plan, (1, 1))
+    stepscope.ingest([logs], lake)
+    assert not (lake / bad).exists()
+    assert not reader.contents(lake).own
+    assert main(["compact", str(lake)]) == 0
+    assert "nothing to compact" in capsys.readouterr().err
+
+
+def test_a_damaged_table_is_not_compacted_for_a_timeline_s_sake(lake: Path) -> None:
+    one = reader.contents(lake).manifests[1]
+    damage(lake / timelines(lake)[0].path, "flip")
+    damage(lake / next(file.path for file in one.files if file.table == "slice"), "flip")
+    before = reader.contents(lake)
+    with pytest.raises(LakeError, match="damaged") as error:
+        compact(lake)
+    assert "slice/" in str(error.value.path)
+    assert reader.contents(lake) == before
+
+
+def damage(path: Path, harm: str) -> None:
+    """Changes a bit of a file, cuts it off, or removes it."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    if harm == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(data if harm == "flip" else data[:-8])
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut", "gone"])
@@ -156,12 +278,7 @@ def test_damage_is_told_and_mended(
     if not small:
         monkeypatch.setattr(reader, "CHECKED_FILES", 0)
     path = lake / timelines(lake)[1].path
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    if harm == "gone":
-        path.unlink()
-    else:
-        path.write_bytes(data if harm == "flip" else data[:-8])
+    damage(path, harm)
     with pytest.raises(LakeError, match="damaged"):
         verify(lake)
     with pytest.raises(LakeError, match="damaged"):
@@ -210,7 +327,7 @@ def test_a_timeline_is_listed_as_such_or_not_at_all(lake: Path) -> None:
     assert compared(lake) == 123
 
 
-def test_no_snapshot_and_no_derived_table_is_a_timeline(lake: Path) -> None:
+def test_no_file_of_several_sources_is_a_timeline(lake: Path) -> None:
     compact(lake)
     current = snapshot.current(lake)
     assert current is not None
@@ -219,9 +336,7 @@ def test_no_snapshot_and_no_derived_table_is_a_timeline(lake: Path) -> None:
     rows = [tuple(file) for file in current.files] + [(TIMELINE, place, 1, 1, "00", "fleet", "h0", "h1")]
     with writer.staged(lake) as stage:
         part = snapshot_writer.store_part(lake, stage, "files", snapshot.FILE_COLUMNS, rows)
-    path = lake / snapshot.FOLDER / snapshot.name_of(current.number)
-    path.write_bytes(current.commit._replace(files=part).to_json())
-    snapshot._read.cache_clear()  # as another process finds it
+    _committed(lake, current.commit._replace(files=part))
     with pytest.raises(LakeError, match="snapshot"):
         trace.open(lake=lake)
     kept = lake / derived.FOLDER / "fleet.json"

@@ -19,7 +19,7 @@ fewer files, what is ingested later is added as before, and compacting again tak
 replaced stay for an hour, for readers that opened the lake before; the next ingest or compaction then removes
 them."""
 
-COLUMNS = ("run", "sources", "files_before", "bytes_before", "files", "bytes")
+COLUMNS = ("run", "sources", "files_before", "bytes_before", "files", "bytes", "timelines_lost")
 
 
 def parser() -> Parser:
@@ -38,6 +38,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     def told(one: Compacted) -> None:
         files = f"{units.count(one.files_before, 'file')} are now {one.files:,}"
         console.say(f"{one.run_id}: {units.count(one.sources, 'source')}, {files}")
+        if one.timelines_lost:
+            lost = units.count(one.timelines_lost, "timeline")
+            console.say(
+                f"{one.run_id}: {lost} damaged and left out: the page draws its slices from the tables"
+            )
 
     done = trace.compact(options.lake, options.run, told=told)
     if not done:

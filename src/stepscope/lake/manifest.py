@@ -25,7 +25,8 @@ TIMELINE = "timeline"
 """The slices of a source in the form that the page's timeline maps, beside those in its table.
 
 It is not a table: engines do not see it. It belongs to one source, since each clock is shifted by itself.
-So compaction drops it, and what has none (older lakes, too) is drawn from the table of slices.
+So compaction leaves it as it is, and the snapshot says whose it is. What has none (older lakes, too) is drawn
+from the table of slices.
 """
 
 
@@ -50,7 +51,12 @@ class Manifest(NamedTuple):
     member: str
     packed: str | None = None
     """Rows by table (`slice=307 track=3`) of a source whose rows lie together with those of others, in the
-    files of a snapshot; None for one that has files of its own."""
+    files of a snapshot; None for one that has files of its own. Of the former only TIMELINE is its own."""
+
+    @property
+    def timeline(self) -> File | None:
+        """The file that the page's timeline maps, if the source has one."""
+        return next((file for file in self.files if file.table == TIMELINE), None)
 
     @property
     def rows(self) -> dict[str, int]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stepscope import config, strict_json
-from stepscope.errors import LakeError
+from stepscope.errors import DamagedFile, LakeError
 from stepscope.lake import cache_folder, derived, disk, manifest, reader
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.leftovers import STAGE
@@ -248,8 +248,8 @@ class Mirror:
         finally:
             part.unlink(missing_ok=True)
 
-    def _broken(self, file: _Wanted, seen: str) -> LakeError:
-        return LakeError(
+    def _broken(self, file: _Wanted, seen: str) -> DamagedFile:
+        return DamagedFile(
             "A file of the lake is missing or damaged.",
             seen=seen,
             todo="run the command again if `stepscope compact` ran meanwhile; otherwise remove the manifest "

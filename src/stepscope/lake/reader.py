@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from stepscope import config, strict_json
 from stepscope.engines import Condition
-from stepscope.errors import LakeError
+from stepscope.errors import DamagedFile, LakeError
 from stepscope.lake import manifest as manifests
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.checked import Checked
-from stepscope.lake.manifest import Manifest
+from stepscope.lake.manifest import TIMELINE, Manifest
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import Packed, Snapshot
 from stepscope.sources.given import LAKE_MARK
@@ -150,7 +150,7 @@ class Lake:
         """Compares files with what announced them: sizes, and with `contents` also hashes.
 
         table: only files of that table. files: only these paths. checked: remembers which contents need no
-        second look. LakeError for the first that is missing or differs.
+        second look. DamagedFile for the first that is missing or differs.
         """
         todo: list[tuple[Manifest | Packed, TableFile, os.stat_result]] = []
         wanted = [
@@ -186,6 +186,20 @@ class Lake:
                 raise _broken(path, one, "its bytes are not those that were written")
         if checked is not None:
             checked.keep((file, status) for _, file, status in todo)
+
+    def damaged_timelines(self) -> frozenset[str]:
+        """Paths of the timelines that are missing or not what was written. LakeError as verify's."""
+        try:
+            self.verify(contents=True, table=TIMELINE)
+        except DamagedFile:
+            found: set[str] = set()
+            for one in self.manifests:
+                try:
+                    replace(self, manifests=(one,), snapshot=None).verify(contents=True, table=TIMELINE)
+                except DamagedFile:
+                    found.update(file.path for file in one.files if file.table == TIMELINE)
+            return frozenset(found)
+        return frozenset()
 
     def _sized(self, one: Manifest | Packed, file: TableFile) -> os.stat_result:
         try:
@@ -264,14 +278,21 @@ def whole_manifests(lake: Lake) -> tuple[Manifest, ...]:
     return tuple(
         one
         for one in lake.manifests
-        if (whole.get(one.source.run_id, True) if one.packed is not None else is_whole(lake.folder, one))
+        if (one.packed is None or whole.get(one.source.run_id, True)) and _has_own(lake.folder, one)
     )
 
 
 def is_whole(folder: Path, one: Manifest) -> bool:
     """Whether the files of a source are all there, with the sizes that they had."""
-    if one.packed is not None:
-        return _is_whole(Lake(folder, (one,), snapshots.current(folder)), one.source.run_id)
+    if one.packed is not None and not _is_whole(
+        Lake(folder, (one,), snapshots.current(folder)), one.source.run_id
+    ):
+        return False
+    return _has_own(folder, one)
+
+
+def _has_own(folder: Path, one: Manifest) -> bool:
+    """Whether the files that are a source's own are there, with the sizes that they had."""
     try:
         Lake(folder, (one,)).verify(contents=False)
     except LakeError:
@@ -330,14 +351,16 @@ def _single(folder: Path) -> Iterator[Manifest]:
             raise
 
 
-def _broken(path: Path, one: Manifest | Packed, seen: str) -> LakeError:
+def _broken(path: Path, one: Manifest | Packed, seen: str) -> DamagedFile:
     if isinstance(one, Packed):
         todo = (
             f"remove it, and ingest the recordings of run {one.run_id} again; the other runs are not affected"
         )
+    elif one.packed is not None:
+        todo = f"remove it, and ingest {one.source.path} again; the other sources are not affected"
     else:
         todo = (
             f"remove {MANIFESTS}/{manifests.file_name(one.source.source_id)} from the lake and ingest "
             f"{one.source.path} again; the other sources are not affected"
         )
-    return LakeError("A file of the lake is missing or damaged.", seen=seen, todo=todo, path=str(path))
+    return DamagedFile("A file of the lake is missing or damaged.", seen=seen, todo=todo, path=str(path))

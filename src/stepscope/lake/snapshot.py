@@ -8,10 +8,11 @@ sources. What a lake holds is then said by
     _snapshot/<hash>-files.parquet        one row a file, with its run and its first and last host
     <table>/run=<run>/host=all/<hash>-<version>.parquet
 
-and by single manifests for what came after. A source that has a manifest of its own (a newer decoder read
-it, or a file of the snapshot is gone) is read from that one's files; its rows in the files of the snapshot do
-not count, see reader.Lake.files_of. Manifests are read before the snapshot: a source that moves into it
-meanwhile is then seen twice, which does no harm, and never not at all.
+Timelines stay files of their sources, see stepscope.lake.manifest.TIMELINE. What came after the snapshot
+has single manifests. A source that has a manifest of its own (a newer decoder read it, or a file of the
+snapshot is gone) is read from that one's files; its rows in the files of the snapshot do not count, see
+reader.Lake.files_of. Manifests are read before the snapshot: a source that moves into it meanwhile is then
+seen twice, which does no harm, and never not at all.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any, NamedTuple
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake.manifest import TIMELINE, Manifest, identity_of, is_name, table_of
+from stepscope.lake.manifest import TIMELINE, File, Manifest, identity_of, is_name, table_of
 from stepscope.lake.patterns import plain_folder
 from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
@@ -46,7 +47,9 @@ FILE_COLUMNS = (
 SOURCE_COLUMNS = (
     *((column.name, column.type) for column in schema().table("source").columns),
     *(("identity", "VARCHAR"), ("member", "VARCHAR"), ("rows_by_table", "VARCHAR")),
+    ("timeline", "VARCHAR"),
 )
+"""The last is JSON: path, bytes, rows and hash of the timeline of a source. Older snapshots lack it."""
 
 
 class Packed(NamedTuple):
@@ -158,7 +161,7 @@ def _read(folder: Path, number: int, _: tuple[int, ...]) -> Snapshot:
     files = tuple(Packed(*row) for row in _rows(folder, commit.files, FILE_COLUMNS))
     for file in files:
         _check(path, file)
-    sources = _rows(folder, commit.sources, SOURCE_COLUMNS)
+    sources = _rows(folder, commit.sources, SOURCE_COLUMNS, lacks=1)
     manifests = tuple(_manifest(path, commit.schema_version, row) for row in sources)
     return Snapshot(number, commit, manifests, files)
 
@@ -178,8 +181,11 @@ def _commit(path: Path) -> Commit:
     return commit
 
 
-def _rows(folder: Path, part: Part, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
-    """The rows of a Parquet file of the snapshot, once it was compared with its hash."""
+def _rows(
+    folder: Path, part: Part, columns: Sequence[tuple[str, str]], lacks: int = 0
+) -> list[tuple[Any, ...]]:
+    """The rows of a Parquet file of the snapshot, once it was compared with its hash. lacks: how many of the
+    last columns older ones lack; they are None then."""
     from stepscope import _core
     from stepscope.engines.duckdb.parquet import Odd, rows_of_file
 
@@ -188,7 +194,13 @@ def _rows(folder: Path, part: Part, columns: Sequence[tuple[str, str]]) -> list[
         if _core.hash_file(str(path)) != part.hash:
             raise _damaged(path, "its bytes are not those that were written")
         with plain_folder(folder) as plain:
-            return rows_of_file(plain / FOLDER / part.name, columns)
+            try:
+                return rows_of_file(plain / FOLDER / part.name, columns)
+            except Odd:
+                if not lacks:
+                    raise
+                older = rows_of_file(plain / FOLDER / part.name, columns[:-lacks])
+                return [(*row, *[None] * lacks) for row in older]
     except (Odd, _core.CoreError) as error:
         raise _damaged(path, str(error)) from None
 
@@ -207,7 +219,7 @@ _SOURCE_FIELDS = len(SourceRow._fields)
 
 def _manifest(path: Path, version: int, row: tuple[Any, ...]) -> Manifest:
     source = SourceRow(*row[:_SOURCE_FIELDS])
-    identity, member, rows = row[_SOURCE_FIELDS:]
+    identity, member, rows, timeline = row[_SOURCE_FIELDS:]
     if any(value is None for value in (*source[:-1], member, rows)):
         raise _damaged(path, f"source {source.source_id} has nothing where a value belongs")
     if not (is_name(source.run_id) and is_name(source.host_id)):
@@ -216,9 +228,21 @@ def _manifest(path: Path, version: int, row: tuple[Any, ...]) -> Manifest:
         raise _damaged(path, f"source {source.source_id} has rows {rows[:40]!r}")
     try:
         known = identity_of(None if identity is None else json.loads(identity))
-    except (ValueError, RecursionError) as error:
+        files = () if timeline is None else (_timeline(json.loads(timeline), source),)
+    except (ValueError, RecursionError, strict_json.OddJson) as error:
         raise _damaged(path, str(error)) from None
-    return Manifest(version, source, (), known, member, rows)
+    return Manifest(version, source, files, known, member, rows)
+
+
+def _timeline(found: object, source: SourceRow) -> File:
+    """The file of a source's timeline. OddJson when it is none."""
+    if not isinstance(found, list) or [type(one) for one in found] != [str, int, int, str]:
+        raise strict_json.OddJson(f"the timeline of source {source.source_id} is not a file")
+    file = File(TIMELINE, *found)
+    place = f"{TIMELINE}/run={source.run_id}/host={source.host_id}/"
+    if table_of(file.path) != TIMELINE or not file.path.startswith(place) or min(file.bytes, file.rows) < 0:
+        raise strict_json.OddJson(f"it lists {file.path}, which is not a timeline of its source")
+    return file
 
 
 def _damaged(path: Path, seen: str) -> LakeError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from stepscope.errors import LakeError
@@ -16,7 +16,7 @@ from stepscope.lake import disk, leftovers, manifest, reader
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.claims import manifest_of
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE
-from stepscope.lake.manifest import Manifest
+from stepscope.lake.manifest import File, Manifest
 from stepscope.lake.reader import MANIFESTS
 from stepscope.lake.relation import Columns
 from stepscope.lake.rows import SourceRow
@@ -27,17 +27,27 @@ VERSION = 1
 """Of what makes the files, in their names."""
 
 
+def _kept(one: Manifest, lost: Collection[str]) -> tuple[File, ...]:
+    """The files that stay a source's own."""
+    return () if one.timeline is None or one.timeline.path in lost else (one.timeline,)
+
+
 def path_of(table: str, run_id: str, digest: str) -> str:
     """The path of a file within the lake: its name is its content's."""
     return f"{table}/run={run_id}/host={snapshots.ALL_HOSTS}/{digest}-{VERSION}.parquet"
 
 
 def write(
-    folder: Path, stage: Path, run_id: str, absorbed: Sequence[Manifest], made: Sequence[tuple[Packed, Path]]
+    folder: Path,
+    stage: Path,
+    run_id: str,
+    absorbed: Sequence[Manifest],
+    made: Sequence[tuple[Packed, Path]],
+    lost: Collection[str] = (),
 ) -> bool:
     """Announces the files of a run, which lie synced under the stage. absorbed: the sources whose rows they
-    hold, as the lake had them. False, and nothing done, when the lake has changed since. LakeError when it
-    cannot be written."""
+    hold, as the lake had them. lost: paths of timelines that are to be left out. False, and nothing done,
+    when the lake has changed since. LakeError when it cannot be written."""
     plan = json.dumps({"files": [file.path for file, _ in made]}).encode()
     (stage / PLAN).unlink(missing_ok=True)
     disk.write_synced(stage / PLAN, plan)
@@ -52,7 +62,7 @@ def write(
         with disk.opened_folder(folder, (FOLDER,)) as opened:
             if opened is None:
                 raise leftovers.linked(folder / FOLDER)
-        after = next_of(before, run_id, absorbed, [file for file, _ in made])
+        after = next_of(before, run_id, absorbed, [file for file, _ in made], lost)
         commit = stage / "snapshot.json"
         commit.unlink(missing_ok=True)
         parts = (("sources", source_rows(after)), ("files", file_rows(after)))
@@ -60,7 +70,7 @@ def write(
         disk.write_synced(commit, Commit(schema().version, sources, files).to_json())
         disk.sync_folders([folder, folder / FOLDER])
         # Before the commit: what it names is removed an hour later, and only if no one lists it then.
-        leftovers.retire(folder, past_of(before, run_id, absorbed, made))
+        leftovers.retire(folder, past_of(before, run_id, absorbed, made, lost))
         if not disk.put_if_absent(commit, folder / FOLDER / snapshots.name_of(after.number)):
             raise LakeError(
                 "Somebody writes to the lake without its lock.",
@@ -78,13 +88,20 @@ def write(
 
 
 def next_of(
-    before: Snapshot | None, run_id: str, absorbed: Sequence[Manifest], made: Sequence[Packed]
+    before: Snapshot | None,
+    run_id: str,
+    absorbed: Sequence[Manifest],
+    made: Sequence[Packed],
+    lost: Collection[str] = (),
 ) -> Snapshot:
     """The snapshot that follows, with the sources of a run as they are in its new files."""
     others = [one for one in before.manifests if one.source.run_id != run_id] if before else []
     files = [file for file in before.files if file.run_id != run_id] if before else []
     packed = [
-        one._replace(files=(), packed=" ".join(f"{table}={rows}" for table, rows in sorted(one.rows.items())))
+        one._replace(
+            files=_kept(one, lost),
+            packed=" ".join(f"{table}={rows}" for table, rows in sorted(one.rows.items())),
+        )
         for one in absorbed
     ]
     manifests = sorted((*others, *packed), key=lambda one: one.source.source_id)
@@ -99,11 +116,15 @@ def past_of(
     run_id: str,
     absorbed: Sequence[Manifest],
     made: Sequence[tuple[Packed, Path]] = (),
+    lost: Collection[str] = (),
 ) -> list[str]:
     """The files that nobody needs once the new ones are announced, but readers of the lake as it was."""
     past = {file.path for one in absorbed for file in one.files}
-    past |= {file.path for file in before.by_run.get(run_id, ())} if before else set()
-    return sorted(past - {file.path for file, _ in made})
+    if before is not None:
+        past |= {file.path for file in before.by_run.get(run_id, ())}
+        past |= {file.path for one in before.manifests if one.source.run_id == run_id for file in one.files}
+    kept = {file.path for one in absorbed for file in _kept(one, lost)}
+    return sorted(past - kept - {file.path for file, _ in made})
 
 
 def _place(folder: Path, made: Sequence[tuple[Packed, Path]]) -> None:
@@ -127,10 +148,15 @@ Rows = tuple[Sequence[tuple[str, str]], list[tuple[object, ...]]]
 def source_rows(made: Snapshot) -> Rows:
     """The sources of a snapshot, as its Parquet file has them."""
     rows = [
-        (*one.source, None if one.identity is None else json.dumps(one.identity), one.member, one.packed)
+        (
+            *one.source,
+            None if one.identity is None else json.dumps(one.identity),
+            *(one.member, one.packed),
+            None if one.timeline is None else json.dumps(one.timeline[1:]),
+        )
         for one in made.manifests
     ]
-    assert len(SOURCE_COLUMNS) == len(SourceRow._fields) + 3
+    assert len(SOURCE_COLUMNS) == len(SourceRow._fields) + 4
     return SOURCE_COLUMNS, list(rows)
 
 

@@ -21,7 +21,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -297,13 +297,15 @@ def write_snapshot(
     run_id: str,
     absorbed: Sequence[Manifest],
     made: Sequence[tuple[Packed, Path]],
+    lost: Collection[str] = (),
 ) -> bool:
-    """Announces the files of a compacted run, which lie under the stage. False when somebody else committed a
+    """Announces the files of a compacted run, which lie under the stage. lost: paths of timelines that are to
+    be left out. False when somebody else committed a
     snapshot meanwhile: then nothing was done. A source that was decoded anew meanwhile has a manifest that
     the snapshot does not have; that one counts."""
     store = mirror.store
     before = snapshots.current(mirror.folder)
-    after = snapshot_writer.next_of(before, run_id, absorbed, [file for file, _ in made])
+    after = snapshot_writer.next_of(before, run_id, absorbed, [file for file, _ in made], lost)
     keys = [key for one in absorbed if one.packed is None and (key := mirror.key_of(one.source.source_id))]
     found = []
     for kind, rows in (
@@ -317,7 +319,7 @@ def write_snapshot(
         store.put(f"{snapshots.FOLDER}/{part.name}", path)
         found.append(part)
     commit = snapshots.Commit(schema().version, *found).to_json()
-    past = snapshot_writer.past_of(before, run_id, absorbed, made)
+    past = snapshot_writer.past_of(before, run_id, absorbed, made, lost)
     # Before the commit: what it names is removed a day later, and only if no one lists it then.
     retired = _listed(store, past) if past else None
     key = f"{snapshots.FOLDER}/{snapshots.name_of(after.number)}"

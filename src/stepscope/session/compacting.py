@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stepscope.engines import Statement, rows_of
 from stepscope.errors import UsageError
 from stepscope.lake import disk, reader, snapshot_writer, writer
-from stepscope.lake.manifest import TIMELINE, Manifest
+from stepscope.lake.manifest import Manifest
 from stepscope.lake.reader import Lake
 from stepscope.lake.schema import Table, schema
 from stepscope.lake.snapshot import Packed
@@ -42,6 +42,8 @@ class Compacted(NamedTuple):
     bytes_before: int
     files: int
     bytes: int
+    timelines_lost: int
+    """Damaged ones, which were left out: tables hold what they showed."""
 
 
 def compact(
@@ -49,8 +51,8 @@ def compact(
 ) -> list[Compacted]:
     """Compacts those runs of a lake (None: all) that have several sources, not all in one place yet.
 
-    told: called with each as it is done. UsageError for a run that the lake lacks; LakeError when the lake is
-    damaged or cannot be written: what is in it stays whole.
+    told: called with each as it is done. UsageError for a run that the lake lacks; LakeError when a table is
+    damaged or the lake cannot be written: what is in it stays whole.
     """
     if not lakes.is_lake_at(os.fspath(lake)):
         raise UsageError(
@@ -106,23 +108,25 @@ def _compact(there: Lake, run_id: str, mirror: Mirror | None) -> Compacted | Non
     lake, folder = there.of_runs([run_id]), there.folder
     before = lake.files_of()
     with writer.telling(folder), writer.staged(folder) as stage:
-        # Timelines are dropped: see stepscope.lake.manifest.TIMELINE.
-        lake.verify(contents=True, files={file.path for file in before if file.table != TIMELINE})
+        lost = lake.damaged_timelines()
+        lake.verify(contents=True, files={file.path for file in before} - lost)
         made = list(pack(lake, run_id, stage))
         sizes = [file.bytes for file, _ in made]
+        kept = [one.timeline for one in lake.manifests if one.timeline is not None]
+        sizes += [file.bytes for file in kept if file.path not in lost]
         if mirror is None:
-            if not snapshot_writer.write(folder, stage, run_id, lake.manifests, made):
+            if not snapshot_writer.write(folder, stage, run_id, lake.manifests, made, lost):
                 return None
         else:
             from stepscope.lake import store_writer
 
-            if not store_writer.write_snapshot(mirror, stage, run_id, lake.manifests, made):
+            if not store_writer.write_snapshot(mirror, stage, run_id, lake.manifests, made, lost):
                 return None
     return Compacted(
         run_id,
         len(lake.manifests),
         *(len(before), sum(file.bytes for file in before)),
-        *(len(sizes), sum(sizes)),
+        *(len(sizes), sum(sizes), len(lost)),
     )
 
 

@@ -162,13 +162,13 @@ class LakeTables:
         return [Files(tuple(paths), where) for where, paths in parts.items()]
 
     def lanes(self) -> dict[int, Lanes] | None:
-        """The files that ingest wrote; None when a source with slices has none: it was compacted, or an older
-        stepscope ingested it."""
+        """The files that ingest wrote; None when a source with slices has none: an older stepscope ingested
+        or compacted it."""
         found: dict[int, Lanes] = {}
         for one in self._lake.manifests:
             if "slice" not in one.rows:
                 continue
-            file = next((file for file in one.files if file.table == TIMELINE), None)
+            file = one.timeline
             if file is None:
                 return None
             place = str(self._root / file.path), file.bytes
