@@ -104,10 +104,10 @@ def about_the_answer(report: Report) -> Iterator[str]:
 def about_findings(report: Report) -> Iterator[str]:
     answers = report.document["answers"]
     for finding in report.findings:
-        label = judged._OF.get(finding.slug)
-        if label is None:
+        labels = judged._OF.get(finding.slug)
+        if labels is None:
             continue
-        if finding.severity == "high" and all(one["cause"] != label for one in answers):
+        if finding.severity == "high" and all(one["cause"] not in labels for one in answers):
             yield f"{finding.slug} is high, but {answers[0]['cause']} limits: {finding.impact}"
         if finding.slug == "input-wait" and len(answers) == 1:
             columns = [column.name for column in finding.evidence.columns]

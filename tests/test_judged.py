@@ -159,6 +159,7 @@ def test_the_line_that_has_most_of_the_time():
     """Followed inward while one line has it; a loop in a function is called from one line."""
     weights = Counter({(MAIN, Place("train.py", line, "points")): 10 for line in range(30, 36)})
     assert chosen(weights) == (MAIN, None)
+    assert chosen(weights, functions_too=True) == (Place("train.py", 35, "points"), MAIN)
     weights = Counter({(MAIN, Place("train.py", 9, "read"), Place("train.py", 18, "take")): 9, (MAIN,): 1})
     assert chosen(weights) == (Place("train.py", 18, "take"), Place("train.py", 9, "read"))
 

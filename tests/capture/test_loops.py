@@ -72,6 +72,8 @@ CASES = {
     "epochs": 120,
     "twice": 120,
     "tape": 120,
+    "examples": 120,
+    "tape_epochs": 120,
     "nothing": 120,
 }
 """Steps of each program of programs/loops.py."""

@@ -12,6 +12,7 @@ import sysconfig
 from types import CodeType, FrameType
 from typing import Any, Callable
 
+from .callee import BLOCKING, called_by
 from .environment import relative
 from .places import is_ours
 
@@ -21,6 +22,8 @@ MOST_REMEMBERED = 200_000
 MOST_DEPTH = 256
 """Of a deeper stack the outermost and the innermost half are kept."""
 _LEFT_OUT = "(frames left out)"
+BUILT_IN = "<built-in>"
+"""The file of functions that are written in C."""
 
 
 class Frames:
@@ -69,7 +72,21 @@ class Frames:
                 self._codes[id(code)] = code
                 seen[key] = known
             stack = known
-        return stack
+        return self._calling(stack, walked[0]) if walked else stack
+
+    def _calling(self, stack: int, frame: FrameType) -> int | None:
+        """The stack with the built-in function on top in which a thread waits, or the stack itself."""
+        code, instruction = frame.f_code, frame.f_lasti
+        key = (stack, id(code), ~instruction)
+        known = self._seen.get(key)
+        if known is None:
+            name = None if stack < 0 or is_ours(code.co_filename) else called_by(code, instruction)
+            known = stack
+            if name is not None and name in BLOCKING:
+                known = self._on_top(stack, (BUILT_IN, name, 0), None)
+            if known is not None:
+                self._seen[key] = known
+        return known
 
     def _new(self, stack: int, frame: FrameType) -> int | None:
         code = frame.f_code
@@ -99,7 +116,8 @@ class Frames:
     def _told(self, place: tuple[str, str, int], frame: FrameType | None) -> dict[str, Any]:
         path, function, line = place
         if frame is None:
-            return {"function": function, "code": "unknown"}
+            known = {"file": BUILT_IN, "code": "python"} if path == BUILT_IN else {"code": "unknown"}
+            return {"function": function, **known}
         module = frame.f_globals.get("__name__")
         module = module if isinstance(module, str) else None
         code, file = self._whose.of(path, module or "")

@@ -49,6 +49,7 @@ _LATEST = 50
 _TINY_NS, _FEW = 2_000_000, 10
 """Calls that follow each other so closely may be parts of a step, where there is a loop around their loop.
 The first few may take several times as long."""
+_LONG_NS = 100_000_000
 _MANY_OPS = 50
 """An op marks steps only after so many calls: programs run ops before their first step, too."""
 _OPS_OF_STEP, _LEAST_OPS = 20, 4
@@ -132,6 +133,12 @@ class Caller:
         rounds = sorted(end_ns - begin_ns for begin_ns, _, end_ns in list(self.spans)[-_LATEST:])
         # Not the middle one: the first rounds set things up.
         return rounds[len(rounds) // 4] < (_TINY_NS if self.count >= _FEW else 5 * _TINY_NS)
+
+    def starting(self) -> bool:
+        """True for the first few gradients of a tape, unless they take long. Each op that runs for the first
+        time is slow, so they do not tell yet how quickly the loop goes round."""
+        shortest = min(end_ns - begin_ns for begin_ns, _, end_ns in self.spans)
+        return self.how == "gradient" and self.count < _FEW and shortest < _LONG_NS
 
 
 class Identities:
@@ -248,6 +255,8 @@ class Pace:
                 return None
             ops = self._ops_each_round(loop, key)
             if ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny()):
+                if loop != self.callers[key].site.loops[0] and self.callers[key].starting():
+                    return None
                 break
         found = self.callers[key]
         if found.how == "jax_op":

@@ -7,6 +7,7 @@ import weakref
 from typing import Any
 
 from .arguments import ARRAYS
+from .loops import Site
 from .pace import Call
 from .places import code_of, is_framework
 from .recorder import Recorder
@@ -98,38 +99,53 @@ def _watch_tapes(recorder: Recorder) -> None:
     """Reports every gradient that the program takes op by op: a loop without tf.function and without a
     dataset has nothing else that is called once in each step."""
     from tensorflow.python.eager import backprop, context
+    from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 
     local = recorder.local
     latest: dict[object, int] = {}
-    """When the last gradient was asked for, by the line that asks."""
+    """When a mark was seen last, by its line."""
+    begun: dict[Site, int] = {}
+    """When a gradient was first asked for, by the line that asks."""
+
+    def watched() -> bool:
+        quiet = getattr(local, "inside", False) or getattr(local, "batch_begin_ns", None) is not None
+        return recorder.listening and not quiet and context.executing_eagerly()
+
+    def marks(what: str, name: str, site: Site, begin_ns: int | None = None) -> None:
+        """A step goes from one mark to the next: apply the gradient, then run forward again. begin_ns: where
+        the first step begins, if that is known."""
+        now = time.time_ns()
+        last = latest.get((what, site), begin_ns)
+        latest[what, site] = now
+        if site.at and last is not None:
+            recorder.step(Call("gradient", (what, site), name, last, now, begin_ns=last, site=site))
 
     def make(gradient: Any) -> Any:
-        def watched(self: Any, *args: Any, **kwds: Any) -> Any:
-            quiet = getattr(local, "inside", False) or getattr(local, "batch_begin_ns", None) is not None
-            if not recorder.listening or quiet or not context.executing_eagerly():
-                return gradient(self, *args, **kwds)
-            site = recorder.site()
-            now = time.time_ns()
-            last = latest.get(site)
-            latest[site] = now
-            if site.at and last is not None:
-                # A step goes from one gradient to the next: apply it, then run forward again.
-                recorder.step(
-                    Call(
-                        "gradient",
-                        ("gradient", site),
-                        "gradients of a tape",
-                        last,
-                        now,
-                        begin_ns=last,
-                        site=site,
-                    )
-                )
+        def of_tape(self: Any, *args: Any, **kwds: Any) -> Any:
+            if watched():
+                local.gradient_site = site = recorder.site()
+                begun.setdefault(site, time.time_ns())
+                marks("gradient", "gradients of a tape", site)
             return gradient(self, *args, **kwds)
 
-        return watched
+        return of_tape
+
+    def make_update(update: Any) -> Any:
+        def of_variable(self: Any, *args: Any, **kwds: Any) -> Any:
+            inner = getattr(local, "gradient_site", None)
+            if inner is not None and watched():
+                # A loop that adds up gradients is part of a step, which ends with the update behind it.
+                local.gradient_site = None
+                site = recorder.site()
+                if len(site.loops) < len(inner.loops) and inner.loops[: len(site.loops)] == site.loops:
+                    marks("update", "updates of variables", site, begun[inner])
+            return update(self, *args, **kwds)
+
+        return of_variable
 
     recorder.patches.wrap(backprop.GradientTape, "gradient", make)
+    for name in ("assign", "assign_add", "assign_sub"):
+        recorder.patches.wrap(ResourceVariable, name, make_update)
 
 
 def graph_of(function: Any) -> Any:

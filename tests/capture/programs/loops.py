@@ -118,6 +118,38 @@ def tape():
             w.assign_sub(0.01 * gradient)
 
 
+def examples():
+    """Gradients of one example after the other, which the step adds up."""
+    import tensorflow as tf
+
+    w = tf.Variable(tf.random.normal([16, 16]) * 0.1)
+    x = tf.ones([8, 16])
+
+    def gradient_of(row):
+        with tf.GradientTape() as kept:
+            loss = tf.reduce_mean(tf.tanh(row @ w) ** 2)
+        return kept.gradient(loss, w)
+
+    for _ in range(STEPS):
+        total = tf.zeros_like(w)
+        for number in range(8):
+            total += gradient_of(x[number : number + 1])
+        w.assign_sub(0.01 * total)
+
+
+def tape_epochs():
+    """Short steps with a tape, in epochs."""
+    import tensorflow as tf
+
+    w = tf.Variable(tf.random.normal([16, 16]) * 0.1)
+    x = tf.ones([8, 16])
+    for _ in range(3):
+        for _ in range(STEPS // 3):
+            with tf.GradientTape() as kept:
+                loss = tf.reduce_mean(tf.tanh(x @ w) ** 2)
+            w.assign_sub(0.01 * kept.gradient(loss, w))
+
+
 def nothing():
     """JAX without jit: ops one by one, in a loop over layers within that of the steps."""
     import jax.numpy as jnp
@@ -136,6 +168,8 @@ def nothing():
 {
     "nothing": nothing,
     "tape": tape,
+    "examples": examples,
+    "tape_epochs": tape_epochs,
     "variables": variables,
     "values": values,
     "updates": updates,

@@ -12,7 +12,8 @@ from stepscope.instruments.step_parts import along, gain, judgement, places
 from stepscope.instruments.step_parts.asking import Asked, Asking
 from stepscope.instruments.step_parts.gain import Sums
 from stepscope.instruments.step_parts.judgement import Contention, Judgement, Place, Retrace, Weighed
-from stepscope.instruments.step_parts.layers import layer_of
+from stepscope.instruments.step_parts.labels import of_framework
+from stepscope.instruments.step_parts.layers import forward_of, is_gradient, layer_of
 from stepscope.library.statements import Query, statement
 
 CALLED_BACK = 0.5
@@ -193,8 +194,13 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
 
 
 def _lines(query: Query, run_id: str) -> dict[str, str]:
-    rows = query(statement("lines_of_instructions", run_id=run_id)).rows()
-    return {name: f"{file}:{line}" for name, file, line in rows}
+    """Lines of the program, by the op or instruction that they made."""
+    found: dict[str, str] = {}
+    for name in ("lines_of_ops", "lines_of_instructions"):
+        for op, file, line in query(statement(name, run_id=run_id)).rows():
+            if not of_framework(file):
+                found[op] = f"{file}:{line}"
+    return found
 
 
 def _top_op(
@@ -202,8 +208,8 @@ def _top_op(
 ) -> tuple[str | None, str | None, float | None, float | None]:
     """The type of op that computes longest, its longest op, its part of the time of all that compute, and
     that of the layer that computes longest, on devices where there are any. Ops of the input pipeline are
-    left out. A layer is a scope in the names of ops; where they have none, a line of a compiled program,
-    whose instructions have the line of what they are the gradient of. None where neither is known."""
+    left out. A layer is a scope in the names of ops; where they have none, a line of the program, to which
+    gradients of what it made belong. None where neither is known."""
     rows = asked("computing_ops")
     place = "device" if any(row[0] == "device" and row[-1] for row in rows) else "host"
     types: Counter[str] = Counter()
@@ -215,13 +221,19 @@ def _top_op(
     if not types:
         return None, None, None, None
     layers: Counter[str] = Counter()
+    line_of = lines()
+    names = {op for _, _, op, *_ in rows if op} | line_of.keys()
     for at, _, op, _, _, own_ps in rows:
-        if at == place and own_ps and op and (layer := layer_of(op)):
+        # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.
+        if at == place and own_ps and op and (layer := layer_of(op)) and layer not in names:
             layers[layer] += own_ps
-    if not layers and (line_of := lines()):
+    if not layers:
         for at, _, op, name, _, own_ps in rows:
-            if at == place and own_ps and (layer := line_of.get(op or name)):
-                layers[layer] += own_ps
+            called = op or name
+            # The line of a gradient is that of the call which asks for all of them.
+            made = line_of.get(forward_of(called) or "" if is_gradient(called) else called)
+            if at == place and own_ps and made:
+                layers[made] += own_ps
     whole = sum(types.values())
     most = max(types, key=lambda one: (types[one], one))
     inside = ops[most]

@@ -186,6 +186,8 @@ _PURPOSES = (
         True,
     ),
     _rule("idle", r":.*block_until_ready", True),
+    # Lists become arrays element by element, in C.
+    _rule("copy", r"(^|/)jax/_src/numpy/\w+\.py:(array|asarray)$", True),
 )
 _WAITING = re.compile(
     r"(^|[ "
@@ -199,6 +201,8 @@ _STANDARD_WAITS = re.compile(
     r"(^|/)(threading|queue|socket|ssl|selectors|subprocess|_base|connection|synchronize|popen_fork|urllib/request"
     r"|http/client|asyncio/\w+)(\.py)?$|^time$"
 )
+_BUILT_IN = "<built-in>"
+"""The file that recordings give functions written in C; they tell of those alone that wait for something."""
 _BUILT_IN_WAIT = Meaning("wait")
 _LAUNCHES = Meaning("dispatch")
 _FRAMEWORKS = re.compile(
@@ -232,6 +236,8 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
     decides."""
     if function in _COLLECTING:
         return NOTHING
+    if file == _BUILT_IN:
+        return _BUILT_IN_WAIT
     if code != "program":
         place = f"{file}:{function}"
         for matches, meaning in _PURPOSES:

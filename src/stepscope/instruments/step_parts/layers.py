@@ -20,9 +20,14 @@ def layer_of(op: str) -> str | None:
     return "/".join(scopes) or None
 
 
+def is_gradient(op: str) -> bool:
+    """Whether the name of an op calls it part of a gradient."""
+    return op.startswith(("gradients", "gradient_tape"))
+
+
 def forward_of(op: str) -> str | None:
     """The op that an op is part of the gradient of; None for an op that its name does not call a gradient."""
-    if not op.startswith(("gradients", "gradient_tape")):
+    if not is_gradient(op):
         return None
     before, found, _ = op.partition("_grad/")
     forward = _BACKWARD.sub("", before if found else op.rpartition("/")[0])

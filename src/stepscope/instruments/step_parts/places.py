@@ -112,7 +112,8 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     if label == "python" and (found := in_loop(weights, everything, loops)) is not None:
         return _counted(*found, counted, by_line=True)._replace(spent_in=within(found[0], weights))
     most_of = MOST_OF_WAITS if label == "wait" else MOST_OF
-    return _counted(*chosen(weights, label == "dispatch", most_of), counted)
+    innermost = chosen(weights, label == "dispatch", most_of, functions_too=label in ("wait", "copy"))
+    return _counted(*innermost, counted)
 
 
 def looks(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int]) -> int:
@@ -278,12 +279,17 @@ def _extended(path: Path, place: Place) -> Path:
 
 
 def chosen(
-    weights: Counter[Path], by_function: bool = False, most_of: float = MOST_OF, first_too: bool = False
+    weights: Counter[Path],
+    by_function: bool = False,
+    most_of: float = MOST_OF,
+    first_too: bool = False,
+    functions_too: bool = False,
 ) -> tuple[Place | None, Place | None]:
     """The innermost call that has most of the time on one line, and the one that called it.
 
     by_function: on one function, whatever its lines: where many small calls are the cause, no line of them
-    is. first_too: the outermost call needs most of the time as well.
+    is. first_too: the outermost call needs most of the time as well. functions_too: where no line of a
+    function has most of it but all of them together have, its longest line stands for it.
     """
     whole = sum(weights.values())
     path: list[Place] = []
@@ -303,10 +309,14 @@ def chosen(
         # The line of a module that calls the function with the loop of steps tells nothing.
         least = MOST_OF_FUNCTION if by_function else most_of
         follows = (path and path[-1].function != "<module>") or (first_too and not path)
-        if follows and nexts[key] < least * whole:
+        enough = not follows or nexts[key] >= least * whole
+        of_function = sum(nexts[one] for one in nexts if one[:2] == key[:2])
+        if not enough and (not functions_too or of_function < least * whole):
             break
         line = max(lines[key], key=lambda one: (lines[key][one], one or 0))
         path.append(Place(key[0], line, key[1]))
+        if not enough:
+            break
     if not path:
         return None, None
     return path[-1], path[-2] if len(path) > 1 else None

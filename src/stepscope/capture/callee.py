@@ -1,0 +1,90 @@
+"""The built-in function that a frame is calling: `fsync`, `recv`, `acquire`. It has no frame of its own.
+
+Where a frame stops at a call and no frame is above it, what it calls is written in C. Its name is that of the
+last thing which the code loaded where the call begins: Python 3.11 and later know the columns of each
+instruction; before, the instructions between the function and its call are counted back.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from itertools import islice
+from types import CodeType
+from typing import Any, Optional, Tuple
+
+_LOADS = frozenset(
+    {
+        "LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_SUPER_ATTR",
+        "LOAD_FAST_BORROW",
+    }
+)  # fmt: skip
+_CALLS = ("CALL", "PRECALL")
+"""Python 3.11 calls in the first of two instructions what it has called often."""
+_MOST = 1500
+"""Instructions of code that is looked at: the program stands still meanwhile, for milliseconds with more."""
+BLOCKING = frozenset(
+    {
+        "sleep", "acquire", "wait", "select", "poll", "recv", "recv_into", "recvfrom", "recvfrom_into",
+        "recvmsg",
+        "send", "sendall", "sendto", "sendmsg", "sendfile", "accept", "connect", "getaddrinfo",
+        "gethostbyname",
+        "read", "readinto", "readline", "readlines", "write", "writelines", "flush", "fsync", "fdatasync",
+        "truncate", "waitpid", "wait4",
+    }
+)  # fmt: skip
+"""Functions that wait for a thread, a file, a socket or a program, whatever that costs the processor."""
+
+_Position = Optional[Tuple[Optional[int], Optional[int]]]
+
+
+def called_by(code: CodeType, instruction: int) -> str | None:
+    """The name of what the code calls at an instruction, by its byte offset; None when it calls nothing
+    there, or what has no name."""
+    binary = code.co_code
+    if not 0 <= instruction < len(binary) <= 2 * _MOST:
+        return None
+    if not dis.opname[binary[instruction]].startswith(_CALLS):
+        return None
+    before = []
+    for one in dis.get_instructions(code):
+        if one.offset > instruction:
+            break
+        before.append(one)
+    if not before or before[-1].offset != instruction:
+        return None
+    found = _by_place(code, before) if sys.version_info >= (3, 11) else _by_count(before)
+    if found is None or found.opname not in _LOADS:
+        return None
+    return found.argval if isinstance(found.argval, str) and found.argval.isidentifier() else None
+
+
+def _by_place(code: CodeType, before: list[Any]) -> Any:
+    """A call begins where the expression for its function does, whose last instruction loads the function.
+    What the function is taken of is loaded there before it; the arguments begin further on."""
+    positions: Any = getattr(code, "co_positions")  # noqa: B009  Python 3.10 has none
+    begins: list[_Position] = [
+        (line, column) for line, _, column, _ in islice(positions(), before[-1].offset // 2 + 1)
+    ]
+    begin = begins[before[-1].offset // 2]
+    if begin is None or begin[0] is None or begin[1] is None:
+        return None
+    for one in reversed(before[:-1]):
+        if begins[one.offset // 2] == begin and one.opname in _LOADS:
+            return one
+    return None
+
+
+def _by_count(before: list[Any]) -> Any:
+    """Counts back what the arguments have put on the stack."""
+    call = before[-1]
+    needed = call.arg + (call.opname == "CALL_FUNCTION_KW")
+    if call.opname == "CALL_FUNCTION_EX":
+        needed = 1 + (call.arg & 1)
+    for one in reversed(before[:-1]):
+        if needed == 0:
+            return one
+        if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
+            return None
+        needed -= dis.stack_effect(one.opcode, one.arg if one.opcode >= dis.HAVE_ARGUMENT else None)
+    return None
