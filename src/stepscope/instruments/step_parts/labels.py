@@ -202,7 +202,7 @@ _STANDARD_WAITS = re.compile(
     r"|http/client|asyncio/\w+)(\.py)?$|^time$"
 )
 _BUILT_IN = "<built-in>"
-"""The file that recordings give functions written in C; only those that wait are told."""
+"""The file that recordings give functions written in C, of which they list only those that wait."""
 _BUILT_IN_WAIT = Meaning("wait")
 _LAUNCHES = Meaning("dispatch")
 _FRAMEWORKS = re.compile(

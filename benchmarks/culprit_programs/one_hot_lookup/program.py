@@ -1,0 +1,43 @@
+"""A lookup multiplies one-hot rows with the table."""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+import tensorflow as tf
+
+options = argparse.ArgumentParser()
+options.add_argument("--fix", action="store_true")
+options.add_argument("--steps", type=int, default=60)
+chosen = options.parse_args()
+
+ids = tf.constant(np.random.default_rng(2).integers(0, 8000, 256))
+table = tf.Variable(tf.random.stateless_normal([8000, 48], [1, 2]))
+w = tf.Variable(tf.random.stateless_normal([48, 48], [3, 4]) * 0.1)
+
+
+@tf.function
+def update():
+    with tf.GradientTape() as tape:
+        rows = tf.gather(table, ids) if chosen.fix else tf.one_hot(ids, 8000) @ table  # culprit
+        loss = tf.reduce_mean(tf.tanh(rows @ w) ** 2)
+    w.assign_sub(1e-2 * tape.gradient(loss, w))
+
+
+def train_step(number):
+    update()
+
+
+def main():
+    took = []
+    for number in range(chosen.steps):
+        begin = time.perf_counter()
+        train_step(number)
+        took.append((time.perf_counter() - begin) * 1e3)
+    return took
+
+
+took = main()
+
+print(f"STEP_MS {statistics.median(took[10:]):.2f}")
