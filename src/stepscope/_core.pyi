@@ -115,13 +115,6 @@ def event_messages(
     run_metadata: only with step statistics. CoreError when the file has no record.
     """
 
-def hlo_instructions(
-    data: builtins.bytes,
-) -> tuple[str, list[tuple[str, str, str, int]], list[tuple[str, int, str, int]]]:
-    """What an HloProto tells: name of the module; its instructions (name, opcode, the framework's name of the
-    op, number of the innermost Python call from 1 or 0); the calls (file, line or 0, function, number of the
-    call around it from 1 or 0). CoreError when it is damaged."""
-
 def hlo_summaries(
     files: Sequence[str | Input], threads: int = 0
 ) -> list[builtins.dict[str, Any] | tuple[int | None, str]]:
@@ -139,12 +132,12 @@ def hlo_summaries(
     (a text that ends too early), cyclic (computations that call themselves)."""
 
 def hlo_tables(
-    store: Store, files: Sequence[tuple[str | Input, int, int, str, str, str | None]]
-) -> list[tuple[int | None, str] | None]:
+    store: Store, files: Iterable[tuple[str | Input, int, int | None, str, str, str | None]]
+) -> list[builtins.dict[str, Any] | tuple[int | None, str] | None]:
     """Fills the tables hlo_computation, hlo_instruction, hlo_buffer and hlo_allocation of a store with
     programs in files. Each file comes with the rows of its module and stage, number and name of the module,
-    and the stage. Result: None for each that was read, else as in hlo_summaries. CoreError when the store
-    cannot be written."""
+    and the stage. Result: for each that was read None, or what hlo_summaries says where it has no row of a
+    stage; for others as there. CoreError when the store cannot be written."""
 
 def hlo_module(data: builtins.bytes) -> builtins.dict[str, Any]:
     """A compiled program as hlo_summaries sums it up, and all that is in it. CoreError when it is damaged.
@@ -156,7 +149,8 @@ def hlo_module(data: builtins.bytes) -> builtins.dict[str, Any]:
     called (indexes of computations; the body of a loop before its condition), number (of a parameter or
     tuple element, or the value of a constant that is one integer), id (as buffers name it), op_name, op_type,
     frame (number from 1, or 0), fusion_kind, target, direction, sharding, config, after (control
-    dependencies), trip_count and costs; frames as in hlo_instructions; buffers: None, or logical (id, size,
+    dependencies), trip_count and costs; frames: Python calls (file, line or 0, function, number of the
+    call around it from 1 or 0); buffers: None, or logical (id, size,
     instruction, instruction id, shape index), allocations (index, size, class, aliased, parameter, color,
     [(buffer, offset, size)]), traces (bytes needed, instruction at the peak, allocation that holds the
     buffers, allocation that the file names, [(buffer that lives at the peak, size)])."""

@@ -456,11 +456,13 @@ NOTES: dict[str, Message] = {
         "Copy the file again, or record again.",
     ),
     "damaged-module": Message(
-        "A file of a dump folder could not be read",
+        "A compiled program could not be read",
         "A dump folder of XLA has a file for each stage and pass of a compile. Some are damaged, cut short, "
         "or gone since they were found, so that nothing is known of that stage. Where a text lies beside a "
-        "damaged proto, the text is read.",
-        "Dump again, into an empty folder, and let the program end by itself. The other files are read.",
+        "damaged proto, the text is read. An XPlane keeps the programs that ran; slices of one that is "
+        "damaged meet no instruction.",
+        "Dump again, into an empty folder, or record again, and let the program end by itself. What is not "
+        "damaged is read.",
     ),
     "damaged-piece": Message(
         "A file of a capture is missing or damaged",

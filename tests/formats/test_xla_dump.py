@@ -176,7 +176,7 @@ def test_a_dump_beside_a_recording_joins_it(tmp_path: Path) -> None:
         gzip.decompress((corpus.SAMPLES / "xplane" / "jax.xplane.pb.gz").read_bytes())
     )
     assert ask(tmp_path, "SELECT format FROM source ORDER BY 1") == [("xla_dump",), ("xplane",)]
-    kinds = "SELECT module_id IS NULL, COUNT(*) > 0 FROM hlo_instruction GROUP BY ALL ORDER BY 1"
+    kinds = "SELECT pass_id IS NULL, COUNT(*) > 0 FROM hlo_instruction GROUP BY ALL ORDER BY 1"
     assert ask(tmp_path, kinds) == [(False, True), (True, True)]
     before = "SELECT COUNT(*) FROM slice"
     assert ask(tmp_path, before) == ask(tmp_path / "vm.xplane.pb", before)

@@ -87,15 +87,11 @@ def program(data: bytes) -> None:
 
     for proto in (data, *(proto for _, proto in _hlo.programs(memoryview(data)))):
         try:
-            _, instructions, frames = _core.hlo_instructions(bytes(proto))
+            module = _core.hlo_module(bytes(proto))
         except _core.CoreError:
             continue
-        assert len(instructions) + len(frames) <= len(data)
-    try:
-        module = _core.hlo_module(data)
-    except _core.CoreError:
-        return
-    assert len(module["instruction_rows"]) == module["instructions"]
+        assert len(module["instruction_rows"]) == module["instructions"]
+        assert module["instructions"] + len(module["frames"]) <= len(data)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {

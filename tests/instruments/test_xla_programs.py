@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.formats import _hlo
+from stepscope.server.catalog import dicts
 from stepscope.session import trace
 from tests import corpus
 from tests.formats.xplane_reference import messages
@@ -108,10 +109,79 @@ def test_instructions_are_those_that_tensorflow_reads(pack: str, tmp_path: Path)
 
 def outcome(proto: bytes) -> str:
     try:
-        _core.hlo_instructions(proto)
+        _core.hlo_module(proto)
     except _core.CoreError as error:
         return error.kind
     return "read"
+
+
+def store_of(path: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a table without what says where it is from."""
+    with trace.open(str(path), cache=False) as opened:
+        found = dicts(opened.query(f"SELECT * FROM {name} ORDER BY module_id, id"))
+    # The dump of the corpus is of another run of the same script, called from another line.
+    own = ("id", "run_id", "host_id", "source_id", "module_id", "pass_id", "stage", "stack_json")
+    return [{key: value for key, value in row.items() if key not in own} for row in found]
+
+
+def test_a_program_is_in_the_same_tables_as_its_dump() -> None:
+    """The XPlane of the corpus has a program of which there is a dump, too."""
+    path = corpus.path(JAX)
+    dump = corpus.path("jax/xla_dump/module_0014.jit__lambda.cpu_after_optimizations.hlo.pb")
+    for table in ("hlo_computation", "hlo_instruction", "hlo_buffer", "hlo_allocation"):
+        found = [row for row in store_of(path, table) if row["program_id"] == "14"]
+        assert found, table
+        assert found == store_of(dump, table), table
+    about = "SELECT * FROM hlo_module WHERE program_id = '14'"
+    with trace.open(str(path), cache=False) as opened:
+        (recorded,) = dicts(opened.query(about))
+        passes = opened.query("SELECT COUNT(*) FROM hlo_pass").rows()
+    with trace.open(str(dump), cache=False) as opened:
+        (dumped,) = dicts(opened.query(about))
+    own = ("id", "run_id", "host_id", "file", "stage", "stages")
+    assert {key: recorded[key] for key in recorded if key not in own} == {
+        key: dumped[key] for key in dumped if key not in own
+    }
+    assert (recorded["stage"], recorded["stages"], recorded["is_final"]) == (None, 0, True)
+    assert passes == [(0,)]
+
+
+def test_programs_cost_what_xla_counts() -> None:
+    """XLA's own cost analysis, of each program that the XPlane keeps, through JAX."""
+    jax = pytest.importorskip("jax", reason="XLA counts through JAX")
+    reader = pytest.importorskip("jaxlib._hlo", reason="an older jaxlib")
+    from jax._src.lib import _jax
+
+    path = corpus.path(JAX)
+    with trace.open(str(path), cache=False) as opened:
+        asked = "SELECT program_id, flops, transcendentals, bytes FROM hlo_module"
+        told = {row[0]: row[1:] for row in opened.query(asked).rows()}
+    client = jax.devices("cpu")[0].client
+    checked = 0
+    for number, proto in _hlo.programs(memoryview(path.read_bytes())):
+        module = hlo_pb2.HloProto.FromString(bytes(proto)).hlo_module.SerializeToString()
+        counted = _jax.hlo_module_cost_analysis(
+            client, reader.HloModule.from_serialized_hlo_module_proto(module)
+        )
+        wanted = [counted.get(key, 0) for key in ("flops", "transcendentals", "bytes accessed")]
+        assert told[number] == pytest.approx(tuple(wanted), rel=1e-5), number
+        checked += 1
+    assert checked == len(told) > 5
+
+
+def test_a_damaged_program_is_said(tmp_path: Path) -> None:
+    space = messages().XSpace.FromString(drawn_space(told=True, named=False))
+    (kind,) = space.planes[0].event_metadata.values()
+    kind.stats[0].bytes_value = kind.stats[0].bytes_value[:-3] + b"\xff\xff\xff"
+    path = tmp_path / "vm.xplane.pb"
+    path.write_bytes(space.SerializeToString())
+    with trace.open(str(path), cache=False) as opened:
+        notes = opened.query("SELECT effect, events, detail FROM source_note WHERE slug = 'damaged-module'")
+        ((effect, events, detail),) = notes.rows()
+        assert (effect, events) == ("missing", 1)
+        assert detail.startswith("1 program could not be read: jit_f(18446744073709551615): ")
+        assert opened.query("SELECT COUNT(*) FROM hlo_module").rows() == [(0,)]
+        assert opened.query("SELECT COUNT(*) FROM slice").rows() == [(2,)]
 
 
 NAMES = st.text("ab/()é", max_size=6)
@@ -135,10 +205,13 @@ def modules(draw: st.DrawFn) -> Any:
             file_location_id=draw(st.integers(1, len(index.file_locations))),
             parent_frame_id=draw(st.integers(0, number)),
         )
-    for _ in range(draw(st.integers(0, 2))):
+    number = 0
+    for _ in range(draw(st.integers(1, 3))):
         computation = module.computations.add()
-        for _ in range(draw(st.integers(0, 4))):
-            one = computation.instructions.add(name=draw(NAMES), opcode=draw(NAMES))
+        for _ in range(draw(st.integers(1, 4))):
+            number += 1
+            opcode = draw(st.sampled_from(["add", "custom-call", "unknown-opcode"]))
+            one = computation.instructions.add(id=number, name=draw(NAMES), opcode=opcode)
             one.metadata.op_name = draw(NAMES)
             one.metadata.source_file, one.metadata.source_line = draw(NAMES), draw(st.integers(0, 9))
             one.metadata.stack_frame_id = draw(st.integers(0, len(index.stack_frames)))
@@ -149,8 +222,9 @@ def modules(draw: st.DrawFn) -> Any:
 @given(modules(), st.data())
 def test_drawn_modules(module: Any, data: st.DataObject) -> None:
     proto = hlo_pb2.HloProto(hlo_module=module).SerializeToString()
-    name, instructions, frames = _core.hlo_instructions(proto)
-    assert name == module.name
+    read = _core.hlo_module(proto)
+    frames = read["frames"]
+    assert read["name"] == module.name
 
     def calls(number: int) -> list[list[Any]]:
         found: list[list[Any]] = []
@@ -160,14 +234,15 @@ def test_drawn_modules(module: Any, data: st.DataObject) -> None:
         return found
 
     listed = [one for computation in module.computations for one in computation.instructions]
-    assert [(*one[:3], calls(one[3])) for one in instructions] == [
+    said = ("name", "opcode", "op_name")
+    assert [(*(one[key] for key in said), calls(one["frame"])) for one in read["instruction_rows"]] == [
         (one.name, one.opcode, one.metadata.op_name, stack_of(module, one.metadata)) for one in listed
     ]
     # Damaged bytes end in an error or in something, never in anything else.
     cut = data.draw(st.integers(0, len(proto)))
     noise = data.draw(st.binary(max_size=20))
     for broken in (proto[:cut], proto[:cut] + noise + proto[cut:]):
-        assert outcome(broken) in ("read", "damaged")
+        assert outcome(broken) in ("read", "damaged", "not_this_format")
     list(_hlo.programs(memoryview(noise)))
 
 

@@ -16,7 +16,6 @@ use stepscope_core::formats::hlo::diff::{self, CHANGES, Changes, Lone};
 use stepscope_core::formats::hlo::summary::Summary;
 use stepscope_core::formats::hlo::tables::{Place, Tables};
 
-type Instruction = (String, String, String, u32);
 type Frame = (String, i32, String, u32);
 
 fn frames(found: Vec<hlo::Frame>) -> Vec<Frame> {
@@ -24,22 +23,6 @@ fn frames(found: Vec<hlo::Frame>) -> Vec<Frame> {
     frames
         .map(|one| (one.file, one.line, one.function, one.parent))
         .collect()
-}
-
-#[pyfunction]
-pub fn hlo_instructions(
-    py: Python<'_>,
-    data: &[u8],
-) -> PyResult<(String, Vec<Instruction>, Vec<Frame>)> {
-    let found = free(py, || hlo::program(data))?;
-    let instructions = found.instructions.into_iter();
-    Ok((
-        found.module,
-        instructions
-            .map(|one| (one.name, one.opcode, one.op_name, one.frame))
-            .collect(),
-        frames(found.frames),
-    ))
 }
 
 /// A larger file is no program: protobuf itself has this limit.
@@ -178,41 +161,45 @@ pub fn hlo_summaries<'py>(
 }
 
 /// Where a module belongs: its row, that of its stage, its number and name, and the stage.
-type Row = (Given, i64, i64, String, String, Option<String>);
-
-/// Byte offset, and what was seen.
-type Refusal = (Option<u64>, String);
+type Row = (Given, i64, Option<i64>, String, String, Option<String>);
 
 #[pyfunction]
-pub fn hlo_tables(
-    py: Python<'_>,
-    store: &Bound<'_, Store>,
-    files: Vec<Row>,
-) -> PyResult<Vec<Option<Refusal>>> {
+pub fn hlo_tables<'py>(
+    py: Python<'py>,
+    store: &Bound<'py, Store>,
+    files: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
     let store = store.get();
-    free(py, || {
-        let mut store = lock(&store.0);
-        let mut tables = Tables::new(&store)?;
-        let mut refused = Vec::with_capacity(files.len());
-        for (given, module_id, pass_id, program_id, module, stage) in files {
-            let place = Place {
-                module_id,
-                pass_id,
-                program_id,
-                module,
-                stage,
-            };
+    let mut tables = free(py, || Tables::new(&lock(&store.0)))?;
+    let made = PyList::empty(py);
+    // One after the other, so that those that are made of bytes are never in memory together.
+    for row in files.try_iter()? {
+        let (given, module_id, pass_id, program_id, module, stage): Row = row?.extract()?;
+        let place = Place {
+            module_id,
+            pass_id,
+            program_id,
+            module,
+            stage,
+        };
+        let told = free(py, || {
             match given.bytes().and_then(|bytes| hlo::module(&bytes)) {
                 Ok(module) => {
                     tables.add(&module, &place)?;
-                    refused.push(None);
+                    // A file of a dump was summed up before.
+                    Ok(Ok(pass_id.is_none().then(|| hlo::summary::of(&module))))
                 }
-                Err(error) => refused.push(Some((error.offset, error.seen))),
+                Err(error) => Ok(Err(error)),
             }
+        })?;
+        match told {
+            Ok(None) => made.append(py.None())?,
+            Ok(Some(summary)) => made.append(summary_dict(py, &summary)?)?,
+            Err(error) => made.append((error.offset, error.seen))?,
         }
-        tables.finish(&mut store)?;
-        Ok(refused)
-    })
+    }
+    free(py, || tables.finish(&mut lock(&store.0)))?;
+    Ok(made)
 }
 
 #[pyfunction]

@@ -198,7 +198,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::is_checkpoint_index, module)?)?;
     module.add_function(wrap_pyfunction!(open, module)?)?;
     module.add_function(wrap_pyfunction!(event_file::event_messages, module)?)?;
-    module.add_function(wrap_pyfunction!(hlo::hlo_instructions, module)?)?;
     module.add_function(wrap_pyfunction!(hlo::hlo_summaries, module)?)?;
     module.add_function(wrap_pyfunction!(hlo::hlo_tables, module)?)?;
     module.add_function(wrap_pyfunction!(hlo::hlo_module, module)?)?;

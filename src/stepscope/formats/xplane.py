@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from stepscope.formats import Pieces, Step
 
 NAME = "xplane"
+FILLED_BY = "xla.programs"
+"""XPlanes keep the programs that ran."""
 
 
 def sniff(head: bytes, name: str) -> bool:

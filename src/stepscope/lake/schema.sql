@@ -1,7 +1,7 @@
 -- The one schema. Every table and every column is described here and nowhere else: the reference
 -- pages, the completion of the prompt and the checks of the decoders are made from this file.
 --
--- SCHEMA_VERSION 21
+-- SCHEMA_VERSION 22
 -- history
 --   1  first version
 --   2  iterator and iterator_call
@@ -24,6 +24,7 @@
 --  19  stack_sample has queued_ps
 --  20  collective and clock_offset; capture has rank and ranks
 --  21  hlo_module, hlo_pass, hlo_computation, hlo_buffer and hlo_allocation; hlo_instruction has costs, shapes and operands
+--  22  programs that XPlanes keep are in all tables of programs
 --
 -- Conventions
 --   *_ps     integer picoseconds; instants count from the capture's origin (capture.origin_unix_ns)
@@ -638,8 +639,8 @@ CREATE TABLE op_line (
   told_by VARCHAR NOT NULL          -- op log that it was read from
 );
 
--- A module that XLA compiled and dumped: its last stage that could be read, which is what runs if it was dumped to its
--- end. From dump folders, or single files of one.
+-- A module that XLA compiled: of a dump, the last stage that could be read, which is what runs if it was dumped to its
+-- end. From dump folders or single files of one, and from XPlanes, which keep the programs that ran.
 CREATE TABLE hlo_module (
   id BIGINT NOT NULL,               -- number of the row
   run_id VARCHAR NOT NULL,          -- run of the source
@@ -651,9 +652,9 @@ CREATE TABLE hlo_module (
   compile BIGINT NOT NULL,          -- which compile of that function it is, from 1
   folder VARCHAR,                   -- folder of the dump, within the source
   file VARCHAR NOT NULL,            -- file that the figures are from
-  stage VARCHAR,                    -- stage of that file
-  is_final BOOLEAN NOT NULL,        -- whether it was dumped to its end
-  stages BIGINT NOT NULL,           -- whole stages that were dumped
+  stage VARCHAR,                    -- stage of that file; NULL after a pass, and for programs that XPlanes keep
+  is_final BOOLEAN NOT NULL,        -- whether it is what runs: dumped to its end, or kept by an XPlane
+  stages BIGINT NOT NULL,           -- whole stages that were dumped; 0 for programs that XPlanes keep
   passes BIGINT NOT NULL,           -- dumps after passes
   changing_passes BIGINT NOT NULL,  -- those that differ from the dump before
   parameters VARCHAR,               -- shapes of its parameters
@@ -734,10 +735,10 @@ CREATE TABLE hlo_computation (
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
   module_id BIGINT NOT NULL,        -- row of hlo_module
-  pass_id BIGINT NOT NULL,          -- row of hlo_pass
+  pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
   module VARCHAR NOT NULL,          -- name of the HLO module
-  stage VARCHAR,                    -- stage of the compile; NULL after a pass
+  stage VARCHAR,                    -- stage of the compile; NULL after a pass, and for programs that XPlanes keep
   name VARCHAR NOT NULL,            -- its name
   is_entry BOOLEAN NOT NULL,        -- whether the program begins with it
   instructions BIGINT NOT NULL,     -- its instructions
@@ -760,7 +761,7 @@ CREATE TABLE hlo_instruction (
   run_id VARCHAR NOT NULL,          -- run of the source
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
-  module_id BIGINT,                 -- row of hlo_module; NULL for programs that XPlanes keep
+  module_id BIGINT NOT NULL,        -- row of hlo_module
   pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the program, as slices have it in program_id; empty when no file says it
   module VARCHAR NOT NULL,          -- name of the HLO module
@@ -801,10 +802,10 @@ CREATE TABLE hlo_buffer (
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
   module_id BIGINT NOT NULL,        -- row of hlo_module
-  pass_id BIGINT NOT NULL,          -- row of hlo_pass
+  pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
   module VARCHAR NOT NULL,          -- name of the HLO module
-  stage VARCHAR,                    -- stage of the compile
+  stage VARCHAR,                    -- stage of the compile; NULL for programs that XPlanes keep
   buffer BIGINT NOT NULL,           -- its number in the file
   bytes BIGINT NOT NULL,            -- its size
   instruction VARCHAR,              -- instruction that makes it
@@ -822,10 +823,10 @@ CREATE TABLE hlo_allocation (
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
   module_id BIGINT NOT NULL,        -- row of hlo_module
-  pass_id BIGINT NOT NULL,          -- row of hlo_pass
+  pass_id BIGINT,                   -- row of hlo_pass; NULL for programs that XPlanes keep
   program_id VARCHAR NOT NULL,      -- number of the module; empty when no file says it
   module VARCHAR NOT NULL,          -- name of the HLO module
-  stage VARCHAR,                    -- stage of the compile
+  stage VARCHAR,                    -- stage of the compile; NULL for programs that XPlanes keep
   allocation BIGINT NOT NULL,       -- its number in the file
   bytes BIGINT NOT NULL,            -- its size
   class VARCHAR NOT NULL,           -- parameter, output, constant, thread_local or temp

@@ -125,18 +125,10 @@ def _unread(place: Bytes, path: str, spool: Spool) -> tuple[int | None, str] | N
     return None if entries else (None, "no op in it")
 
 
-def instruction_rows(sources: Sequence[Source], spool: Spool) -> list[dict[str, Any]]:
-    """Rows of the table hlo_instruction."""
-    from stepscope.instruments.xla import programs
-
-    return programs.rows(sources, spool)
-
-
 FROM_FILES: dict[str, Callable[[Sequence[Source], Spool], list[dict[str, Any]]]] = {
     "op_line": code_rows,
-    "hlo_instruction": instruction_rows,
 }
-"""Tables that are read from sources, or from op logs beside them: when a query first reads them, or when
+"""Tables that are read from op logs beside sources: when a query first reads them, or when
 their source goes into a lake."""
 _PLACES = ("id", "run_id", "host_id", "source_id")
 
@@ -150,11 +142,9 @@ def with_files(decoded: Decoded, places: Sequence[tuple[Bytes, str]], spool: Spo
     if store is None:
         return decoded
     logs = {source.run_id: places} if places else {}
-    made = {"op_line": code_rows([source], spool, logs), "hlo_instruction": instruction_rows([source], spool)}
-    for table, rows in made.items():
-        if rows:
-            names = [name for name in rows[0] if name not in _PLACES]
-            store.replace(table, {name: [row[name] for row in rows] for name in names})
+    if rows := code_rows([source], spool, logs):
+        names = [name for name in rows[0] if name not in _PLACES]
+        store.replace("op_line", {name: [row[name] for row in rows] for name in names})
     told = ("slug", "effect", "events", "first_offset", "detail")
     notes = [dict(zip(told, row[3:], strict=True)) for row in code_notes([source], spool, logs)]
     return decoded._replace(facts={**decoded.facts, "notes": [*decoded.facts.get("notes", ()), *notes]})

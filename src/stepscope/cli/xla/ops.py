@@ -182,10 +182,11 @@ def _find(trace: Trace, options: argparse.Namespace) -> tuple[Timed, list[Any], 
         trace.sources, [*options.paths, *options.dump], None if anything else modules, ids
     )
     if not all(isinstance(source, Source) for source in trace.sources):
-        # A lake keeps the names of instructions; costs come from dump folders, which go first.
-        named = known_programs.of_table(trace.query(statement("instructions_of_programs")).rows())
+        # Dump folders beside a lake go first.
+        runs = {_number(at, source): source.run_id for at, source in enumerate(trace.sources)}
+        kept = known_programs.of_tables(trace.query(statement("instructions_of_programs")).rows(), runs)
         known = {program.module for program in programs}
-        programs += [program for program in named if program.module not in known]
+        programs += [program for program in kept if program.module not in known]
     if modules := executions.unclear(groups, programs):
         slices = trace.query(statement("slices_of_modules", modules=sorted(modules))).rows()
         groups = executions.apart(groups, slices, programs)

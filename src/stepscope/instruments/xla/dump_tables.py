@@ -57,10 +57,10 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
         store, [(row["read"].given, at, numbers[id(row)], *_told(row)) for at, row in kept]
     )
     for (_, row), error in zip(kept, refused, strict=True):
-        if error is not None:  # the file changed since it was summed up
+        if isinstance(error, tuple):  # the file changed since it was summed up
             gone.append((row["file"], error[1]))
-    _put(store, "hlo_module", [_module(at, members) for at, members in enumerate(modules)])
-    _put(
+    put(store, "hlo_module", [_module(at, members) for at, members in enumerate(modules)])
+    put(
         store,
         "hlo_pass",
         [_pass(numbers[id(row)], at, row) for at, members in enumerate(modules) for row in members],
@@ -115,9 +115,10 @@ def _number(row: Row) -> str:
     return "" if row["id"] is None else str(row["id"])
 
 
-def _figures(row: Row) -> dict[str, Any]:
+def figures(row: Row) -> dict[str, Any]:
+    """The columns that hlo_module and hlo_pass have in common, of a row of `dumps`."""
     return {
-        name: float(row[name]) if name in _FLOATS and row[name] is not None else row[name]
+        name: float(row[name]) if name in _FLOATS and row.get(name) is not None else row.get(name)
         for name in _FIGURES
     }
 
@@ -136,7 +137,7 @@ def _module(number: int, members: Sequence[Row]) -> dict[str, Any]:
         "stages": len(members) - len(passes),
         "passes": len(passes),
         "changing_passes": sum(not row["equals_before"] for row in passes),
-        **_figures(last),
+        **figures(last),
     }
 
 
@@ -150,11 +151,11 @@ def _pass(number: int, module: int, row: Row) -> dict[str, Any]:
         "next_pass": row["before"],
         "equals_before": bool(row["equals_before"]),
         "unknown_fields": row["unknown_fields"],
-        **_figures(row),
+        **figures(row),
     }
 
 
-def _put(store: Store, table: str, rows: Sequence[Row]) -> None:
+def put(store: Store, table: str, rows: Sequence[Row]) -> None:
     if rows:
         store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
 
@@ -172,12 +173,13 @@ def _facts(source: Source, rows: Sequence[Row], gone: Sequence[tuple[str, str]])
         digest.update(repr((row["file"], row["file_bytes"], row["hash"], row["problem"])).encode())
     digest.update(repr(sorted(gone)).encode("utf-8", "surrogatepass"))
     notes = [
-        _note("damaged-module", "lost", lost, "could not be read"),
-        _note("doubtful-module", "missing", doubtful, "could be read in part"),
+        note("damaged-module", "lost", lost, "could not be read"),
+        note("doubtful-module", "missing", doubtful, "could be read in part"),
     ]
     if newer:
         detail = f"{units.count(newer, 'field')} that this version does not know"
-        notes.append({"slug": "unknown-fields", "effect": "info", "events": newer, "detail": detail})
+        told = {"slug": "unknown-fields", "effect": "info", "events": newer}
+        notes.append({**told, "first_offset": None, "detail": detail})
     return {
         "producer": "xla",
         "content_hash": digest.hexdigest(),
@@ -189,16 +191,19 @@ def _facts(source: Source, rows: Sequence[Row], gone: Sequence[tuple[str, str]])
         "events_lost": len(lost),
         "events_repaired": 0,
         "events_capped": 0,
-        "notes": [{"first_offset": None, **one} for one in notes if one is not None],
+        "notes": [one for one in notes if one is not None],
         "meta": {},
     }
 
 
-def _note(slug: str, effect: str, about: Sequence[tuple[str, str]], what: str) -> dict[str, Any] | None:
+def note(
+    slug: str, effect: str, about: Sequence[tuple[str, str]], what: str, noun: str = "file"
+) -> dict[str, Any] | None:
+    """A note about files, or what noun says, with names and reasons; None without any."""
     if not about:
         return None
     named = "; ".join(f"{name}: {why}" for name, why in about[:_MOST_NAMED])
     more = len(about) - _MOST_NAMED
-    rest = f"; and {units.count(more, 'more file')}" if more > 0 else ""
-    detail = printable(f"{units.count(len(about), 'file')} {what}: {named}{rest}")
-    return {"slug": slug, "effect": effect, "events": len(about), "detail": detail}
+    rest = f"; and {units.count(more, f'more {noun}')}" if more > 0 else ""
+    detail = printable(f"{units.count(len(about), noun)} {what}: {named}{rest}")
+    return {"slug": slug, "effect": effect, "events": len(about), "first_offset": None, "detail": detail}

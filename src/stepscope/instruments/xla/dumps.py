@@ -284,18 +284,24 @@ def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
     )
     if said is None:
         return row
-    row.update({key: said[key] for key in ("computations", "instructions")})
-    row["fusions"] = said["opcodes"].get("fusion", 0)
+    row.update(figures(said))
+    row["parameters"] = printable(said["parameters"]) or None
+    row["unknown_fields"] = said["unknown_fields"]
+    return row
+
+
+def figures(said: Summary) -> dict[str, Any]:
+    """Columns of rows about a module, from the core's summary: size, cost, memory, and what is doubtful."""
+    row = {key: said[key] for key in ("computations", "instructions")}
     row.update({key: _whole(said[key]) for key in (*_COSTS, "run_custom_calls", "run_open_loops")})
     if said["memory"] is not None:
         row.update({f"{key}_bytes": said["memory"][f"{key}_bytes"] for key in _MEMORY})
         row["heap_needed_bytes"] = sum(said["heap_needed_bytes"])
     opcodes = said["opcodes"]
+    row["fusions"] = opcodes.get("fusion", 0)
     row["f64_instructions"] = said["doubles"]
     row["loops"], row["custom_calls"] = opcodes.get("while", 0), opcodes.get("custom-call", 0)
     row["copies"] = opcodes.get("copy", 0) + opcodes.get("transpose", 0)
-    row["parameters"] = printable(said["parameters"]) or None
-    row["unknown_fields"] = said["unknown_fields"]
     row["problem"] = _problem(said)
     return row
 

@@ -1,11 +1,12 @@
-"""The compiled programs that a recording speaks of: those that XPlanes keep, and those of dump folders beside
-them. What joins times with costs asks here only, and so needs not know where a program was found."""
+"""The compiled programs that a recording speaks of: those that XPlanes keep, those of dump folders beside
+them, and those of a lake. What joins times with costs asks here only, and so needs not know where a program
+was found."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,7 +60,7 @@ def find(
     """The programs whose module or id is asked for (all, when modules is None), and how many could not be
     read.
 
-    sources: those of a trace; a lake keeps no programs, so that its sources give none. folders: paths that
+    sources: those of a trace; those of a lake give none, see of_tables(). folders: paths that
     may be dump folders.
     """
     found: list[Program] = []
@@ -126,19 +127,85 @@ def _of_folders(folders: Sequence[str]) -> Iterator[Read]:
             yield None, None, None, files[0].relative
 
 
-def of_table(rows: Sequence[Sequence[Any]]) -> list[Program]:
-    """The programs of rows of the statement instructions_of_programs, which is what a lake keeps of them: no
-    costs, and nothing of loops and fusions."""
-    instructions: dict[tuple[int, str, str], list[Instruction]] = defaultdict(list)
-    for source, number, module, name, opcode, op_name, file, line in rows:
-        cost = (None, None, None, None)
-        instructions[source, number, module].append(
-            Instruction(name, opcode, 0, (), None, *cost, op_name, file, line)
+class _Row(NamedTuple):
+    """A row of the statement instructions_of_programs."""
+
+    run: str
+    source: int
+    module_id: int
+    recorded: bool
+    program: str
+    module: str
+    file: str
+    computation: str
+    is_entry: bool
+    name: str
+    opcode: str
+    calls: str
+    flops: float
+    transcendentals: float
+    bytes: float
+    is_known: bool
+    trips: float | None
+    op_name: str | None
+    in_file: str | None
+    on_line: int | None
+
+
+def of_tables(rows: Iterable[Sequence[Any]], runs: Mapping[int, str]) -> list[Program]:
+    """The programs of rows of the statement instructions_of_programs, which is what a lake keeps. runs: the
+    run of each source. Dumps tell the recordings of their own run, where these do not keep the program
+    themselves; others may have a program of the same name."""
+    found: list[Program] = []
+    dumped: list[tuple[str, Program]] = []
+    for _, members in groupby(map(_Row._make, rows), key=lambda row: (row.source, row.module_id)):
+        several = list(members)
+        program = _of_rows(several)
+        if several[0].recorded:
+            found.append(program)
+        else:
+            dumped.append((several[0].run, program))
+    kept = {(program.source, program.module) for program in found}
+    for run, program in dumped:
+        own = [source for source, name in runs.items() if name == run]
+        found += [program._replace(source=at) for at in own if (at, program.module) not in kept]
+    return found
+
+
+def _of_rows(rows: Sequence[_Row]) -> Program:
+    numbers = {name: at for at, name in enumerate(dict.fromkeys(row.computation for row in rows))}
+    instructions = []
+    for row in rows:
+        called: tuple[int, ...] = ()
+        if row.opcode in (*_CALLS, "fusion"):
+            called = tuple(numbers[name] for name in json.loads(row.calls) if name in numbers)
+        instructions.append(
+            Instruction(
+                row.name,
+                row.opcode,
+                numbers[row.computation],
+                called if row.opcode in _CALLS else (),
+                called[0] if row.opcode == "fusion" and called else None,
+                row.flops if row.is_known else None,
+                row.transcendentals if row.is_known else None,
+                row.bytes if row.is_known else None,
+                None if row.trips is None else int(row.trips),
+                row.op_name,
+                row.in_file,
+                row.on_line,
+            )
         )
-    return [
-        Program(source, module, number, None, tuple(found), ("",), "")
-        for (source, number, module), found in instructions.items()
-    ]
+    first = rows[0]
+    entry = next((numbers[row.computation] for row in rows if row.is_entry), None)
+    return Program(
+        first.source,
+        first.module,
+        first.program or None,
+        entry,
+        tuple(instructions),
+        tuple(numbers),
+        first.file,
+    )
 
 
 _CALLS = ("while", "call", "conditional", "async-start")

@@ -2,9 +2,9 @@
 --
 -- question: Which instructions of the compiled programs do the most work or move the most bytes?
 -- reads: hlo_instruction, hlo_module
--- notes: Of dump folders of XLA, the programs that run. A fusion is one instruction: what is fused runs as one kernel.
---   Loops, calls and branches cost what is in them, which has rows of its own. Figures are those of a whole run: of one
---   execution, times how often the instruction runs.
+-- notes: Of XPlanes and dump folders, the programs that run. A fusion is one instruction: what is fused runs as one
+--   kernel. Loops, calls and branches cost what is in them, which has rows of its own. Figures are those of a whole run:
+--   of one execution, times how often the instruction runs.
 -- columns:
 --   run_id | text | Run | name of the run
 --   module | text | Module | name of the HLO module
@@ -36,6 +36,6 @@ SELECT
 FROM hlo_instruction AS i
 INNER JOIN hlo_module AS m ON m.id = i.module_id
 WHERE
-  m.is_final AND i.stage = m.stage AND i.times > 0 AND (i.run_flops > 0 OR i.run_bytes > 0)
+  m.is_final AND (i.pass_id IS NULL OR i.stage = m.stage) AND i.times > 0 AND (i.run_flops > 0 OR i.run_bytes > 0)
   AND i.opcode NOT IN ('while', 'call', 'conditional', 'async-start')
 ORDER BY total_bytes DESC NULLS LAST, total_flops DESC NULLS LAST, i.id NULLS LAST

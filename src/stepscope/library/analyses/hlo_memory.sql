@@ -2,8 +2,8 @@
 --
 -- question: Which values hold the memory of the compiled programs at their peak, and which line made them?
 -- reads: hlo_buffer, hlo_instruction
--- notes: From the buffer assignment that a dump has after optimization. Parameters, results and constants are held all
---   the time; temporary values are listed that live when the heap needs most.
+-- notes: From the buffer assignment that a dump has after optimization, and XPlanes of JAX. Parameters, results and
+--   constants are held all the time; temporary values are listed that live when the heap needs most.
 -- columns:
 --   run_id | text | Run | name of the run
 --   module | text | Module | name of the HLO module
@@ -27,6 +27,7 @@ SELECT
   i.file,
   i.line
 FROM hlo_buffer AS b
-LEFT JOIN hlo_instruction AS i ON i.pass_id = b.pass_id AND i.name = b.instruction
+LEFT JOIN hlo_instruction AS i
+  ON i.module_id = b.module_id AND COALESCE(i.pass_id, -1) = COALESCE(b.pass_id, -1) AND i.name = b.instruction
 WHERE b.at_peak AND b.bytes > 0
 ORDER BY b.module_id NULLS LAST, b.bytes DESC NULLS LAST, b.id NULLS LAST

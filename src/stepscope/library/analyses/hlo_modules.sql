@@ -2,15 +2,16 @@
 --
 -- question: What did XLA compile, how often, and what do the programs cost?
 -- reads: hlo_module
--- notes: From dump folders of XLA. A module is one compile of a function; where a compile was not dumped to its end,
---   its figures are those of the last pass. run_flops and run_bytes count loops as often as they are known to go
---   round, flops as XLA counts: once. Memory needs the buffer assignment that a dump has after optimization.
+-- notes: From dump folders of XLA and from XPlanes, which keep programs that ran; one that both have is listed twice.
+--   A module is one compile of a function; where a compile was not dumped to its end, its figures are those of the last
+--   pass. run_flops and run_bytes count loops as often as they are known to go round, flops as XLA counts: once. Memory
+--   needs the buffer assignment that a dump has after optimization.
 -- columns:
 --   run_id | text | Run | name of the run
 --   module | text | Module | name of the HLO module
 --   program_id | text | Id | its number in the process that compiled it
 --   compile | int | Compile | which compile of its function it is
---   is_final | bool | Final | true when it was dumped to its end
+--   is_final | bool | Final | true when it is what runs
 --   passes | int | Passes | dumps after passes
 --   changing_passes | int | Changing | those that differ from the dump before
 --   instructions | int | Instructions | in all its computations

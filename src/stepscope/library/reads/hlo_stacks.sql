@@ -11,5 +11,5 @@
 --   stack_json | text | the calls that made it, as in hlo_instruction
 SELECT h.source_id, h.program_id, h.name, h.op_name, h.stack_json
 FROM hlo_instruction AS h
-WHERE h.module_id IS NULL
+WHERE h.pass_id IS NULL
 ORDER BY h.source_id NULLS LAST, h.id NULLS LAST

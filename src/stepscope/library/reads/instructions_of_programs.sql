@@ -1,17 +1,54 @@
 -- Instructions of compiled programs
 --
--- question: Which instructions does each compiled program have that a recording keeps?
--- reads: hlo_instruction
+-- question: Which instructions does each compiled program have that runs, and what does each cost?
+-- reads: hlo_instruction, hlo_module, hlo_computation
+-- notes: Programs that recordings keep, and the last stages of dumps. Costs are of one execution, loops in it as often
+--   as they go round.
 -- columns:
+--   run_id | text | run of the source
 --   source_id | int | source it was read from
---   program_id | text | its program
+--   module_id | int | its program
+--   recorded | bool | true when a recording keeps the program, false when a dump does
+--   program_id | text | number of the program
 --   module | text | name of the program
+--   file | text | file that keeps the program
+--   computation | text | computation that it is in
+--   is_entry | bool | true when the program begins with that
 --   name | text | its name
 --   opcode | text | what it does
+--   calls_json | text | names of the computations that it calls
+--   run_flops | float | floating-point operations
+--   run_transcendentals | float | transcendental functions
+--   run_bytes | float | bytes read and written
+--   is_known | bool | false when something in it has an unknown cost
+--   trip_count | float | how often a loop is known to go round
 --   op_name | text | the framework's name of the op it was made of
---   file | text | file of the innermost Python call that made it
---   line | int | line in that file
-SELECT h.source_id, h.program_id, h.module, h.name, h.opcode, h.op_name, h.file, h.line
+--   in_file | text | file of the innermost Python call that made it
+--   on_line | int | line in that file
+SELECT
+  h.run_id,
+  h.source_id,
+  h.module_id,
+  h.pass_id IS NULL AS recorded,
+  h.program_id,
+  h.module,
+  m.file,
+  h.computation,
+  c.is_entry,
+  h.name,
+  h.opcode,
+  h.calls_json,
+  h.run_flops,
+  h.run_transcendentals,
+  h.run_bytes,
+  h.run_custom_calls = 0 AND h.run_open_loops = 0 AS is_known,
+  h.trip_count,
+  h.op_name,
+  h.file AS in_file,
+  h.line AS on_line
 FROM hlo_instruction AS h
-WHERE h.module_id IS NULL
-ORDER BY h.source_id NULLS LAST, h.id NULLS LAST
+INNER JOIN hlo_module AS m ON m.id = h.module_id
+INNER JOIN hlo_computation AS c
+  ON c.module_id = h.module_id AND COALESCE(c.pass_id, -1) = COALESCE(h.pass_id, -1) AND c.name = h.computation
+WHERE m.is_final AND (h.pass_id IS NULL OR h.stage = m.stage)
+ORDER BY h.source_id NULLS LAST, h.module_id NULLS LAST, h.id NULLS LAST

@@ -1,7 +1,7 @@
 //! Memory of a compiled program: what is allocated, for what, and how much of the heap is needed at once.
 //! A little over 400 lines with its tests.
 
-use super::program::{damaged, each, number, text};
+use super::frames::{damaged, each, number, text};
 use crate::error::Result;
 use crate::proto::wire::Field;
 use rustc_hash::FxHashMap;

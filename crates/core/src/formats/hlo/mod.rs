@@ -4,8 +4,8 @@
 pub mod buffers;
 pub mod cost;
 pub mod diff;
+mod frames;
 pub mod model;
-mod program;
 mod proto;
 mod scan;
 pub mod shape;
@@ -16,8 +16,8 @@ pub mod tables;
 mod text;
 mod window;
 
+pub use frames::Frame;
 pub use model::Module;
-pub use program::{Frame, Program, program};
 
 use crate::error::Result;
 

@@ -2,7 +2,7 @@
 //! A little over 400 lines with its tests.
 
 use super::buffers::Buffers;
-use super::program::Frame;
+use super::frames::Frame;
 use super::shape::Shape;
 use super::shared::{Ids, Name};
 use std::borrow::Cow;

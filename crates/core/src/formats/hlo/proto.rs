@@ -8,10 +8,10 @@
 //! Over 400 lines because it mirrors the messages, field by field.
 
 use super::buffers;
+use super::frames::{Frame, damaged, each, frames, number, text};
 use super::model::{
     Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode,
 };
-use super::program::{Frame, damaged, each, frames, number, text};
 use super::shape::{Budget, Element, Layout, Shape};
 use super::sharding;
 use super::shared::Shared;

@@ -1,6 +1,6 @@
 //! Over which devices a value is spread, from its proto into the words of HLO text.
 
-use super::program::{damaged, each};
+use super::frames::{damaged, each};
 use super::shape::Budget;
 use crate::error::{Error, Kind, Result};
 use crate::proto::wire::Field;

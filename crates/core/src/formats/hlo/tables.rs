@@ -20,8 +20,8 @@ const MOST_CALLS: usize = 200;
 pub struct Place {
     /// Row of the module.
     pub module_id: i64,
-    /// Row of the stage or pass that it is after.
-    pub pass_id: i64,
+    /// Row of the stage or pass that it is after; none for a program that a recording keeps.
+    pub pass_id: Option<i64>,
     /// Its number, as text; empty where nothing says it.
     pub program_id: String,
     /// Its name.
@@ -298,7 +298,7 @@ fn push(rows: &mut Rows, place: &Place, own: &[Cell<'_>], costs: &[Cell<'_>]) ->
     let mut cells = vec![
         Cell::I64(rows.len()),
         Cell::I64(place.module_id),
-        Cell::I64(place.pass_id),
+        place.pass_id.map_or(Cell::Null, Cell::I64),
         Cell::Text(&place.program_id),
         Cell::Text(&place.module),
         place.stage.as_deref().map_or(Cell::Null, Cell::Text),

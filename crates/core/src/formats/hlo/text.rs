@@ -4,10 +4,10 @@
 //! A line that cannot be understood is counted and left out; a text that ends too early is read as far as it goes.
 //! Over 400 lines because it is one grammar.
 
+use super::frames::Frame;
 use super::model::{
     Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode,
 };
-use super::program::Frame;
 use super::scan::{Cursor, integer, integers, last_name, odd, unquoted};
 use super::shape::{Budget, Shape};
 use super::shared::Shared;

@@ -1,38 +1,10 @@
-//! What an `HloProto` says about the instructions of a compiled program: what the framework called the op that each
-//! was made of, and the Python calls that made it.
+//! The Python calls that made the instructions of a program, and what reading its messages takes.
 //!
-//! Fields (`hlo.proto`, `xla_data.proto`): `HloProto.hlo_module` 1; `HloModuleProto.name` 1, `computations` 3,
-//! `stack_frame_index` 17; `HloComputationProto.instructions` 2; `HloInstructionProto.name` 1, `opcode` 2, `metadata`
-//! 7; `OpMetadata.op_name` 2, `source_file` 3, `source_line` 4, `stack_frame_id` 15; `StackFrameIndexProto`:
-//! `file_names` 1, `function_names` 2, `file_locations` 3 (file 1, function 2, line 3) and `stack_frames` 4 (location
-//! 1, parent 2), all numbered from 1.
+//! Fields (`hlo.proto`): `StackFrameIndexProto`: `file_names` 1, `function_names` 2, `file_locations` 3 (file 1,
+//! function 2, line 3) and `stack_frames` 4 (location 1, parent 2), all numbered from 1.
 
 use crate::error::{Error, Kind, Result};
-use crate::proto::wire::{Damage, Field, Fields};
-
-/// A program.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Program {
-    /// Name of the module.
-    pub module: String,
-    /// Instructions of all computations.
-    pub instructions: Vec<Instruction>,
-    /// Python calls; parents come by their number from 1.
-    pub frames: Vec<Frame>,
-}
-
-/// An instruction.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Instruction {
-    /// Its name, unique in its module.
-    pub name: String,
-    /// What it does.
-    pub opcode: String,
-    /// The framework's name of the op: `jit(f)/layer/dot_general`. May be empty.
-    pub op_name: String,
-    /// Number of its innermost call in [`Program::frames`], from 1; 0 for none.
-    pub frame: u32,
-}
+use crate::proto::wire::{Damage, Field};
 
 /// A Python call.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -68,69 +40,6 @@ pub(super) fn each<'a>(
         take(part.map_err(damaged)?)?;
     }
     Ok(())
-}
-
-/// Reads an `HloProto`.
-pub fn program(bytes: &[u8]) -> Result<Program> {
-    let mut found = Program::default();
-    for field in Fields::new(bytes, 0) {
-        let field = field.map_err(damaged)?;
-        if field.number == 1 {
-            module(&field, &mut found)?;
-        }
-    }
-    Ok(found)
-}
-
-fn module(field: &Field<'_>, found: &mut Program) -> Result<()> {
-    // Files and lines in the instructions themselves, as older versions write them.
-    let mut own: Vec<(usize, Frame)> = Vec::new();
-    each(field, |part| {
-        match part.number {
-            1 => found.module = text(&part),
-            3 => each(&part, |inner| {
-                if inner.number == 2 {
-                    let (read, place) = instruction(&inner)?;
-                    if read.frame == 0 && !place.file.is_empty() {
-                        own.push((found.instructions.len(), place));
-                    }
-                    found.instructions.push(read);
-                }
-                Ok(())
-            })?,
-            17 => found.frames = frames(&part)?,
-            _ => {}
-        }
-        Ok(())
-    })?;
-    for (index, frame) in own {
-        found.frames.push(frame);
-        found.instructions[index].frame = found.frames.len() as u32;
-    }
-    Ok(())
-}
-
-fn instruction(field: &Field<'_>) -> Result<(Instruction, Frame)> {
-    let (mut read, mut place) = (Instruction::default(), Frame::default());
-    each(field, |part| {
-        match part.number {
-            1 => read.name = text(&part),
-            2 => read.opcode = text(&part),
-            7 => each(&part, |inner| {
-                match inner.number {
-                    2 => read.op_name = text(&inner),
-                    3 => place.file = text(&inner),
-                    4 => place.line = number(&inner) as i32,
-                    15 => read.frame = number(&inner),
-                    _ => {}
-                }
-                Ok(())
-            })?,
-            _ => {}
-        }
-        Ok(())
-    })?;
-    Ok((read, place))
 }
 
 pub(super) fn frames(field: &Field<'_>) -> Result<Vec<Frame>> {
@@ -184,6 +93,7 @@ pub(super) fn frames(field: &Field<'_>) -> Result<Vec<Frame>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::module;
     use super::*;
 
     fn said(number: u8, body: &[u8]) -> Vec<u8> {
@@ -218,8 +128,8 @@ mod tests {
         ]
         .concat();
         let computation = [said(2, &one), said(2, &older)].concat();
-        let module = [said(1, b"jit_f"), said(3, &computation), long(17, &index)].concat();
-        let found = program(&said(1, &module)).expect("a program");
+        let said_module = [said(1, b"jit_f"), said(3, &computation), long(17, &index)].concat();
+        let found = module(&said(1, &said_module)).expect("a program");
         let frame = |file: &str, line, function: &str, parent| Frame {
             file: file.into(),
             line,
@@ -234,19 +144,18 @@ mod tests {
                 frame("b.py", 5, "", 0)
             ]
         );
-        assert_eq!(found.module, "jit_f");
+        assert_eq!(found.name, "jit_f");
         let names: Vec<_> = found
             .instructions
             .iter()
-            .map(|one| (one.name.as_str(), one.op_name.as_str(), one.frame))
+            .map(|one| (&*one.name, &*one.op_name, one.frame))
             .collect();
         assert_eq!(names, [("add.1", "jit(f)/add", 2), ("mul.2", "", 3)]);
     }
 
     #[test]
     fn damage_is_an_error() {
-        assert!(program(&[10, 9, 1]).is_err());
-        assert!(program(&said(1, &[26, 99])).is_err());
-        assert_eq!(program(b"").expect("nothing"), Program::default());
+        assert!(module(&[10, 9, 1]).is_err());
+        assert!(module(&said(1, &[26, 99])).is_err());
     }
 }
