@@ -5,9 +5,11 @@
 //! trip count (conditions once more), custom calls counted as unknown.
 //! Over 400 lines because the rules are a table: one for each opcode, and none makes sense by itself.
 
+use super::inner::{Around, Inner, Open, called};
 use super::model::{Instruction, Module};
 use super::shape::Shape;
 use super::window;
+use rustc_hash::FxHashMap;
 use std::ops::{Add, AddAssign, Mul};
 use std::sync::LazyLock;
 
@@ -74,7 +76,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn plus(self, other: Ran) -> Ran {
+    pub(super) fn plus(self, other: Ran) -> Ran {
         Ran {
             cost: self.cost + other.cost,
             custom_calls: self.custom_calls + other.custom_calls,
@@ -112,41 +114,53 @@ pub struct Costs {
     pub module: Cost,
     /// The whole module, as it runs.
     pub module_ran: Ran,
+    /// How often loops go round of which that is known.
+    pub trips: FxHashMap<u32, u64>,
     /// Whether computations call each other in a circle; such calls count nothing.
     pub cyclic: bool,
-}
-
-/// Opcodes whose called computations run as statements of their own, not as a function of the instruction.
-const CONTROL: [&str; 4] = ["while", "call", "conditional", "async-start"];
-
-impl Costs {
     /// How often each computation runs in a run of the module as statements of its own. Branches count once each,
     /// whichever is taken; loops with an unknown trip count once. Nothing does in a module with a circle.
-    pub fn times(&self, module: &Module) -> Vec<f64> {
-        let mut times = vec![0.0; module.computations.len()];
-        let Some(entry) = module.entry.filter(|_| !self.cyclic) else {
-            return times;
-        };
-        times[entry] = 1.0;
-        for computation in callees_first(module).0.into_iter().rev() {
-            let around = times[computation];
-            let inside =
-                &module.instructions[module.computations[computation].instructions.clone()];
-            for one in inside
-                .iter()
-                .filter(|one| around > 0.0 && CONTROL.contains(&&*one.opcode))
-            {
-                let trips = module.trip_count(one);
-                for at in 0..one.called.len() {
-                    // The condition, which comes second, is asked once more than the body runs.
-                    let often = trips.map_or(1.0, |trips| trips as f64 + at as f64);
-                    if let Some(called) = module.called(one, at) {
-                        times[called] += around * often;
-                    }
-                }
+    pub times: Vec<f64>,
+}
+
+/// How often each computation runs, whose callees come before it in `order`.
+pub fn times(inners: &[Inner], entry: Option<usize>, order: &[usize]) -> Vec<f64> {
+    let mut times = vec![0.0; inners.len()];
+    let Some(entry) = entry else {
+        return times;
+    };
+    times[entry] = 1.0;
+    for &computation in order.iter().rev() {
+        let around = times[computation];
+        for &(called, often) in inners[computation].runs.iter().filter(|_| around > 0.0) {
+            if let Some(times) = times.get_mut(called as usize) {
+                *times += around * often;
             }
         }
-        times
+    }
+    times
+}
+
+/// A module as one of its computations sees it.
+struct Inside<'a> {
+    module: &'a Module,
+    start: usize,
+}
+
+impl Around for Inside<'_> {
+    fn shape(&self, at: u32) -> Option<&Shape> {
+        self.module
+            .instructions
+            .get(at as usize)
+            .map(|it| &*it.shape)
+    }
+
+    fn whole(&self, at: u32) -> Option<&Instruction> {
+        self.module.instructions.get(at as usize)
+    }
+
+    fn is_own(&self, at: u32) -> bool {
+        at as usize >= self.start
     }
 }
 
@@ -195,98 +209,33 @@ pub fn costs(module: &Module) -> Costs {
     let mut found = Costs {
         instructions: vec![Cost::default(); module.instructions.len()],
         ran: vec![Ran::default(); module.instructions.len()],
-        computations: vec![<(Cost, Ran)>::default(); module.computations.len()],
         cyclic,
         ..Costs::default()
     };
-    let mut reads = Reads::of(module);
-    for computation in order {
+    let mut inners = vec![Inner::default(); module.computations.len()];
+    for &computation in &order {
         let range = module.computations[computation].instructions.clone();
-        reads.add(module, range.clone());
-        let (mut sum, mut ran) = <(Cost, Ran)>::default();
+        let around = Inside {
+            module,
+            start: range.start,
+        };
+        let mut open = Open::default();
         for at in range {
             let one = &module.instructions[at];
-            let (cost, runs) = cost(module, one, &found.computations, &reads);
+            let (cost, ran, trips) = open.add(&around, at as u32, one, &inners);
             found.instructions[at] = cost;
-            found.ran[at] = runs;
-            sum += cost;
-            ran = ran.plus(runs);
+            found.ran[at] = ran;
+            found.trips.extend(trips.map(|trips| (at as u32, trips)));
         }
-        found.computations[computation] = (sum, ran);
+        let root = module.computations[computation].root;
+        inners[computation] = open.close(&around, root.map(|at| at as u32));
     }
     if let Some(entry) = module.entry {
-        (found.module, found.module_ran) = found.computations[entry];
+        (found.module, found.module_ran) = (inners[entry].cost, inners[entry].ran);
     }
+    found.times = times(&inners, module.entry.filter(|_| !cyclic), &order);
+    found.computations = inners.iter().map(|one| (one.cost, one.ran)).collect();
     found
-}
-
-/// How many bytes of each parameter the computation reads.
-struct Reads {
-    bytes: Vec<f64>,
-    /// The parameters of each computation, by their number.
-    parameters: Vec<Vec<u32>>,
-}
-
-impl Reads {
-    fn of(module: &Module) -> Reads {
-        let parameters = module.computations.iter().map(|one| {
-            let mut numbered: Vec<(i64, u32)> = (one.instructions.clone())
-                .filter(|&at| module.instructions[at].opcode == "parameter")
-                .map(|at| {
-                    (
-                        module.instructions[at].number.unwrap_or_default(),
-                        at as u32,
-                    )
-                })
-                .collect();
-            numbered.sort_unstable();
-            numbered.into_iter().map(|(_, at)| at).collect()
-        });
-        Reads {
-            parameters: parameters.collect(),
-            bytes: vec![0.0; module.instructions.len()],
-        }
-    }
-
-    /// Adds up the users of the parameters of a computation; those of the fusions in it are known already.
-    fn add(&mut self, module: &Module, range: std::ops::Range<usize>) {
-        let mut whole = vec![false; range.len()];
-        let start = range.start;
-        for user in range {
-            let user = &module.instructions[user];
-            for (place, &at) in user.operands.iter().enumerate() {
-                let Some(read) = module.instructions.get(at as usize) else {
-                    continue;
-                };
-                if read.opcode != "parameter" || (at as usize) < start {
-                    continue;
-                }
-                match &*user.opcode {
-                    "fusion" => {
-                        let inner = module
-                            .called(user, 0)
-                            .and_then(|called| self.parameters[called].get(place));
-                        self.bytes[at as usize] +=
-                            inner.map_or(0.0, |&inner| self.bytes[inner as usize]);
-                    }
-                    "slice" => self.bytes[at as usize] += user.shape.bytes(),
-                    "dynamic-slice" if place == 0 => self.bytes[at as usize] += user.shape.bytes(),
-                    "dynamic-update-slice" if place == 0 => {}
-                    "broadcast" | "reshape" if place == 0 => {
-                        self.bytes[at as usize] += read.shape.bytes()
-                    }
-                    _ => {
-                        if let Some(seen) =
-                            whole.get_mut(at as usize - start).filter(|seen| !**seen)
-                        {
-                            *seen = true;
-                            self.bytes[at as usize] += read.shape.bytes();
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn log2_ceil(number: f64) -> f64 {
@@ -298,11 +247,15 @@ fn log2_ceil(number: f64) -> f64 {
 }
 
 /// The cost of one instruction: as XLA counts it, and as it runs.
-fn cost(module: &Module, one: &Instruction, inner: &[(Cost, Ran)], reads: &Reads) -> (Cost, Ran) {
+pub(super) fn cost(
+    around: &impl Around,
+    one: &Instruction,
+    inners: &[Inner],
+    trips: Option<u64>,
+) -> (Cost, Ran) {
     let sub = |at: usize| {
-        module
-            .called(one, at)
-            .map(|called| inner[called])
+        called(one, at, inners)
+            .map(|inner| (inner.cost, inner.ran))
             .unwrap_or_default()
     };
     let plain = |cost: Cost| {
@@ -332,7 +285,7 @@ fn cost(module: &Module, one: &Instruction, inner: &[(Cost, Ran)], reads: &Reads
         "call" | "async-start" => sub(0),
         "while" => {
             let ((body, body_ran), (condition, condition_ran)) = (sub(0), sub(1));
-            let ran = match module.trip_count(one) {
+            let ran = match trips {
                 Some(times) => {
                     let times = times as f64;
                     body_ran.times(times).plus(condition_ran.times(times + 1.0))
@@ -355,7 +308,7 @@ fn cost(module: &Module, one: &Instruction, inner: &[(Cost, Ran)], reads: &Reads
         }
         "fusion" => {
             let (cost, ran) = sub(0);
-            let bytes = fusion_bytes(module, one, reads);
+            let bytes = fusion_bytes(around, one, inners);
             let ran = Ran {
                 cost: Cost { bytes, ..ran.cost },
                 ..ran
@@ -368,19 +321,19 @@ fn cost(module: &Module, one: &Instruction, inner: &[(Cost, Ran)], reads: &Reads
                 bytes: 0.0,
                 ..sub(at).0 * times
             };
-            let bytes = bytes(module, one);
-            let source = operand(module, one, 1).elements();
+            let bytes = bytes(around, one);
+            let source = operand(around, one, 1).elements();
             let operations = match &*one.opcode {
                 "map" => applied(0, one.shape.elements()),
                 "reduce" => applied(
                     0,
-                    operand(module, one, 0).elements() - one.shape.first().elements(),
+                    operand(around, one, 0).elements() - one.shape.first().elements(),
                 ),
                 "reduce-window" => applied(0, windowed(one)),
                 "scatter" => {
                     // Operands, indices, and as many updates as operands.
                     let updates = one.operands.len() / 2 + 1;
-                    applied(0, operand(module, one, updates).elements())
+                    applied(0, operand(around, one, updates).elements())
                 }
                 _ => applied(0, source * (window_size(one) - 1.0)) + applied(1, source),
             };
@@ -393,16 +346,17 @@ fn cost(module: &Module, one: &Instruction, inner: &[(Cost, Ran)], reads: &Reads
             )
         }
         _ => plain(Cost {
-            bytes: bytes(module, one),
-            ..operations(module, one)
+            bytes: bytes(around, one),
+            ..operations(around, one)
         }),
     }
 }
 
 /// The shape of an operand; of one that is missing, nothing.
-fn operand<'a>(module: &'a Module, one: &Instruction, at: usize) -> &'a Shape {
+fn operand<'a>(around: &'a impl Around, one: &Instruction, at: usize) -> &'a Shape {
     static NOWHERE: LazyLock<Shape> = LazyLock::new(Shape::default);
-    module.operand(one, at).map_or(&NOWHERE, |it| &it.shape)
+    let shape = one.operands.get(at).and_then(|&at| around.shape(at));
+    shape.unwrap_or(&NOWHERE)
 }
 
 fn window_size(one: &Instruction) -> f64 {
@@ -439,7 +393,7 @@ fn windowed(one: &Instruction) -> f64 {
 }
 
 /// Operations of an instruction that calls nothing.
-fn operations(module: &Module, one: &Instruction) -> Cost {
+fn operations(around: &impl Around, one: &Instruction) -> Cost {
     let flops = |flops: f64| Cost {
         flops,
         ..Cost::default()
@@ -509,12 +463,12 @@ fn operations(module: &Module, one: &Instruction) -> Cost {
         | "rng" => functions(elements),
         "rng-bit-generator" => functions(one.shape.all_elements()),
         "dot" => {
-            let left = operand(module, one, 0);
+            let left = operand(around, one, 0);
             let contracted = one.more.iter().flat_map(|more| &more.contracted);
             flops(2.0 * elements * contracted.map(|&dim| left.dim(dim)).product::<f64>())
         }
         "convolution" => {
-            let (input, kernel) = (operand(module, one, 0), operand(module, one, 1));
+            let (input, kernel) = (operand(around, one, 0), operand(around, one, 1));
             let counted = one
                 .more
                 .as_ref()
@@ -522,20 +476,20 @@ fn operations(module: &Module, one: &Instruction) -> Cost {
             flops(counted.unwrap_or_default())
         }
         "sort" => {
-            let elements = operand(module, one, 0).elements();
+            let elements = operand(around, one, 0).elements();
             flops(elements * log2_ceil(elements))
         }
         "fft" => {
             let lengths = one.more.iter().flat_map(|more| &more.fft);
             let logs = lengths.map(|&length| f64::from(length.max(1).ilog2()));
-            flops(8.0 * logs.product::<f64>() * operand(module, one, 0).elements())
+            flops(8.0 * logs.product::<f64>() * operand(around, one, 0).elements())
         }
         "cholesky" => {
-            let of = operand(module, one, 0);
+            let of = operand(around, one, 0);
             flops((of.elements() * of.dim(of.dims.len() as i64 - 1) / 3.0).floor())
         }
         "triangular-solve" => {
-            let (a, b) = (operand(module, one, 0), operand(module, one, 1));
+            let (a, b) = (operand(around, one, 0), operand(around, one, 1));
             flops(2.0 * a.dim(a.dims.len() as i64 - 1) * b.elements())
         }
         "all-reduce" | "all-reduce-start" => flops(one.shape.all_elements()),
@@ -544,14 +498,14 @@ fn operations(module: &Module, one: &Instruction) -> Cost {
 }
 
 /// Bytes that an instruction reads and writes.
-fn bytes(module: &Module, one: &Instruction) -> f64 {
+fn bytes(around: &impl Around, one: &Instruction) -> f64 {
     let out = one.shape.bytes();
-    let of = |at: usize| operand(module, one, at).bytes();
+    let of = |at: usize| operand(around, one, at).bytes();
     match &*one.opcode {
         "parameter" | "constant" | "get-tuple-element" | "bitcast" | "after-all" | "domain"
         | "add-dependency" => 0.0,
         "tuple" => 8.0 * one.shape.parts.len() as f64,
-        "transpose" if operand(module, one, 0).transposes_freely(&one.shape, &one.dimensions) => {
+        "transpose" if operand(around, one, 0).transposes_freely(&one.shape, &one.dimensions) => {
             0.0
         }
         "slice" => 2.0 * out,
@@ -569,32 +523,11 @@ fn bytes(module: &Module, one: &Instruction) -> f64 {
     }
 }
 
-/// Constants of so many elements are part of the code.
-const IMMEDIATE: f64 = 8.0;
-
 /// Bytes of a fusion: what it writes, what it reads of each parameter, and large constants in it.
-fn fusion_bytes(module: &Module, one: &Instruction, reads: &Reads) -> f64 {
-    let Some(called) = module.called(one, 0) else {
-        return bytes(module, one);
+fn fusion_bytes(around: &impl Around, one: &Instruction, inners: &[Inner]) -> f64 {
+    let Some(inner) = called(one, 0, inners) else {
+        return bytes(around, one);
     };
-    let computation = &module.computations[called];
-    let updated = |made: &Instruction| match &*made.opcode {
-        "dynamic-update-slice" => operand(module, made, 1).bytes(),
-        _ => made.shape.bytes(),
-    };
-    let written = match computation.root.and_then(|at| module.instructions.get(at)) {
-        Some(root) if root.opcode == "tuple" => {
-            let parts = (0..root.operands.len()).filter_map(|at| module.operand(root, at));
-            parts.map(updated).sum()
-        }
-        Some(root) => updated(root),
-        None => one.shape.bytes(),
-    };
-    let read: f64 = (reads.parameters[called].iter())
-        .map(|&at| reads.bytes[at as usize])
-        .sum();
-    let constants = module.instructions[computation.instructions.clone()].iter();
-    let constants =
-        constants.filter(|it| it.opcode == "constant" && it.shape.elements() > IMMEDIATE);
-    written + read + constants.map(|it| it.shape.bytes()).sum::<f64>()
+    let written = inner.written.unwrap_or_else(|| one.shape.bytes());
+    written + inner.read.iter().sum::<f64>() + inner.constants
 }

@@ -324,7 +324,7 @@ impl Instruction {
     }
 
     /// How often a loop goes round, where the compiler has found out and says so.
-    fn known_trip_count(&self) -> Option<u64> {
+    pub(super) fn known_trip_count(&self) -> Option<u64> {
         let config = &self.more.as_ref()?.config;
         let (_, behind) = config.split_once("\"known_trip_count\"")?;
         let (_, behind) = behind.split_once("\"n\"")?;
@@ -335,78 +335,6 @@ impl Instruction {
 }
 
 impl Module {
-    /// The operand of an instruction, if it has so many and the file has it.
-    pub fn operand(&self, of: &Instruction, at: usize) -> Option<&Instruction> {
-        self.instructions.get(*of.operands.get(at)? as usize)
-    }
-
-    /// How often a loop goes round: as the compiler says, or else as the loop itself says that counts from one
-    /// constant to another.
-    pub fn trip_count(&self, of: &Instruction) -> Option<u64> {
-        if of.opcode != "while" {
-            return None;
-        }
-        of.known_trip_count().or_else(|| self.counted(of))
-    }
-
-    /// Trips of `for i in (start..end).step_by(step)`, which frameworks make.
-    fn counted(&self, of: &Instruction) -> Option<u64> {
-        let root = |at: usize| {
-            let found = self.computations.get(self.called(of, at)?)?.root?;
-            self.instructions.get(found)
-        };
-        // A constant that is one integer, itself or carried round the loop unchanged, is known only if it is here.
-        let constant = |one: &Instruction| (one.opcode == "constant").then_some(one.number?);
-        let compare = root(1).filter(|one| one.opcode == "compare")?;
-        if compare.more.as_ref()?.direction != "LT" {
-            return None;
-        }
-        let (counter, end) = (
-            self.operand(compare, 0)?,
-            constant(self.operand(compare, 1)?)?,
-        );
-        let at = usize::try_from(
-            counter
-                .number
-                .filter(|_| counter.opcode == "get-tuple-element")?,
-        )
-        .ok()?;
-        let next = self.operand(root(0).filter(|one| one.opcode == "tuple")?, at)?;
-        if next.opcode != "add" {
-            return None;
-        }
-        let (one, other) = (self.operand(next, 0)?, self.operand(next, 1)?);
-        let (counted, step) = match (constant(one), constant(other)) {
-            (None, Some(step)) => (one, step),
-            (Some(step), None) => (other, step),
-            _ => return None,
-        };
-        let same = counted.opcode == "get-tuple-element" && counted.number == counter.number;
-        let carried = self.operand(counted, 0)?.opcode == "parameter";
-        let mut start = self.operand(of, 0).filter(|one| one.opcode == "tuple")?;
-        start = self.operand(start, at)?;
-        while start.opcode == "copy" && start.operands.first() < Some(&MISSING) {
-            let copied = self.operand(start, 0)?;
-            if std::ptr::eq(copied, start) || copied.opcode == "copy" {
-                return None;
-            }
-            start = copied;
-        }
-        let start = constant(start)?;
-        let length = i128::from(end) - i128::from(start);
-        if !same || !carried || step < 1 || length < 0 {
-            return None;
-        }
-        let step = i128::from(step);
-        u64::try_from((length + step - 1) / step).ok()
-    }
-
-    /// What the instruction's called computation is.
-    pub fn called(&self, by: &Instruction, at: usize) -> Option<usize> {
-        let found = *by.called.get(at)? as usize;
-        (found < self.computations.len()).then_some(found)
-    }
-
     /// File and line of the call that made an instruction, and the function around it.
     pub fn place(&self, of: &Instruction) -> Option<&Frame> {
         self.frames.get((of.frame as usize).checked_sub(1)?)

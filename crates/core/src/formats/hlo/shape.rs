@@ -261,7 +261,7 @@ impl fmt::Display for Shape {
 
 /// What may still be made of a file: each shape, instruction and name in a list costs one. Without it a few bytes
 /// that say "a tuple of a million empty tuples" would take a hundred times their size.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Budget(usize);
 
 impl Budget {

@@ -1,7 +1,7 @@
 //! A module in one row: how large it is, what it costs, what memory it takes.
 
 use super::buffers::Totals;
-use super::cost::{Cost, Ran, costs};
+use super::cost::{Cost, Costs, Ran, costs};
 use super::model::{Module, Written};
 use super::shape::Element;
 use crate::error::Result;
@@ -67,7 +67,11 @@ pub fn summary(bytes: Vec<u8>) -> Result<Summary> {
 
 /// Sums up a module.
 pub fn of(module: &Module) -> Summary {
-    let costs = costs(module);
+    with(module, &costs(module))
+}
+
+/// The same where its costs are known.
+pub fn with(module: &Module, costs: &Costs) -> Summary {
     let mut opcodes: BTreeMap<&str, u64> = BTreeMap::new();
     let double = Element::of_name(b"f64");
     let mut doubles = 0;

@@ -1,16 +1,21 @@
 //! Programs as rows of tables: `hlo_computation`, `hlo_instruction`, `hlo_buffer` and `hlo_allocation`.
 
 use super::buffers::{Buffers, Class, Replay};
-use super::cost::{Cost, Costs, Ran, costs};
+use super::cost::{Cost, Costs, Ran};
+use super::frames::Frame;
 use super::model::{Instruction, MISSING, Module, More};
+use super::stream::{Seen, Walked, walk};
 use crate::columns::Cell;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::json::write::push_text;
 use crate::store::Store;
 use crate::store::part::{Field, Shape};
 use crate::store::rows::Rows;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
+use std::fs::File;
+use std::path::Path;
+use std::rc::Rc;
 
 /// Calls of one stack; recursion of programs knows no end.
 const MOST_CALLS: usize = 200;
@@ -125,30 +130,50 @@ impl Tables {
         })
     }
 
-    /// Adds a module.
-    pub fn add(&mut self, module: &Module, place: &Place) -> Result<()> {
-        let costs = costs(module);
-        let times = costs.times(module);
-        let mut texts = Texts::new(module);
+    /// Adds a module with its costs.
+    pub fn add(&mut self, module: &Module, costs: &Costs, place: &Place) -> Result<()> {
+        let mut texts = Texts::default();
         for (number, one) in module.computations.iter().enumerate() {
             let root = one.root.map(|at| &*module.instructions[at].name);
-            let cells = [
-                text(&one.name),
-                truth(module.entry == Some(number)),
-                Cell::I64(one.instructions.len() as i64),
-                root.map_or(Cell::Null, Cell::Text),
-                Cell::F64(times[number]),
-            ];
-            let (cost, ran) = &costs.computations[number];
-            push(
-                &mut self.computations,
+            self.computation(
                 place,
-                &cells,
-                &cost_cells(cost, ran),
+                Whole {
+                    name: &one.name,
+                    is_entry: module.entry == Some(number),
+                    instructions: one.instructions.len(),
+                    root,
+                    times: costs.times[number],
+                },
+                &costs.computations[number],
             )?;
             for at in one.instructions.clone() {
-                let root = one.root == Some(at);
-                self.instruction(&mut texts, place, (number, at, root), &costs, times[number])?;
+                let instruction = &module.instructions[at];
+                let frame = instruction.frame;
+                texts.of(
+                    instruction,
+                    instruction.operands.iter().map(|&at| {
+                        let there = (at != MISSING).then(|| module.instructions.get(at as usize));
+                        there.flatten().map(|it| &*it.name)
+                    }),
+                    instruction.called.iter().map(|&at| {
+                        let called = module.computations.get(at as usize);
+                        called.map(|it| it.name.as_str())
+                    }),
+                );
+                let stack = texts.stack(&module.frames, frame);
+                self.instruction(
+                    place,
+                    Line {
+                        computation: &one.name,
+                        one: instruction,
+                        is_root: one.root == Some(at),
+                        frame: module.place(instruction),
+                        trips: costs.trips.get(&(at as u32)).copied(),
+                        times: costs.times[number],
+                    },
+                    (&texts, &stack),
+                    (&costs.instructions[at], &costs.ran[at]),
+                )?;
             }
         }
         match &module.buffers {
@@ -157,25 +182,106 @@ impl Tables {
         }
     }
 
+    /// Adds a text that is read in pieces for the second time: what an instruction is to the whole is known at the end.
+    /// `known`: what walking through it the first time has shown. An error of the kind [`Kind::Damaged`] says that the
+    /// text has changed since.
+    pub fn add_text(
+        &mut self,
+        path: &Path,
+        place: &Place,
+        piece: usize,
+        known: &Walked,
+    ) -> Result<()> {
+        let changed = || Error::new(Kind::Damaged, "it changed while it was read");
+        let mut texts = Texts::default();
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        let again = walk(file, size, piece, &mut |seen| match seen {
+            Seen::Instruction(told) => {
+                let (number, computation) = told.computation;
+                let root = known.roots.get(number).ok_or_else(changed)?;
+                texts.of(
+                    told.one,
+                    told.operands.iter().map(|name| name.as_deref()),
+                    told.called.iter().map(|&name| Some(name)),
+                );
+                let own = told.place.map(std::slice::from_ref);
+                let (frames, number_of) = own.map_or((told.frames, told.one.frame), |own| (own, 1));
+                let stack = match own {
+                    Some(own) => Rc::from(stack(own, 1)),
+                    None => texts.stack(frames, told.one.frame),
+                };
+                self.instruction(
+                    place,
+                    Line {
+                        computation,
+                        one: told.one,
+                        is_root: *root == Some(told.at),
+                        frame: (number_of as usize)
+                            .checked_sub(1)
+                            .and_then(|at| frames.get(at)),
+                        trips: told.trips,
+                        times: known.times[number],
+                    },
+                    (&texts, &stack),
+                    (&told.cost, &told.ran),
+                )
+            }
+            Seen::Computation {
+                number,
+                name,
+                instructions,
+                root,
+                inner,
+            } => {
+                let times = *known.times.get(number).ok_or_else(changed)?;
+                self.computation(
+                    place,
+                    Whole {
+                        name,
+                        is_entry: known.entry == Some(number),
+                        instructions: instructions as usize,
+                        root,
+                        times,
+                    },
+                    &(inner.cost, inner.ran),
+                )
+            }
+        })?;
+        match again {
+            Some(again) if again.summary.hash == known.summary.hash => Ok(()),
+            _ => Err(changed()),
+        }
+    }
+
+    fn computation(&mut self, place: &Place, one: Whole<'_>, cost: &(Cost, Ran)) -> Result<()> {
+        let cells = [
+            text(one.name),
+            truth(one.is_entry),
+            Cell::I64(one.instructions as i64),
+            one.root.map_or(Cell::Null, Cell::Text),
+            Cell::F64(one.times),
+        ];
+        let costs = cost_cells(&cost.0, &cost.1);
+        push(&mut self.computations, place, &cells, &costs)
+    }
+
     fn instruction(
         &mut self,
-        texts: &mut Texts<'_>,
         place: &Place,
-        (computation, at, root): (usize, usize, bool),
-        costs: &Costs,
-        times: f64,
+        line: Line<'_>,
+        (texts, stack): (&Texts, &str),
+        (cost, ran): (&Cost, &Ran),
     ) -> Result<()> {
-        let module = texts.module;
-        let one = &module.instructions[at];
+        let one = line.one;
         let none = More::default();
         let more = one.more.as_deref().unwrap_or(&none);
-        texts.of(one);
-        let frame = module.place(one);
+        let frame = line.frame;
         let cells = [
-            text(&module.computations[computation].name),
+            text(line.computation),
             text(&one.name),
             Cell::Text(&one.opcode),
-            truth(root),
+            truth(line.is_root),
             Cell::Text(&texts.shape),
             Cell::F64(one.shape.bytes()),
             Cell::Text(&texts.operands),
@@ -188,17 +294,20 @@ impl Tables {
                 line => Cell::I64(i64::from(line)),
             }),
             frame.map_or(Cell::Null, |frame| given(&frame.function)),
-            given(texts.stack(one.frame)),
+            given(stack),
             given(&more.fusion_kind),
             given(&more.target),
             given(&more.sharding),
-            module
-                .trip_count(one)
+            line.trips
                 .map_or(Cell::Null, |trips| Cell::F64(trips as f64)),
-            Cell::F64(times),
+            Cell::F64(line.times),
         ];
-        let cost = cost_cells(&costs.instructions[at], &costs.ran[at]);
-        push(&mut self.instructions, place, &cells, &cost)
+        push(
+            &mut self.instructions,
+            place,
+            &cells,
+            &cost_cells(cost, ran),
+        )
     }
 
     fn memory(&mut self, module: &Module, place: &Place, found: &Buffers) -> Result<()> {
@@ -339,49 +448,50 @@ fn cost_cells(cost: &Cost, ran: &Ran) -> [Cell<'static>; 8] {
     .map(Cell::F64)
 }
 
+/// A computation, as its row says it.
+struct Whole<'a> {
+    name: &'a str,
+    is_entry: bool,
+    instructions: usize,
+    root: Option<&'a str>,
+    times: f64,
+}
+
+/// An instruction, as its row says it.
+struct Line<'a> {
+    computation: &'a str,
+    one: &'a Instruction,
+    is_root: bool,
+    frame: Option<&'a Frame>,
+    trips: Option<u64>,
+    times: f64,
+}
+
 /// What an instruction says, as text; each stack is written once.
-struct Texts<'a> {
-    module: &'a Module,
+#[derive(Default)]
+struct Texts {
     shape: String,
     operands: String,
     called: String,
-    stacks: FxHashMap<u32, String>,
+    stacks: FxHashMap<u32, Rc<str>>,
 }
 
-impl<'a> Texts<'a> {
-    fn new(module: &'a Module) -> Texts<'a> {
-        Texts {
-            module,
-            shape: String::new(),
-            operands: String::new(),
-            called: String::new(),
-            stacks: FxHashMap::default(),
-        }
-    }
-
-    fn of(&mut self, one: &Instruction) {
-        let module = self.module;
+impl Texts {
+    fn of<'a>(
+        &mut self,
+        one: &Instruction,
+        operands: impl Iterator<Item = Option<&'a str>>,
+        called: impl Iterator<Item = Option<&'a str>>,
+    ) {
         self.shape.clear();
         let _ = write!(self.shape, "{}", one.shape);
-        let names = one.operands.iter().map(|&at| {
-            let there = (at != MISSING).then(|| module.instructions.get(at as usize));
-            there.flatten().map(|it| &*it.name)
-        });
-        list(&mut self.operands, names);
-        let called = one.called.iter();
-        let called = called.map(|&at| {
-            module
-                .computations
-                .get(at as usize)
-                .map(|it| it.name.as_str())
-        });
+        list(&mut self.operands, operands);
         list(&mut self.called, called);
-        let stacks = self.stacks.entry(one.frame);
-        stacks.or_insert_with(|| stack(module, one.frame));
     }
 
-    fn stack(&self, frame: u32) -> &str {
-        self.stacks.get(&frame).map_or("", String::as_str)
+    fn stack(&mut self, frames: &[Frame], frame: u32) -> Rc<str> {
+        let known = self.stacks.entry(frame);
+        Rc::clone(known.or_insert_with(|| stack(frames, frame).into()))
     }
 }
 
@@ -402,10 +512,10 @@ fn list<'a>(out: &mut String, names: impl Iterator<Item = Option<&'a str>>) {
 }
 
 /// The calls around a frame as a JSON array of [file, line, function], the outermost first.
-fn stack(module: &Module, frame: u32) -> String {
+fn stack(frames: &[Frame], frame: u32) -> String {
     let mut calls = Vec::new();
     let mut at = frame as usize;
-    while let Some(one) = at.checked_sub(1).and_then(|at| module.frames.get(at)) {
+    while let Some(one) = at.checked_sub(1).and_then(|at| frames.get(at)) {
         if calls.len() == MOST_CALLS {
             break;
         }

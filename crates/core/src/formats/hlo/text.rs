@@ -26,29 +26,71 @@ pub fn looks_like(head: &[u8]) -> bool {
 /// A computation that is called, by name, and where it goes among those that an instruction calls.
 type Call<'a> = (usize, u8, &'a [u8]);
 
+/// The first line.
+pub struct Start {
+    /// Name of the module.
+    pub name: String,
+    /// Whether instructions are in the order in which they run.
+    pub scheduled: bool,
+    /// Where its attributes begin.
+    pub end: usize,
+    /// Whether its brackets match.
+    pub whole: bool,
+}
+
+impl Start {
+    /// Reads it.
+    pub fn read(cursor: &mut Cursor<'_>) -> Result<Start> {
+        cursor.take(b"\xef\xbb\xbf");
+        cursor.blanks(true);
+        if !cursor.take(b"HloModule ") {
+            let seen = "no HloModule at the beginning";
+            return Err(Error::at(Kind::NotThisFormat, cursor.at as u64, seen));
+        }
+        let name = cursor.until(|one| matches!(one, b',' | b'\n' | b' '));
+        let mut start = Start {
+            name: String::from_utf8_lossy(name.trim_ascii()).into_owned(),
+            scheduled: false,
+            end: cursor.at,
+            whole: true,
+        };
+        match cursor.value(b"\n") {
+            Ok(said) => {
+                start.scheduled = memchr::memmem::find(said, b"is_scheduled=true").is_some()
+            }
+            Err(_) => {
+                start.whole = false;
+                cursor.at = start.end;
+                cursor.line();
+            }
+        }
+        Ok(start)
+    }
+}
+
+/// Whether a line begins a computation: whether that is the entry, and its name.
+pub fn header(line: &[u8]) -> Option<(bool, String)> {
+    if !line.ends_with(b"{") {
+        return None;
+    }
+    let mut start = Cursor { bytes: line, at: 0 };
+    let entry = start.take(b"ENTRY ");
+    start.blanks(false);
+    start.take(b"%");
+    let name = start.until(|one| matches!(one, b' ' | b'(' | b'{'));
+    Some((entry, String::from_utf8_lossy(name).into_owned()))
+}
+
 /// Reads a text.
 pub fn read(bytes: &[u8]) -> Result<Module> {
     let mut cursor = Cursor { bytes, at: 0 };
-    cursor.take(b"\xef\xbb\xbf");
-    cursor.blanks(true);
-    if !cursor.take(b"HloModule ") {
-        let seen = "no HloModule at the beginning";
-        return Err(Error::at(Kind::NotThisFormat, cursor.at as u64, seen));
-    }
+    let start = Start::read(&mut cursor)?;
     let mut found = Module {
         written: Written::Text,
+        name: start.name,
+        scheduled: start.scheduled,
         ..Module::default()
     };
-    let name = cursor.until(|one| matches!(one, b',' | b'\n' | b' '));
-    found.name = String::from_utf8_lossy(name.trim_ascii()).into_owned();
-    let head = cursor.at;
-    match cursor.value(b"\n") {
-        Ok(said) => found.scheduled = memchr::memmem::find(said, b"is_scheduled=true").is_some(),
-        Err(_) => {
-            cursor.at = head;
-            cursor.line();
-        }
-    }
     let mut budget = Budget::of(bytes.len());
     let mut frames = Frames::default();
     let mut calls: Vec<Call<'_>> = Vec::new();
@@ -63,19 +105,10 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
             continue;
         }
         let header = cursor.line().trim_ascii_end();
-        if header.ends_with(b"{") {
-            let mut start = Cursor {
-                bytes: header,
-                at: 0,
-            };
-            let entry = start.take(b"ENTRY ");
-            start.blanks(false);
-            start.take(b"%");
-            let name = start.until(|one| matches!(one, b' ' | b'(' | b'{'));
+        if let Some((entry, name)) = self::header(header) {
             if entry {
                 found.entry = Some(found.computations.len());
             }
-            let name = String::from_utf8_lossy(name).into_owned();
             computation(
                 name,
                 &mut cursor,
@@ -89,7 +122,7 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
         }
     }
     if found.instructions.is_empty() {
-        return Err(odd(head, "text of HLO without an instruction"));
+        return Err(odd(start.end, "text of HLO without an instruction"));
     }
     resolve(&mut found, calls);
     found.frames = frames.made();
@@ -115,7 +148,7 @@ fn resolve(found: &mut Module, mut calls: Vec<Call<'_>>) {
 
 /// The tables of Python's calls at the head.
 #[derive(Default)]
-struct Frames {
+pub struct Frames {
     files: Vec<String>,
     functions: Vec<String>,
     locations: Vec<[i64; 3]>,
@@ -123,8 +156,26 @@ struct Frames {
 }
 
 impl Frames {
+    /// How long its tables are.
+    pub fn lengths(&self) -> [usize; 4] {
+        [
+            self.files.len(),
+            self.functions.len(),
+            self.locations.len(),
+            self.frames.len(),
+        ]
+    }
+
+    /// Makes its tables as long as they were.
+    pub fn cut(&mut self, [files, functions, locations, frames]: [usize; 4]) {
+        self.files.truncate(files);
+        self.functions.truncate(functions);
+        self.locations.truncate(locations);
+        self.frames.truncate(frames);
+    }
+
     /// Reads a table if one begins here.
-    fn table(&mut self, cursor: &mut Cursor<'_>) -> bool {
+    pub fn table(&mut self, cursor: &mut Cursor<'_>) -> bool {
         const HEADS: [&[u8]; 4] = [
             b"FileNames",
             b"FunctionNames",
@@ -181,7 +232,7 @@ impl Frames {
 
     /// The calls with their places. Text counts parents from 1 for "none"; the first call has none, which shows
     /// whether this text does.
-    fn made(self) -> Vec<Frame> {
+    pub fn made(self) -> Vec<Frame> {
         let shift = i64::from(self.frames.first().is_some_and(|one| one.1 > 0));
         let named = |names: &[String], at: i64| {
             let at = usize::try_from(at.saturating_sub(1)).ok();
@@ -303,18 +354,25 @@ fn computation<'a>(
 
 /// A line as it is read.
 #[derive(Default)]
-struct Line<'a> {
-    read: Instruction,
-    root: bool,
-    name: &'a [u8],
-    operands: Vec<&'a [u8]>,
-    after: Vec<&'a [u8]>,
-    calls: Vec<(u8, &'a [u8])>,
-    place: Frame,
+pub struct Line<'a> {
+    /// The instruction, without what only names say.
+    pub read: Instruction,
+    /// Whether its computation returns it.
+    pub root: bool,
+    /// Its name.
+    pub name: &'a [u8],
+    /// Names of its operands.
+    pub operands: Vec<&'a [u8]>,
+    /// Names of those that must be done before.
+    pub after: Vec<&'a [u8]>,
+    /// Names of the computations that it calls, each with its place among them.
+    pub calls: Vec<(u8, &'a [u8])>,
+    /// The call of Python that made it, where it says that itself.
+    pub place: Frame,
 }
 
 /// `[ROOT] [%]name = SHAPE opcode(operands), key=value, …`
-fn instruction<'a>(
+pub fn instruction<'a>(
     cursor: &mut Cursor<'a>,
     line: &mut Line<'a>,
     budget: &mut Budget,
