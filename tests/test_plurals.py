@@ -137,8 +137,10 @@ def test_the_summary_agrees_with_its_numbers(
         "runs_and_hosts": [host], "step_times": [times], "completeness": [source], "op_types": [],
         "waits": [], "busy_by_device": [], "step_list": [], "pipeline_stages": [], "checkpoint_tensors": [],
         "hlo_modules": [
-            {"module": "jit_f", "run_flops": 2.0, "allocated_bytes": 9, "instructions": None if left else 3}
-        ] * max(graphs, 1),
+            {"module": "jit_f", "run_flops": 2.0, "allocated_bytes": 9, "instructions": None if left else 3,
+             "is_copy": copied}
+            for copied in [False] * max(graphs, 1) + [True] * left
+        ],
         "concurrency": [
             {"device": "d", "run_id": "r", "rows_drawn": max(steps, 2), "concurrency": float(max(graphs, 1))}
         ],

@@ -60,8 +60,8 @@ def checkpoints_and_a_graph() -> Tables:
 
 def _module(tables: Tables, number: int, **figures: object) -> None:
     told = {"program_id": str(number), "function": "f", "compile": 1, "file": "f.hlo.pb", "is_final": True}
-    counts = {"stages": 1, "passes": 0, "changing_passes": 0}
-    tables.add("hlo_module", source_id=0, module=f"jit_f{number}", **told, **counts, **figures)
+    facts = {"stages": 1, "passes": 0, "changing_passes": 0, "source_id": 0, **told, **figures}
+    tables.add("hlo_module", module=f"jit_f{number}", **facts)
 
 
 def a_dump() -> Tables:
@@ -72,6 +72,13 @@ def a_dump() -> Tables:
     for number, flops in enumerate((7.0, 78_000.0)):
         _module(tables, number, instructions=9, run_flops=flops, run_bytes=64.0, allocated_bytes=4096)
     _module(tables, 2, problem="the text ends too early")
+    return tables
+
+
+def a_dump_and_its_recording() -> Tables:
+    tables = a_dump()
+    tables.source(1, events_seen=3, events_stored=3)
+    _module(tables, 0, source_id=1, stages=0, instructions=9)
     return tables
 
 
@@ -400,6 +407,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
 
 WHOLE: tuple[Callable[[], Tables], ...] = (
     nothing_recorded, a_graph, graphs_beside_a_recording, a_checkpoint, checkpoints_and_a_graph, a_dump,
+    a_dump_and_its_recording,
     two_hosts_alike, two_hosts_unlike, different_programs_in_a_folder, runs_of_several_hosts,
     many_groups_of_steps, a_file_for_each_step, damage_and_caps, one_event_lost, an_input_pipeline,
     an_input_pipeline_in_part, an_input_pipeline_that_keeps_up, an_input_pipeline_without_a_verdict,

@@ -141,7 +141,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _modules(told: Mapping[str, Rows]) -> Iterable[str]:
-    rows = told["hlo_modules"]
+    rows = [row for row in told["hlo_modules"] if not row["is_copy"]]
     if not rows:
         return
     yield f"XLA compiled {units.count(len(rows), 'module')}."
@@ -153,6 +153,8 @@ def _modules(told: Mapping[str, Rows]) -> Iterable[str]:
     if hungriest["allocated_bytes"]:
         size = units.show(hungriest["allocated_bytes"], "bytes")
         yield f"{shortened(hungriest['module'])} takes the most memory: {size}."
+    if copies := len(told["hlo_modules"]) - len(rows):
+        yield f"The table also lists {units.count(copies, 'copy', 'copies')} that recordings keep."
     if unread := sum(row["instructions"] is None for row in rows):
         yield f"{units.count(unread, 'module')} could not be read; the column problem says why."
 

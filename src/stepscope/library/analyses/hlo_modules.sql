@@ -2,15 +2,19 @@
 --
 -- question: What did XLA compile, how often, and what do the programs cost?
 -- reads: hlo_module
--- notes: From dump folders of XLA and from XPlanes, which keep programs that ran; one that both have is listed twice.
---   A module is one compile of a function; where a compile was not dumped to its end, its figures are those of the last
---   pass. run_flops and run_bytes count loops as often as they are known to go round, flops as XLA counts: once. Memory
---   needs the buffer assignment that a dump has after optimization.
+-- notes: From dump folders of XLA and from XPlanes, which keep programs that ran. A module is one compile of a function;
+--   where a compile was not dumped to its end, its figures are those of the last pass. What a recording keeps is a copy
+--   when an earlier recording or a dump of its run has a program of that name, number, size and parameters; where there
+--   are recordings of one run only, every dump is taken to be of it. TensorFlow's recordings number all programs 0, and
+--   are compared without numbers. run_flops and run_bytes count loops as often as they are known to go round, flops as
+--   XLA counts: once. Memory needs the buffer assignment that a dump has after optimization.
 -- columns:
 --   run_id | text | Run | name of the run
 --   module | text | Module | name of the HLO module
 --   program_id | text | Id | its number in the process that compiled it
 --   compile | int | Compile | which compile of its function it is
+--   kept_by | text | Kept by | dump or recording
+--   is_copy | bool | Copy | true when another row is of the same program
 --   is_final | bool | Final | true when it is what runs
 --   passes | int | Passes | dumps after passes
 --   changing_passes | int | Changing | those that differ from the dump before
@@ -23,11 +27,62 @@
 --   temp_bytes | bytes | Temporary | of it, memory of values in between
 --   flops | float | By XLA | flops as XLA counts them: bodies of loops once
 --   problem | text | Problem | why figures are missing or doubtful
+WITH
+modules AS (
+  SELECT
+    m.id,
+    m.run_id,
+    m.source_id,
+    m.module,
+    m.program_id,
+    m.compile,
+    m.passes,
+    m.changing_passes,
+    m.instructions,
+    m.fusions,
+    m.run_flops,
+    m.run_bytes,
+    m.allocated_bytes,
+    m.temp_bytes,
+    m.flops,
+    m.problem,
+    m.is_final,
+    m.stages + m.passes = 0 AS is_recorded,
+    COALESCE(m.parameters, '') AS taken,
+    COALESCE(m.computations, -1) AS parts,
+    COALESCE(m.instructions, -1) AS size
+  FROM hlo_module AS m
+),
+recorded AS (
+  SELECT MIN(m.run_id) AS first_run, MAX(m.run_id) AS last_run
+  FROM modules AS m
+  WHERE m.is_recorded
+),
+dumped AS (
+  SELECT m.source_id, m.id
+  FROM modules AS m
+  CROSS JOIN recorded AS r
+  INNER JOIN modules AS d
+    ON d.module = m.module AND d.taken = m.taken AND d.parts = m.parts AND d.size = m.size
+  WHERE
+    m.is_recorded AND NOT d.is_recorded AND d.is_final
+    AND (d.run_id = m.run_id OR r.first_run = r.last_run)
+    AND (d.program_id = m.program_id OR m.program_id IN ('', '0'))
+  GROUP BY m.source_id, m.id
+)
 SELECT
   m.run_id,
   m.module,
   m.program_id,
   m.compile,
+  CASE WHEN m.is_recorded THEN 'recording' ELSE 'dump' END AS kept_by,
+  m.is_recorded AND (
+    d.id IS NOT NULL
+    OR ROW_NUMBER() OVER (
+      PARTITION BY m.is_recorded, m.run_id, m.module, m.program_id, m.taken, m.parts, m.size
+      ORDER BY m.source_id NULLS LAST, m.id NULLS LAST
+    ) > 1
+  ) AS is_copy,
   m.is_final,
   m.passes,
   m.changing_passes,
@@ -40,5 +95,6 @@ SELECT
   m.temp_bytes,
   m.flops,
   m.problem
-FROM hlo_module AS m
+FROM modules AS m
+LEFT JOIN dumped AS d ON d.source_id = m.source_id AND d.id = m.id
 ORDER BY m.run_flops DESC NULLS LAST, m.run_bytes DESC NULLS LAST, m.id NULLS LAST
