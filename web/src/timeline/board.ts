@@ -8,9 +8,10 @@ import { decode } from "./frame";
 import { cellAt, type Hit } from "./hit";
 import { type Arrangement, heightOf, LANE, type Lane, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
-import { type Arrow, type Band, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
+import { type Arrow, type Colouring, type Ink, type Names, paint, RULER, type Series } from "./paint";
 import type { Detail, Found, Parts, Ranged, Stack } from "./panel";
 import { covered, moved, psAt, showing, spanOf, type Stretch, stretchesOf, type Window, within, zoomed } from "./scale";
+import type { Band } from "./steps";
 import { Store } from "./store";
 
 const MOST_FOUND = 500;
@@ -69,7 +70,7 @@ export class Board {
     this.origin = BigInt(catalog.start_ps);
     this.whole = Math.max(Number(BigInt(catalog.end_ps) - this.origin), 1);
     this.bands = catalog.steps
-      .map((step) => ({ from: this.offset(step.ts_ps), to: this.offset(step.ts_ps) + Number(step.dur_ps), title: titleOfStep(step), short: String(step.step), averaged: step.averaged }))
+      .map((step) => ({ from: this.offset(step.ts_ps), to: this.offset(step.ts_ps) + Number(step.dur_ps), step: step.step, title: titleOfStep(step), short: String(step.step), averaged: step.averaged }))
       .sort((a, b) => a.from - b.from);
     const sources = catalog.sources.flatMap((one) => (one.first_ps === null || one.last_ps === null ? []
       : [{ from: this.offset(one.first_ps), to: this.offset(one.last_ps), title: [...new Set([one.run_id, one.host_id])].join(" / ") }]));

@@ -3,6 +3,7 @@ import { hueOf } from "../colours";
 import { duration } from "../format";
 import { LANE, type Lane } from "./lanes";
 import { pixelOf, spanOf, ticks, type Window } from "./scale";
+import { type Band, drawnSteps, type Drawn } from "./steps";
 import type { Piece } from "./store";
 
 export const RULER = 40;
@@ -12,8 +13,6 @@ const LEAST_TEXT = 28;
 export interface Ink { classes: string[]; text: string; quiet: string; edge: string; paper: string; card: string; accent: string; font: string }
 export interface Names { names: string[]; classes: number[]; op_types: (string | null)[] }
 export type Colouring = "class" | "op type" | "name";
-/** A step. short: what is written where the title has no room. */
-export interface Band { from: number; to: number; title: string; short: string; averaged: boolean }
 export interface Series { title: string; points: [number, number | null][] }
 export interface Arrow { fromPs: number; fromY: number; toPs: number; toY: number }
 
@@ -73,7 +72,8 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
   context.fillRect(0, 0, width, height);
   context.font = ink.font;
   context.textBaseline = "middle";
-  bands(context, scene, ink);
+  const steps = drawnSteps(scene.bands, scene.window, width, (text) => context.measureText(text).width);
+  bands(context, scene, steps.lines, ink);
   context.save();
   context.beginPath();
   context.rect(0, RULER, width, height - RULER);
@@ -89,16 +89,12 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
   spans(context, scene, ink);
   arrows(context, scene, ink);
   context.restore();
-  ruler(context, scene, ink);
+  ruler(context, scene, steps, ink);
 }
 
-/** Pixels below which steps are too close together to be told apart by lines over all tracks. */
-const NARROW = 16;
-
-function bands(context: CanvasRenderingContext2D, { bands, window, width, height }: Scene, ink: Ink): void {
-  bands.forEach((band, i) => {
+function bands(context: CanvasRenderingContext2D, { window, width, height }: Scene, lines: Band[], ink: Ink): void {
+  lines.forEach((band, i) => {
     const left = pixelOf(window, width, band.from), right = pixelOf(window, width, band.to);
-    if (right < 0 || left > width || right - left < NARROW) return;
     context.globalAlpha = i % 2 ? 0.25 : 0.55;
     context.fillStyle = ink.paper;
     context.fillRect(left, RULER, right - left, height);
@@ -108,7 +104,7 @@ function bands(context: CanvasRenderingContext2D, { bands, window, width, height
   });
 }
 
-function ruler(context: CanvasRenderingContext2D, { window, width, bands }: Scene, ink: Ink): void {
+function ruler(context: CanvasRenderingContext2D, { window, width }: Scene, { labels: named }: Drawn, ink: Ink): void {
   context.fillStyle = ink.paper;
   context.fillRect(0, 0, width, RULER);
   context.fillStyle = ink.edge;
@@ -125,15 +121,11 @@ function ruler(context: CanvasRenderingContext2D, { window, width, bands }: Scen
     context.fillText(written[i]!, x + 4, 10);
     until = x + 10 + context.measureText(written[i]!).width;
   });
-  let free = -1;
-  for (const band of bands) {
-    const left = Math.max(pixelOf(window, width, band.from), 0), right = Math.min(pixelOf(window, width, band.to), width);
-    if (right <= left || left < free) continue;
-    const text = [band.title, band.short].find((one) => context.measureText(one).width <= right - left - 6);
-    if (text === undefined) continue;
-    context.fillStyle = band.averaged ? ink.text : ink.quiet;
-    context.fillText(text, left + 4, 29);
-    free = left + 4 + context.measureText(text).width;
+  for (const { x, text, averaged } of named) {
+    context.fillStyle = ink.edge;
+    context.fillRect(Math.round(x - 4), 18, 1, RULER - 18);
+    context.fillStyle = averaged ? ink.text : ink.quiet;
+    context.fillText(text, x, 29);
   }
 }
 

@@ -7,6 +7,7 @@ import { groupOf, heightOf, lanes, titleOfStep, UNARRANGED, visible } from "./la
 import { read, write } from "./link";
 import { labels, RULER } from "./paint";
 import { covered, LEAST_PS, moved, pixelOf, psAt, showing, spanOf, stretchesOf, ticks, within, zoomed } from "./scale";
+import { type Band, drawnSteps, NARROW } from "./steps";
 import { covers, pieces, wider } from "./store";
 
 const whole = fc.double({ min: 1, max: 1e16, noNaN: true });
@@ -27,6 +28,45 @@ describe("steps", () => {
     expect(titleOfStep({ name: "train", step: 5 })).toBe("train 5");
     expect(titleOfStep({ name: "step 15", step: 5 })).toBe("step 15 5");
     expect(titleOfStep({ name: null, step: 0 })).toBe("step 0");
+  });
+});
+
+/** Steps of these lengths, one after another. */
+function steps(lengths: number[]): Band[] {
+  let at = 0;
+  return lengths.map((long, step) => ({ from: at, to: (at += long), step, title: `train ${step}`, short: String(step), averaged: false }));
+}
+const measure = (text: string): number => 7 * text.length;
+
+describe("lines and numbers of steps", () => {
+  it("are decided for all together, whatever their lengths", () => {
+    const uneven = steps([100, 3, 100, 4, 100, 100]), window = { from: 0, to: 407 };
+    expect(drawnSteps(uneven, window, 407, measure).lines).toHaveLength(6);
+    expect(drawnSteps(uneven, window, 40, measure).lines).toEqual([]);
+    fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 60 }), fc.integer({ min: 50, max: 3000 }), (lengths, width) => {
+      const made = steps(lengths), to = made.at(-1)!.to, { lines } = drawnSteps(made, { from: 0, to }, width, measure);
+      expect([0, made.length]).toContain(lines.length);
+      const pixels = lengths.map((long) => (long / to) * width).sort((a, b) => b - a);
+      expect(lines.length > 0).toBe(pixels[Math.ceil(pixels.length / 2) - 1]! >= NARROW - 1e-9);
+    }));
+  });
+  it("titles where most have room, else the numbers of every 1, 2, 5, 10... steps", () => {
+    const even = steps(Array.from({ length: 100 }, () => 10)), window = { from: 0, to: 1000 };
+    const texts = (width: number) => drawnSteps(even, window, width, measure).labels.map((label) => label.text);
+    expect(texts(10000).slice(0, 2)).toEqual(["train 0", "train 1"]);
+    expect(texts(3000).slice(0, 2)).toEqual(["0", "1"]);
+    expect(texts(800).slice(0, 3)).toEqual(["0", "5", "10"]);
+    expect(texts(200).slice(0, 3)).toEqual(["0", "10", "20"]);
+  });
+  it("never write over each other, and are none where there are no steps", () => {
+    expect(drawnSteps([], { from: 0, to: 1 }, 100, measure)).toEqual({ lines: [], labels: [] });
+    fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 200 }), fc.integer({ min: 50, max: 3000 }), (lengths, width) => {
+      const made = steps(lengths), { labels } = drawnSteps(made, { from: 0, to: made.at(-1)!.to }, width, measure);
+      labels.forEach((label, i) => {
+        expect(label.x + measure(label.text)).toBeLessThanOrEqual(width);
+        if (i) expect(label.x).toBeGreaterThanOrEqual(labels[i - 1]!.x + measure(labels[i - 1]!.text));
+      });
+    }));
   });
 });
 
