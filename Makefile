@@ -93,10 +93,10 @@ clean: ## remove what was built
 
 # --- stamps: each is as new as what it was made from ------------------------------------------
 
-# maturin installs the run-time dependencies that pyproject.toml names, then builds.
+# maturin installs the run-time dependencies that pyproject.toml names, those of the page among them, then builds.
 $(STAMPS)/package: $(STAMPS)/toolchain $(BIN)/maturin $(RUST_SOURCES) pyproject.toml
 	@echo "make: building the native core; the first time takes a minute or two"
-	@$(RUST) PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	@$(RUST) PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras serve
 	@touch $@
 
 $(BIN)/maturin: pyproject.toml | $(STAMPS)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stepscope import library
 from tests.draw import UNIT_PS, Row, Tables, draw
-from tests.library.twins import UNIT, World
+from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
 
 CONNECTION = Tables().connect()
@@ -306,7 +306,7 @@ def test_twins_agree(tables):
     assert sorted(found_idle) == sorted(idle)
     copies: dict[str, list[int]] = {}
     for s, place in world.ops():
-        if place == "device" and world.kind(s) != "wait":
+        if place == "device" and world.kind(s) not in WAITING:
             sums = copies.setdefault(world.device(s), [0, 0])
             sums[0] += s["self_ps"]
             sums[1] += s["self_ps"] if world.kind(s) == "copy" else 0

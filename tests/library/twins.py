@@ -18,7 +18,7 @@ UNIT = 30_000_000
 
 CLASSES = {
     "MatMul": "compute",
-    "IteratorGetNext": "wait",
+    "IteratorGetNext": "input",
     "_Recv": "wait",
     "MEMCPYHtoD": "copy",
     "NcclAllReduce": "collective",
@@ -29,7 +29,7 @@ CLASSES = {
 }
 """Op types that draws use."""
 NAME_CLASSES = {
-    "IteratorGetNextOp::DoCompute": "wait",
+    "IteratorGetNextOp::DoCompute": "input",
     "Memcpy HtoD": "copy",
     "ncclKernel": "collective",
     "kernel": "compute",
@@ -47,6 +47,9 @@ WAITS = {
     "QUEUE": "peers",
 }
 TYPE_WAITS = {"IteratorGetNext": "input", "_Recv": "receive"}
+
+WAITING = ("input", "wait")
+"""Classes that are no work."""
 
 Twin = Callable[[Tables], list[tuple[Any, ...]]]
 
@@ -119,6 +122,11 @@ class World:
             return CLASSES[slice_["op_type"]]
         return NAME_CLASSES.get(slice_["name"], "compute")
 
+    def shown(self, slice_: Row, place: str) -> str:
+        """The class of an op slice in a table: what is launched is dispatch."""
+        kind = self.kind(slice_)
+        return "dispatch" if place == "launch" and kind not in (*WAITING, "compile") else kind
+
     def ops(self) -> Iterable[tuple[Row, str]]:
         """Slices that stand for ops, with their places."""
         for s in self.rows["slice"]:
@@ -141,7 +149,7 @@ class World:
     def work(self) -> Iterable[tuple[Row, str, int, int]]:
         """Slices of work, cut at the window: one part for each of its stretches."""
         for s, place in self.ops():
-            if self.kind(s) == "wait" or place == "launch" or s["dur_ps"] == 0:
+            if self.kind(s) in WAITING or place == "launch" or s["dur_ps"] == 0:
                 continue
             for begin, end in self.windows[s["source_id"]]:
                 low, high = max(s["ts_ps"], begin), min(s["ts_ps"] + s["dur_ps"], end)
@@ -171,7 +179,7 @@ class World:
         """Times of everything that worked, by source, place and device, whatever the window."""
         found: dict[Any, list[int]] = defaultdict(list)
         for s, place in self.ops():
-            if self.kind(s) != "wait" and place != "launch":
+            if self.kind(s) not in WAITING and place != "launch":
                 own = s["dur_ps"] if place == "device" else s["self_ps"]
                 found[s["source_id"], place, self.device(s)].append(own)
         return found
@@ -226,7 +234,7 @@ def _sums(groups: dict[Any, list[tuple[Row, str]]], world: World) -> list[tuple[
     for key, members in groups.items():
         durs = [s["dur_ps"] for s, _ in members]
         own = sum(s["self_ps"] for s, _ in members)
-        kind = max(world.kind(s) for s, _ in members)
+        kind = max(world.shown(s, place) for s, place in members)
         figures = (own, share(own, totals[key[0]]), sum(durs), len(durs), sum(durs) // len(durs))
         rows.append((key, figures, key[0], kind, min(durs), max(durs)))
     return sorted(rows, key=lambda row: (row[2], -row[1][0], row[0]))

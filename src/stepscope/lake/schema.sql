@@ -213,7 +213,7 @@ CREATE TABLE rollup_op (
   category VARCHAR,                 -- category as found
   op_name VARCHAR,                  -- op or graph node they execute
   op_type VARCHAR,                  -- type of that op
-  class VARCHAR NOT NULL,           -- compute, copy, collective, compile, python or wait, as in the view op_slice
+  class VARCHAR NOT NULL,           -- compute, copy, collective, compile, python, input or wait, as in the view op_slice
   wait VARCHAR,                     -- what is waited for, as in the view wait_slice; NULL when they are not in it
   is_op BOOLEAN NOT NULL,           -- true when they are in the view op_slice
   slices BIGINT NOT NULL,           -- how many

@@ -59,7 +59,7 @@ def headline(told: Mapping[str, Rows], judged: int = 0) -> Iterable[str]:
             else "all the time"
         )
         yield f"{least['device']}{whose} is busy {idle}."
-    working = [row for row in told["op_types"] if row["class"] != "wait" and row["self_ps"]]
+    working = [row for row in told["op_types"] if row["class"] not in ("input", "wait") and row["self_ps"]]
     if working:
         place = "device" if any(row["place"] == "device" for row in working) else working[0]["place"]
         top = [row for row in working if row["place"] == place][:3]

@@ -16,7 +16,7 @@ pub struct Texts<'a> {
 pub struct Kind {
     /// It is in the view op_slice.
     pub is_op: bool,
-    /// compute, copy, collective, compile, python or wait.
+    /// compute, copy, collective, compile, python, input (a wait for input) or wait.
     pub class: &'static str,
     /// It is work.
     pub works: bool,
@@ -34,7 +34,11 @@ pub fn kind(texts: &Texts<'_>, place: Place, names_none: bool, copies: bool) -> 
     };
     Kind {
         is_op: is_op(texts, place, names_none),
-        class: if waits { "wait" } else { class },
+        class: match (waits, is_for_input(texts)) {
+            (true, true) => "input",
+            (true, false) => "wait",
+            (false, _) => class,
+        },
         works: !waits && place != Place::Launch,
         wait: wait(texts).filter(|_| place != Place::None),
     }
@@ -110,6 +114,20 @@ fn is_waiting(texts: &Texts<'_>) -> bool {
                         | "send-done"
                         | "BarrierTakeMany"
                 )
+        }
+    }
+}
+
+/// Of what waits: whether it is for an element of the input pipeline.
+fn is_for_input(texts: &Texts<'_>) -> bool {
+    match texts.op_type {
+        None => any(
+            &["IteratorGetNext%", "infeed%"],
+            texts.name.unwrap_or_default(),
+        ),
+        Some(op_type) => {
+            any(&["IteratorGetNext%", "QueueDequeue%"], op_type)
+                || matches!(op_type, "infeed" | "OptionalGetValue")
         }
     }
 }

@@ -19,7 +19,7 @@ class Op(NamedTuple):
 
     item: Item
     class_: str
-    """compute, copy, collective, compile, python or wait."""
+    """compute, copy, collective, compile, python, input or wait."""
     runs: int
     own_ps: int
 

@@ -16,14 +16,16 @@
 --   total_ps | ps | Total | durations with children, added up
 --   slices | int | Count | how many slices
 --   mean_ps | ps | Mean | mean duration
---   class | text | Class | compute, copy, collective, compile, python or wait
+--   class | text | Class | compute, copy, collective, compile, python, input or wait; dispatch for launches
 --   min_ps | ps | Shortest | shortest duration
 --   max_ps | ps | Longest | longest duration
 WITH types AS (
   SELECT
     o.place,
     o.op_type,
-    MAX(o.class) AS last_class,
+    MAX(
+      CASE WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch' ELSE o.class END
+    ) AS last_class,
     SUM(o.sum_self_ps) AS own_ps,
     SUM(o.sum_dur_ps) AS dur_ps,
     SUM(o.slices) AS number,

@@ -43,7 +43,7 @@ WITH labels AS (
   FROM rollup_op AS r
   INNER JOIN track AS t ON t.id = r.track_id
   INNER JOIN track_place AS p ON p.track_id = r.track_id
-  WHERE r.is_op AND r.class <> 'wait'
+  WHERE r.is_op AND r.class NOT IN ('input', 'wait')
 )
 
 SELECT l.id AS rollup_id, l.source_id, l.place, 'op' AS because, l.own_layer AS layer

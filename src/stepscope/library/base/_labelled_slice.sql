@@ -12,7 +12,7 @@
 --   track_id | int | Track | track it lies on
 --   op | text | Op | name of the op
 --   type_or_name | text | Op type | type of the op, or its name where no type is known
---   class | text | Class | compute, copy, collective, compile, python or wait
+--   class | text | Class | compute, copy, collective, compile, python, input or wait
 --   ts_ps | ps | Start | start, from the capture's origin
 --   end_ps | ps | End | end, from the capture's origin
 --   dur_ps | ps | Duration | duration with children

@@ -24,7 +24,7 @@ devices AS (
   SELECT p.device_track_id
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
-  WHERE r.is_op AND r.class <> 'wait' AND p.place IN ('device', 'host')
+  WHERE r.is_op AND r.class NOT IN ('input', 'wait') AND p.place IN ('device', 'host')
   GROUP BY p.device_track_id
 ),
 

@@ -49,7 +49,7 @@ devices AS (
     SUM(CASE WHEN p.place = 'device' THEN r.total_ps ELSE r.op_self_ps END) AS executed_ps
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
-  WHERE r.is_op AND r.class <> 'wait' AND p.place IN ('device', 'host')
+  WHERE r.is_op AND r.class NOT IN ('input', 'wait') AND p.place IN ('device', 'host')
   GROUP BY p.device_track_id
 ),
 

@@ -19,7 +19,7 @@
 --   step | int | Step | step during which it started
 --   op | text | Op | name of the op, or of the slice where the op is unknown
 --   op_type | text | Op type | type of the op, or the op where no type is known
---   class | text | Class | compute, copy, collective, compile, python or wait
+--   class | text | Class | compute, copy, collective, compile, python, input (a wait for input) or wait
 --   works | bool | Works | true for work: neither a wait nor on a row of launches
 --   ts_ps | ps | Start | start, from the capture's origin
 --   end_ps | ps | End | end, from the capture's origin
@@ -52,6 +52,15 @@ WITH named AS (
       ) THEN 1
       ELSE 0
     END AS waiting,
+    CASE
+      WHEN s.op_type IS NULL THEN CASE
+        WHEN s.name LIKE 'IteratorGetNext%' OR s.name LIKE 'infeed%' THEN 1
+        ELSE 0
+      END
+      WHEN s.op_type LIKE 'IteratorGetNext%' OR s.op_type LIKE 'QueueDequeue%' THEN 1
+      WHEN s.op_type IN ('infeed', 'OptionalGetValue') THEN 1
+      ELSE 0
+    END AS for_input,
     CASE
       WHEN s.op_type IS NULL THEN CASE
         WHEN s.name LIKE 'Memcpy%' OR s.name LIKE 'Memset%' OR s.name LIKE 'MEMCPY%' THEN 'copy'
@@ -111,6 +120,7 @@ judged AS (
       WHEN n.called LIKE '%select.%poll%' THEN 1
       ELSE 0
     END AS blocking,
+    n.for_input,
     n.work_class,
     n.ts_ps,
     n.end_ps,
@@ -133,6 +143,7 @@ SELECT
   n.op,
   n.type_or_name AS op_type,
   CASE
+    WHEN n.blocking = 1 AND n.for_input = 1 THEN 'input'
     WHEN n.blocking = 1 THEN 'wait'
     WHEN p.copies AND n.work_class = 'compute' THEN 'copy'
     ELSE n.work_class

@@ -29,7 +29,7 @@ WITH devices AS (
     SUM(CASE WHEN o.class = 'copy' THEN o.sum_self_ps ELSE 0 END) AS copy_ps,
     SUM(CASE WHEN o.class = 'copy' THEN o.slices ELSE 0 END) AS number
   FROM op_sum AS o
-  WHERE o.place = 'device' AND o.class <> 'wait'
+  WHERE o.place = 'device' AND o.class NOT IN ('input', 'wait')
   GROUP BY o.run_id, o.host_id, o.device
 )
 

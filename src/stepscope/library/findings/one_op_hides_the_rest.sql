@@ -26,7 +26,7 @@
 WITH ops AS (
   SELECT o.place, o.op, o.op_type, SUM(o.sum_self_ps) AS op_ps, SUM(o.slices) AS number
   FROM op_sum AS o
-  WHERE o.class <> 'wait'
+  WHERE o.class NOT IN ('input', 'wait')
   GROUP BY o.place, o.op, o.op_type
 ),
 

@@ -14,8 +14,8 @@
 --   all_slices | int | how many slices it has
 SELECT
   r.source_id,
-  MAX(CASE WHEN r.is_op AND r.class <> 'wait' AND p.place = 'device' THEN 1 ELSE 0 END) AS on_devices,
-  MAX(CASE WHEN r.is_op AND r.class <> 'wait' AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
+  MAX(CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'device' THEN 1 ELSE 0 END) AS on_devices,
+  MAX(CASE WHEN r.is_op AND r.class NOT IN ('input', 'wait') AND p.place = 'host' THEN 1 ELSE 0 END) AS on_hosts,
   MAX(CASE WHEN r.name IN ('ThunkExecutor::Execute', 'ThunkExecutor::Execute (wait for completion)') THEN 1 ELSE 0 END)
     AS programs,
   MAX(CASE WHEN r.wait IN ('input', 'receive', 'peers') THEN 1 ELSE 0 END) AS waits,

@@ -11,7 +11,7 @@ WITH classed AS (
   SELECT
     r.name,
     CASE
-      WHEN r.wait = 'input' OR r.name LIKE 'Iterator::%' OR r.name LIKE 'IteratorGetNext%' THEN 'input'
+      WHEN r.wait = 'input' OR r.class = 'input' OR r.name LIKE 'Iterator::%' THEN 'input'
       WHEN r.wait IS NOT NULL OR r.class = 'wait' THEN 'wait'
       WHEN r.class = 'compile' THEN 'compile'
       WHEN p.place = 'launch' THEN 'dispatch'

@@ -12,7 +12,7 @@
 --   device | text | device it ran on or was launched from
 --   op | text | name of the op
 --   op_type | text | type of the op
---   class | text | compute, copy, collective, compile, python or wait
+--   class | text | as in page_names: compute, copy, communication, compile, python, input, wait or dispatch
 --   slices | int | how many
 --   total_ps | ps | durations with children, added up
 --   self_ps | ps | self times, added up
@@ -20,7 +20,7 @@
 --   max_ps | ps | longest duration
 --   rows_in_all | int | rows without the limit
 --   self_in_all_ps | ps | self times of all of them, added up
-WITH sums AS (
+WITH shown AS (
   SELECT
     o.run_id,
     o.host_id,
@@ -28,14 +28,35 @@ WITH sums AS (
     o.device,
     o.op,
     o.op_type,
-    o.class,
+    CASE
+      WHEN o.place = 'launch' AND o.class NOT IN ('compile', 'input', 'wait') THEN 'dispatch'
+      WHEN o.class = 'collective' THEN 'communication'
+      ELSE o.class
+    END AS page_class,
+    o.slices,
+    o.sum_dur_ps,
+    o.sum_self_ps,
+    o.min_dur_ps,
+    o.max_dur_ps
+  FROM op_sum AS o
+),
+
+sums AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.place,
+    o.device,
+    o.op,
+    o.op_type,
+    o.page_class,
     CAST(SUM(o.slices) AS BIGINT) AS number,
     CAST(SUM(o.sum_dur_ps) AS BIGINT) AS total_ps,
     CAST(SUM(o.sum_self_ps) AS BIGINT) AS self_ps,
     MIN(o.min_dur_ps) AS min_ps,
     MAX(o.max_dur_ps) AS max_ps
-  FROM op_sum AS o
-  GROUP BY o.run_id, o.host_id, o.place, o.device, o.op, o.op_type, o.class
+  FROM shown AS o
+  GROUP BY o.run_id, o.host_id, o.place, o.device, o.op, o.op_type, o.page_class
 )
 
 SELECT
@@ -45,7 +66,7 @@ SELECT
   s.device,
   s.op,
   s.op_type,
-  s.class,
+  s.page_class AS class,
   s.number AS slices,
   s.total_ps,
   s.self_ps,
@@ -56,5 +77,5 @@ SELECT
 FROM sums AS s
 ORDER BY
   s.self_ps DESC NULLS LAST, s.op NULLS LAST, s.op_type NULLS LAST, s.run_id NULLS LAST, s.host_id NULLS LAST,
-  s.place NULLS LAST, s.device NULLS LAST, s.class NULLS LAST
+  s.place NULLS LAST, s.device NULLS LAST, s.page_class NULLS LAST
 LIMIT $most

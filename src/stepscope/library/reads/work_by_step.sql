@@ -15,8 +15,8 @@
 --   told_bytes | bytes | their bytes; NULL where no copy tells any
 SELECT
   s.id AS step_id,
-  COUNT(CASE WHEN o.class <> 'wait' THEN 1 END) AS op_count,
-  COUNT(CASE WHEN o.place = 'device' AND o.class NOT IN ('copy', 'wait') THEN 1 END) AS kernel_count,
+  COUNT(CASE WHEN o.class NOT IN ('input', 'wait') THEN 1 END) AS op_count,
+  COUNT(CASE WHEN o.place = 'device' AND o.class NOT IN ('copy', 'input', 'wait') THEN 1 END) AS kernel_count,
   COUNT(CASE WHEN o.class = 'copy' THEN 1 END) AS copy_count,
   CAST(FLOOR(SUM(
     CASE WHEN o.class = 'copy' AND c.args_json IS NOT NULL THEN COALESCE(
