@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from stepscope.exporters.clocks import lay_out
+from stepscope.instruments.ranks.table import rows_of
 from tests.draw import UNIT_PS, Tables
 from tests.fakes import drawn_trace
+from tests.instruments.jobs import US, job
 
 SECOND_NS = 10**9
 DAY_NS = 86_400 * SECOND_NS
@@ -64,3 +66,61 @@ def test_years_apart_or_as_long_as_the_numbers_reach() -> None:
     assert all(-(2**63) <= shift < 2**63 for _, shift in huge.values())
     origins = shifts(world((-(2**63), 0, 1), (2**63 - 1, 0, 1)))
     assert origins[0] == (True, 0)
+
+
+def ranks(seed: int, *, aligned: bool, known: int | None = None) -> tuple[Tables, dict[int, int]]:
+    """A job of four ranks, each with a clock of its own, and the true start of each slice.
+
+    known: the source that knows the time of day.
+    """
+    made = job(seed, ranks=4)
+    tables = Tables()
+    for source, rank in made.ranks.items():
+        tables.add("source", source_id=source, path=rank.path, format="chrome_trace", complete=True)
+        clock, origin = ("unix", SECOND_NS) if source == known else ("relative", None)
+        facts = {"clock": clock, "origin_unix_ns": origin, "rank": rank.rank, "ranks": 4}
+        tables.add("capture", capture_id=source, source_id=source, **facts)
+        tables.add("track", id=source, source_id=source, kind="thread", records="execution")
+        own = [part for part in made.parts if part.source_id == source]
+        for part in own:
+            row = {
+                "track_id": source,
+                "name": "a",
+                "ts_ps": part.begin_ps,
+                "dur_ps": part.end_ps - part.begin_ps,
+            }
+            tables.slices(source, [row | {"id": part.slice_id}])
+    if aligned:
+        for row in rows_of(made.parts, made.ranks).clock_offset:
+            tables.add("clock_offset", **row)
+    return tables, made.begins
+
+
+@pytest.mark.parametrize("known", [None, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_collectives_put_ranks_on_one_axis(seed: int, known: int | None) -> None:
+    tables, truth = ranks(seed, aligned=True, known=known)
+    trace = drawn_trace(tables)
+    rows = trace.query("SELECT source_id, placed_by, known, residual_ps, shift_ps FROM _source_shift").rows()
+    assert {row[1] for row in rows} == {"collectives"}
+    assert all(row[2] == (known is not None) and row[3] < 10 * US for row in rows)
+    if known is not None:
+        assert [row[4] for row in rows if row[0] == known] == [0]
+    drawn = dict(trace.query("SELECT id, ts_ps FROM _timeline_slice").rows())
+    off = [drawn[one] - truth[one] for one in drawn]
+    # What the clocks drift apart from the middle to either end of 0.35 s comes on top of the error.
+    assert max(off) - min(off) < 2 * max(row[3] for row in rows) + 20 * US
+    spread = [made - truth[one] for one, made in trace.query("SELECT id, ts_ps FROM slice").rows()]
+    assert max(spread) - min(spread) > 50_000 * US
+
+
+def test_ranks_that_nothing_aligns_begin_together() -> None:
+    tables, _ = ranks(5, aligned=False)
+    tables.add("source", source_id=9, path="other.json", format="chrome_trace", complete=True)
+    tables.add("capture", capture_id=9, source_id=9, clock="relative")
+    tables.add("track", id=9, source_id=9, kind="thread", records="execution")
+    tables.slices(9, [{"track_id": 9, "name": "a", "ts_ps": 0, "dur_ps": 5}])
+    query = "SELECT source_id, placed_by, first_ps, last_ps FROM _source_shift"
+    rows = {row[0]: row[1:] for row in drawn_trace(tables).query(query).rows()}
+    assert {rows[rank][:2] for rank in range(4)} == {("begin", rows[0][1])}
+    assert rows[9][:2] == ("order", max(rows[rank][2] for rank in range(4)))

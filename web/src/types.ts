@@ -32,7 +32,7 @@ export interface Step {
   run_id: string; host_id: string; id: string; step: number; name: string | null; kind: string | null;
   ts_ps: number | string; dur_ps: number | string; averaged: boolean;
 }
-export interface Source { run_id: string; host_id: string; name: string; events_lost: number; complete: boolean; error: string | null; first_ps: number | string | null; last_ps: number | string | null }
+export interface Source { run_id: string; host_id: string; name: string; events_lost: number; complete: boolean; error: string | null; first_ps: number | string | null; last_ps: number | string | null; placed_by: string; residual_ps: number | string | null }
 export interface Catalog {
   title: string; version: string; tracks: Track[]; steps: Step[]; sources: Source[]; classes: string[];
   start_ps: number | string; end_ps: number | string;

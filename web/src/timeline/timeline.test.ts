@@ -6,6 +6,7 @@ import { cellAt, rowAt } from "./hit";
 import { groupOf, heightOf, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
 import { labels, RULER } from "./paint";
+import { placement } from "./placed";
 import { covered, LEAST_PS, moved, pixelOf, psAt, showing, spanOf, stretchesOf, ticks, within, zoomed } from "./scale";
 import { type Band, drawnSteps, NARROW } from "./steps";
 import { covers, pieces, wider } from "./store";
@@ -19,6 +20,18 @@ describe("recordings of different days", () => {
     const made = stretchesOf([{ from: 90, to: 99, title: "b" }, { from: 0, to: 5, title: "a" }, { from: 95, to: 100, title: "c" }]);
     expect(made).toEqual([{ from: 0, to: 5, title: "a" }, { from: 90, to: 100, title: "b, c" }]);
     expect(covered(made, 100)).toBeCloseTo(0.15);
+  });
+});
+
+describe("where recordings lie", () => {
+  const source = (placed_by: string, residual_ps: number | null = null) => ({ run_id: "r", host_id: "h", name: "n", events_lost: 0, complete: true, error: null, first_ps: 0, last_ps: 1, placed_by, residual_ps });
+  const texts = (...sources: ReturnType<typeof source>[]) => placement(sources).map(({ text }) => text);
+  it("is said where the time of day does not tell it", () => {
+    expect(texts(source("time_of_day"), source("time_of_day"))).toEqual([]);
+    expect(texts(source("order"))).toEqual([]);
+    expect(texts(source("collectives", 0), source("collectives", 3_200_000))).toEqual(["2 recordings aligned within 3.20 µs"]);
+    expect(texts(source("collectives", 0), source("collectives"))).toEqual(["2 recordings aligned"]);
+    expect(texts(source("begin"), source("begin"), source("order"))).toEqual(["2 ranks not aligned", "1 recording not aligned"]);
   });
 });
 

@@ -9,6 +9,7 @@ import { heightOf, type Lane } from "../timeline/lanes";
 import { mouse } from "../timeline/mouse";
 import { type Colouring, moment, type Names, nounOf, RULER } from "../timeline/paint";
 import { RangePanel, SlicePanel, StackPanel } from "../timeline/panel";
+import { placement } from "../timeline/placed";
 import { spanOf } from "../timeline/scale";
 import "../timeline/timeline.css";
 import { plain } from "../plain";
@@ -93,6 +94,7 @@ function Bar({ board, search }: { board: Board; search: { current: HTMLInputElem
     <button type="button" onClick={() => board.closeAll(true)}>Collapse all</button><button type="button" onClick={() => board.closeAll(false)}>Expand all</button>
     <button type="button" aria-label="Zoom out" onClick={() => board.zoomHere(2)}>−</button><button type="button" aria-label="Zoom in" onClick={() => board.zoomHere(0.5)}>+</button><button type="button" onClick={() => board.home()}>All</button>
     <span class="quiet" role="status">{duration(spanOf(window))} on screen</span>
+    {placement(board.catalog.sources).map(({ text, about }) => <span class="quiet tl-placed" role="note" title={about}>{text}</span>)}
   </div>;
 }
 

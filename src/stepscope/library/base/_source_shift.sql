@@ -1,16 +1,20 @@
 -- Where each source lies on one axis of time
 --
 -- question: What has to be added to the times of a source so that all sources share one axis?
--- reads: source, capture, slice, instant, counter
--- notes: Captures that know the time of day are laid out by it, from the first of them on. Nothing says when the
---   others began, so they follow one another after all that is known; so do those of more than 46 days later, and
---   what still does not fit the numbers begins where it says itself.
+-- reads: source, capture, slice, instant, counter, clock_offset
+-- notes: Sources whose clocks the ends of collectives align lie as these say, and move together. The first of them
+--   that knows the time of day places them; captures alone that know it are laid out by it, from the first of all on.
+--   Ranks of a run whose clocks nothing aligns begin at the same moment. Nothing says when the others began, so they
+--   follow one another after all that is known; so do those of more than 46 days later, and what still does not fit
+--   the numbers begins where it says itself.
 -- columns:
 --   source_id | int | Source | number of the source
 --   known | bool | Known | whether the time of day says where it lies
 --   shift_ps | ps | Shift | to be added to its times
 --   first_ps | ps | First | its first moment on the axis
 --   last_ps | ps | Last | its last moment on the axis
+--   placed_by | text | Placed by | collectives, time_of_day, begin (of the ranks beside it) or order (after the others)
+--   residual_ps | ps | Error | placed by collectives: nine of ten ends are this close; NULL when unknown
 WITH parts AS (
   SELECT s.source_id, MIN(s.ts_ps) AS low_ps, MAX(s.ts_ps + s.dur_ps) AS high_ps
   FROM slice AS s
@@ -43,36 +47,157 @@ base AS (
   INNER JOIN spans AS p ON p.source_id = o.source_id
 ),
 
-apart AS (
+moments AS (
   SELECT
     f.source_id,
+    f.run_id,
     COALESCE(p.least_ps, 0) AS start_ps,
     COALESCE(p.most_ps, 0) AS end_ps,
     CASE WHEN p.source_id IS NULL THEN 1 ELSE 0 END AS nothing,
-    o.begin_ns,
-    b.base_ns,
-    (CAST(o.begin_ns AS DOUBLE) - CAST(b.base_ns AS DOUBLE)) * 1000.0 AS about_ps
+    o.begin_ns
   FROM source AS f
   LEFT JOIN spans AS p ON p.source_id = f.source_id
   LEFT JOIN origins AS o ON o.source_id = f.source_id
-  CROSS JOIN base AS b
+),
+
+-- A clock that drifts is right in the middle of its recording.
+offsets AS (
+  SELECT
+    k.source_id,
+    k.axis_source_id,
+    k.residual_ps,
+    CAST(m.start_ps AS DOUBLE) AS about_start_ps,
+    CAST(m.end_ps AS DOUBLE) AS about_end_ps,
+    CAST(k.offset_ps AS DOUBLE) AS about_offset_ps,
+    k.offset_ps + CAST(FLOOR(COALESCE(k.drift_ppm, 0.0) / 1.0e6 * (
+      (CAST(m.start_ps AS DOUBLE) + CAST(m.end_ps AS DOUBLE)) / 2.0 - CAST(k.anchor_ps AS DOUBLE)
+    )) AS BIGINT) AS moved_ps
+  FROM clock_offset AS k
+  INNER JOIN moments AS m ON m.source_id = k.source_id
+  WHERE
+    k.aligned_by IN ('axis', 'ends')
+    AND k.offset_ps IS NOT NULL
+    AND k.anchor_ps IS NOT NULL
+    AND ABS(CAST(k.offset_ps AS DOUBLE)) < 4.0e18
+    AND ABS(COALESCE(k.drift_ppm, 0.0)) <= 1000.0
+),
+
+shared AS (
+  SELECT f.axis_source_id
+  FROM offsets AS f
+  WHERE ABS(f.about_start_ps + f.about_offset_ps) < 4.0e18 AND ABS(f.about_end_ps + f.about_offset_ps) < 4.0e18
+  GROUP BY f.axis_source_id
+  HAVING COUNT(*) > 1
+),
+
+aligned AS (
+  SELECT f.source_id, f.axis_source_id AS unit_id, f.moved_ps, f.residual_ps
+  FROM offsets AS f
+  INNER JOIN shared AS h ON h.axis_source_id = f.axis_source_id
+  WHERE ABS(f.about_start_ps + f.about_offset_ps) < 4.0e18 AND ABS(f.about_end_ps + f.about_offset_ps) < 4.0e18
+),
+
+ranked AS (
+  SELECT c.source_id, MIN(c.rank) AS own_rank
+  FROM capture AS c
+  WHERE c.rank IS NOT NULL
+  GROUP BY c.source_id
+),
+
+turns AS (
+  SELECT
+    m.source_id,
+    m.run_id,
+    m.start_ps,
+    ROW_NUMBER() OVER (PARTITION BY m.run_id, r.own_rank ORDER BY m.source_id NULLS LAST) AS turn
+  FROM moments AS m
+  INNER JOIN ranked AS r ON r.source_id = m.source_id
+  LEFT JOIN aligned AS g ON g.source_id = m.source_id
+  WHERE
+    g.source_id IS NULL
+    AND m.begin_ns IS NULL
+    AND m.nothing = 0
+    AND ABS(CAST(m.start_ps AS DOUBLE)) < 2.0e18
+    AND ABS(CAST(m.end_ps AS DOUBLE)) < 2.0e18
+),
+
+beside AS (
+  SELECT
+    t.source_id,
+    MIN(t.source_id) OVER (PARTITION BY t.run_id, t.turn) AS unit_id,
+    MIN(t.start_ps) OVER (PARTITION BY t.run_id, t.turn) - t.start_ps AS moved_ps,
+    COUNT(*) OVER (PARTITION BY t.run_id, t.turn) AS mates
+  FROM turns AS t
+),
+
+-- Sources that move together, each by its own clock.
+members AS (
+  SELECT
+    m.source_id,
+    COALESCE(g.unit_id, b.unit_id, m.source_id) AS unit_id,
+    COALESCE(g.moved_ps, b.moved_ps, 0) AS moved_ps,
+    CASE WHEN g.source_id IS NOT NULL THEN 'collectives' WHEN b.mates > 1 THEN 'begin' ELSE 'alone' END AS together,
+    g.residual_ps,
+    m.start_ps,
+    m.end_ps,
+    m.nothing,
+    m.begin_ns,
+    z.base_ns,
+    (CAST(m.begin_ns AS DOUBLE) - CAST(z.base_ns AS DOUBLE)) * 1000.0 AS about_ps
+  FROM moments AS m
+  LEFT JOIN aligned AS g ON g.source_id = m.source_id
+  LEFT JOIN beside AS b ON b.source_id = m.source_id
+  CROSS JOIN base AS z
+),
+
+placed AS (
+  SELECT
+    n.source_id,
+    n.unit_id,
+    n.moved_ps,
+    n.start_ps + n.moved_ps AS start_ps,
+    n.end_ps + n.moved_ps AS end_ps,
+    CASE
+      WHEN n.nothing = 1 THEN 0
+      WHEN n.about_ps < 4.0e18 AND n.about_ps + CAST(n.end_ps AS DOUBLE) < 9.0e18
+        THEN (n.begin_ns - n.base_ns) * 1000 - n.moved_ps
+    END AS own_ps
+  FROM members AS n
+),
+
+-- The one whose clock is the axis says where all lie, or the first that knows, where it does not.
+firsts AS (
+  SELECT
+    p.unit_id,
+    p.own_ps,
+    ROW_NUMBER() OVER (
+      PARTITION BY p.unit_id
+      ORDER BY CASE WHEN p.source_id = p.unit_id THEN 0 ELSE 1 END, p.source_id NULLS LAST
+    ) AS turn
+  FROM placed AS p
+  WHERE p.own_ps IS NOT NULL
+),
+
+units AS (
+  SELECT p.unit_id, MIN(p.start_ps) AS start_ps, MAX(p.end_ps) AS end_ps, MIN(p.source_id) AS source_id
+  FROM placed AS p
+  GROUP BY p.unit_id
 ),
 
 laid AS (
   SELECT
-    a.source_id,
-    a.start_ps,
-    a.end_ps,
+    u.unit_id,
+    u.source_id,
+    u.start_ps,
+    u.end_ps,
+    CASE WHEN CAST(u.end_ps AS DOUBLE) + CAST(f.own_ps AS DOUBLE) < 9.0e18 THEN f.own_ps END AS known_ps,
     CASE
-      WHEN a.nothing = 1 THEN 0
-      WHEN a.about_ps < 4.0e18 AND a.about_ps + CAST(a.end_ps AS DOUBLE) < 9.0e18 THEN (a.begin_ns - a.base_ns) * 1000
-    END AS known_ps,
-    CASE
-      WHEN CAST(a.end_ps AS DOUBLE) - CAST(a.start_ps AS DOUBLE) < 9.0e18 THEN a.end_ps - a.start_ps
+      WHEN CAST(u.end_ps AS DOUBLE) - CAST(u.start_ps AS DOUBLE) < 9.0e18 THEN u.end_ps - u.start_ps
       ELSE 0
     END AS length_ps,
-    CAST(a.end_ps AS DOUBLE) - CAST(a.start_ps AS DOUBLE) AS about_length_ps
-  FROM apart AS a
+    CAST(u.end_ps AS DOUBLE) - CAST(u.start_ps AS DOUBLE) AS about_length_ps
+  FROM units AS u
+  LEFT JOIN firsts AS f ON f.unit_id = u.unit_id AND f.turn = 1
 ),
 
 known_end AS (
@@ -83,7 +208,7 @@ known_end AS (
 
 queued AS (
   SELECT
-    l.source_id,
+    l.unit_id,
     l.start_ps,
     l.length_ps,
     k.after_ps,
@@ -103,7 +228,7 @@ queued AS (
 
 waiting AS (
   SELECT
-    q.source_id,
+    q.unit_id,
     CASE
       WHEN CAST(COALESCE(q.after_ps, q.lead_ps) AS DOUBLE) + q.about_before_ps + CAST(q.length_ps AS DOUBLE) < 9.0e18
         THEN CAST(COALESCE(q.after_ps, q.lead_ps) + q.before_ps - q.start_ps AS BIGINT)
@@ -113,20 +238,23 @@ waiting AS (
 ),
 
 shifts AS (
-  SELECT
-    l.source_id,
-    l.start_ps,
-    l.end_ps,
-    l.known_ps,
-    COALESCE(l.known_ps, w.queued_ps) AS added_ps
+  SELECT l.unit_id, l.known_ps, COALESCE(l.known_ps, w.queued_ps) AS added_ps
   FROM laid AS l
-  LEFT JOIN waiting AS w ON w.source_id = l.source_id
+  LEFT JOIN waiting AS w ON w.unit_id = l.unit_id
 )
 
 SELECT
-  t.source_id,
+  n.source_id,
   t.known_ps IS NOT NULL AS known,
-  t.added_ps AS shift_ps,
-  t.start_ps + t.added_ps AS first_ps,
-  t.end_ps + t.added_ps AS last_ps
-FROM shifts AS t
+  t.added_ps + n.moved_ps AS shift_ps,
+  n.start_ps + (t.added_ps + n.moved_ps) AS first_ps,
+  n.end_ps + (t.added_ps + n.moved_ps) AS last_ps,
+  CASE
+    WHEN n.together = 'collectives' THEN 'collectives'
+    WHEN t.known_ps IS NOT NULL THEN 'time_of_day'
+    WHEN n.together = 'begin' THEN 'begin'
+    ELSE 'order'
+  END AS placed_by,
+  n.residual_ps
+FROM members AS n
+INNER JOIN shifts AS t ON t.unit_id = n.unit_id

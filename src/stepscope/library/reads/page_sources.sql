@@ -20,6 +20,8 @@
 --   clock_known | bool | whether the time of day says where it lies
 --   first_ps | ps | its first moment on the axis
 --   last_ps | ps | its last moment on the axis
+--   placed_by | text | what says where it lies, as in _source_shift
+--   residual_ps | ps | placed by collectives: nine of ten of their ends are this close
 SELECT
   s.source_id,
   s.run_id,
@@ -37,7 +39,9 @@ SELECT
   s.error,
   f.known AS clock_known,
   f.first_ps,
-  f.last_ps
+  f.last_ps,
+  f.placed_by,
+  f.residual_ps
 FROM source AS s
 INNER JOIN _source_shift AS f ON f.source_id = s.source_id
 ORDER BY s.source_id NULLS LAST
