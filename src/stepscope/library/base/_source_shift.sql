@@ -69,9 +69,9 @@ offsets AS (
     CAST(m.start_ps AS DOUBLE) AS about_start_ps,
     CAST(m.end_ps AS DOUBLE) AS about_end_ps,
     CAST(k.offset_ps AS DOUBLE) AS about_offset_ps,
-    k.offset_ps + CAST(FLOOR(COALESCE(k.drift_ppm, 0.0) / 1.0e6 * (
-      (CAST(m.start_ps AS DOUBLE) + CAST(m.end_ps AS DOUBLE)) / 2.0 - CAST(k.anchor_ps AS DOUBLE)
-    )) AS BIGINT) AS moved_ps
+    k.offset_ps + CAST(FLOOR(COALESCE(k.drift_ppm, 0.0) * 0.000001 * (
+      (CAST(m.start_ps AS DOUBLE) + CAST(m.end_ps AS DOUBLE)) * 0.5 - CAST(k.anchor_ps AS DOUBLE)
+    )) AS BIGINT) AS whole_offset_ps
   FROM clock_offset AS k
   INNER JOIN moments AS m ON m.source_id = k.source_id
   WHERE
@@ -91,7 +91,7 @@ shared AS (
 ),
 
 aligned AS (
-  SELECT f.source_id, f.axis_source_id AS unit_id, f.moved_ps, f.residual_ps
+  SELECT f.source_id, f.axis_source_id, f.whole_offset_ps, f.residual_ps
   FROM offsets AS f
   INNER JOIN shared AS h ON h.axis_source_id = f.axis_source_id
   WHERE ABS(f.about_start_ps + f.about_offset_ps) < 4.0e18 AND ABS(f.about_end_ps + f.about_offset_ps) < 4.0e18
@@ -124,8 +124,8 @@ turns AS (
 beside AS (
   SELECT
     t.source_id,
-    MIN(t.source_id) OVER (PARTITION BY t.run_id, t.turn) AS unit_id,
-    MIN(t.start_ps) OVER (PARTITION BY t.run_id, t.turn) - t.start_ps AS moved_ps,
+    MIN(t.source_id) OVER (PARTITION BY t.run_id, t.turn) AS mate_id,
+    MIN(t.start_ps) OVER (PARTITION BY t.run_id, t.turn) - t.start_ps AS earlier_ps,
     COUNT(*) OVER (PARTITION BY t.run_id, t.turn) AS mates
   FROM turns AS t
 ),
@@ -134,8 +134,8 @@ beside AS (
 members AS (
   SELECT
     m.source_id,
-    COALESCE(g.unit_id, b.unit_id, m.source_id) AS unit_id,
-    COALESCE(g.moved_ps, b.moved_ps, 0) AS moved_ps,
+    COALESCE(g.axis_source_id, b.mate_id, m.source_id) AS unit_id,
+    COALESCE(g.whole_offset_ps, b.earlier_ps, 0) AS moved_ps,
     CASE WHEN g.source_id IS NOT NULL THEN 'collectives' WHEN b.mates > 1 THEN 'begin' ELSE 'alone' END AS together,
     g.residual_ps,
     m.start_ps,
@@ -155,8 +155,8 @@ placed AS (
     n.source_id,
     n.unit_id,
     n.moved_ps,
-    n.start_ps + n.moved_ps AS start_ps,
-    n.end_ps + n.moved_ps AS end_ps,
+    n.start_ps + n.moved_ps AS low_ps,
+    n.end_ps + n.moved_ps AS high_ps,
     CASE
       WHEN n.nothing = 1 THEN 0
       WHEN n.about_ps < 4.0e18 AND n.about_ps + CAST(n.end_ps AS DOUBLE) < 9.0e18
@@ -172,14 +172,14 @@ firsts AS (
     p.own_ps,
     ROW_NUMBER() OVER (
       PARTITION BY p.unit_id
-      ORDER BY CASE WHEN p.source_id = p.unit_id THEN 0 ELSE 1 END, p.source_id NULLS LAST
+      ORDER BY CASE WHEN p.source_id = p.unit_id THEN 0 ELSE 1 END NULLS LAST, p.source_id NULLS LAST
     ) AS turn
   FROM placed AS p
   WHERE p.own_ps IS NOT NULL
 ),
 
 units AS (
-  SELECT p.unit_id, MIN(p.start_ps) AS start_ps, MAX(p.end_ps) AS end_ps, MIN(p.source_id) AS source_id
+  SELECT p.unit_id, MIN(p.low_ps) AS start_ps, MAX(p.high_ps) AS end_ps, MIN(p.source_id) AS first_id
   FROM placed AS p
   GROUP BY p.unit_id
 ),
@@ -187,7 +187,7 @@ units AS (
 laid AS (
   SELECT
     u.unit_id,
-    u.source_id,
+    u.first_id,
     u.start_ps,
     u.end_ps,
     CASE WHEN CAST(u.end_ps AS DOUBLE) + CAST(f.own_ps AS DOUBLE) < 9.0e18 THEN f.own_ps END AS known_ps,
@@ -213,13 +213,13 @@ queued AS (
     l.length_ps,
     k.after_ps,
     COALESCE(SUM(l.length_ps) OVER (
-      ORDER BY l.source_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ORDER BY l.first_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ), 0) AS before_ps,
     COALESCE(SUM(l.about_length_ps) OVER (
-      ORDER BY l.source_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ORDER BY l.first_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ), 0.0) AS about_before_ps,
     FIRST_VALUE(l.start_ps) OVER (
-      ORDER BY l.source_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      ORDER BY l.first_id NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS lead_ps
   FROM laid AS l
   CROSS JOIN known_end AS k
