@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stepscope.capture.callee import BLOCKING, called_by
+from stepscope.capture.callee import BLOCKING, MOVING, called_by
 from stepscope.capture.frames import BUILT_IN, Frames
 from stepscope.instruments.step_parts.labels import Meaning, of_frame
 
@@ -157,5 +157,6 @@ def test_every_instruction_of_a_file_can_be_asked() -> None:
     assert {"append", "scandir", "isinstance", "fspath", None} <= names
 
 
-def test_what_waits_in_c_is_waiting_whatever_it_costs() -> None:
+def test_what_waits_or_moves_data_in_c_does_so_whatever_it_costs() -> None:
     assert {of_frame(BUILT_IN, name, "python") for name in BLOCKING} == {Meaning("wait")}
+    assert {of_frame(BUILT_IN, name, "python") for name in MOVING} == {Meaning("copy")}

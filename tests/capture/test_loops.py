@@ -73,7 +73,8 @@ CASES = {
     "twice": 120,
     "tape": 120,
     "examples": 120,
-    "tape_epochs": 120,
+    "slots": 120,
+    "tape_epochs": 480,
     "nothing": 120,
 }
 """Steps of each program of programs/loops.py."""
@@ -82,7 +83,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_program(case: str, tmp_path: Path) -> None:
     """All steps that the recorder counts, and the summary's."""
-    pytest.importorskip("jax" if case in ("updates", "evaluation", "twice", "nothing") else "tensorflow")
+    pytest.importorskip(
+        "jax" if case in ("updates", "evaluation", "twice", "nothing", "slots") else "tensorflow"
+    )
     program = PROGRAMS / "loops.py"
     # To the end: every step is a line, those of the warm-up, too.
     asked = ("--seconds", "600")

@@ -35,6 +35,9 @@ BLOCKING = frozenset(
 )  # fmt: skip
 """Functions that wait for a thread, a file, a socket or a program, whatever that costs the processor."""
 
+MOVING = frozenset({"array", "asarray", "astype", "tolist", "copyto"})
+"""Functions of NumPy that copy and convert arrays; those of devices come to the host in them."""
+
 _Position = Optional[Tuple[Optional[int], Optional[int]]]
 
 

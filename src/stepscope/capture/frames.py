@@ -12,7 +12,7 @@ import sysconfig
 from types import CodeType, FrameType
 from typing import Any, Callable
 
-from .callee import BLOCKING, called_by
+from .callee import BLOCKING, MOVING, called_by
 from .environment import relative
 from .places import is_ours
 
@@ -75,14 +75,15 @@ class Frames:
         return self._calling(stack, walked[0]) if walked else stack
 
     def _calling(self, stack: int, frame: FrameType) -> int | None:
-        """The stack with the built-in function on top in which a thread waits, or the stack itself."""
+        """The stack with the built-in function on top in which a thread waits, or moves data; else the stack
+        itself."""
         code, instruction = frame.f_code, frame.f_lasti
         key = (stack, id(code), ~instruction)
         known = self._seen.get(key)
         if known is None:
             name = None if stack < 0 or is_ours(code.co_filename) else called_by(code, instruction)
             known = stack
-            if name is not None and name in BLOCKING:
+            if name is not None and (name in BLOCKING or name in MOVING):
                 known = self._on_top(stack, (BUILT_IN, name, 0), None)
             if known is not None:
                 self._seen[key] = known

@@ -57,7 +57,7 @@ _OPS_OF_STEP, _LEAST_OPS = 20, 4
 than the second number, that is quick as well, sets up."""
 _ROUNDS, _PATIENCE, _MOST_PATIENCE = 3, 50, 2000
 """So many rounds of the outer loop tell that it is one. So many calls within it are waited for while it has
-made no call of its own, and so many when it has made one."""
+made no call of its own, four times as many when they are quick, and so many when it has made one."""
 _EACH_ROUND = 0.9
 """A call belongs to each round of a loop when it is made at least so often as part of the most frequent."""
 
@@ -135,10 +135,15 @@ class Caller:
         return rounds[len(rounds) // 4] < (_TINY_NS if self.count >= _FEW else 5 * _TINY_NS)
 
     def starting(self) -> bool:
-        """True for the first few gradients of a tape, unless they take long. Each op that runs for the first
-        time is slow, so they do not tell yet how quickly the loop goes round."""
+        """True for the first gradients of a tape, or calls of JAX, unless they take long. What runs for the
+        first time is slow: it does not tell yet how quickly the loop goes round."""
         shortest = min(end_ns - begin_ns for begin_ns, _, end_ns in self.spans)
-        return self.how == "gradient" and self.count < _FEW and shortest < _LONG_NS
+        first = {"gradient": _PATIENCE, "jax": _FEW}.get(self.how, 0)
+        return self.count < first and shortest < _LONG_NS
+
+    def patient(self) -> bool:
+        """True while the loop around its loop may still make a call of its own."""
+        return self.count < _PATIENCE or (self.count < _PATIENCE * 4 and self.tiny())
 
 
 class Identities:
@@ -239,6 +244,8 @@ class Pace:
 
     def _marking(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Of the calls in the loops around a call the one that is made once in each step; None to wait."""
+        if (update := self._update_behind(key)) is not None:
+            return update if self.callers[update].ready(self.warmup) else None
         for loop in reversed(self.callers[key].site.loops):
             own = self._of(loop, key)
             if own:
@@ -251,7 +258,7 @@ class Pace:
                     if most < _ROUNDS and inner.count < _MOST_PATIENCE:
                         return None
                     key = (_heaviest(each) or key) if most >= _ROUNDS else key
-            elif loop != self.callers[key].site.loops[-1] and self.callers[key].count < _PATIENCE:
+            elif loop != self.callers[key].site.loops[-1] and self.callers[key].patient():
                 return None
             ops = self._ops_each_round(loop, key)
             if ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny()):
@@ -264,6 +271,15 @@ class Pace:
             if found.count < _MANY_OPS or (ops < _LEAST_OPS and found.tiny()):
                 return None
         return key if found.ready(self.warmup) else None
+
+    def _update_behind(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Of a loop that adds up gradients, the update behind it."""
+        around = self.callers[key].site.loops[:-1]
+        for other, one in self.callers.items():
+            here = other[0] == "gradient" and other[1] == "update" and other[-1] == key[-1]
+            if here and other != key and one.site.loops == around[: len(one.site.loops)]:
+                return other
+        return None
 
     def _ops_each_round(self, loop: Loop, key: tuple[Any, ...]) -> float:
         """How many ops run in a round of a loop, and of those within it; 0 where no ops mark the steps."""

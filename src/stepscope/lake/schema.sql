@@ -458,7 +458,7 @@ CREATE TABLE frame (
   host_id VARCHAR NOT NULL,         -- host of the source
   source_id BIGINT NOT NULL,        -- source it was read from
   function VARCHAR NOT NULL,        -- function, with its class where Python says so
-  file VARCHAR,                     -- file: the program's as seen from its working directory, a library's without the folder it is installed in, <built-in> for C functions that wait
+  file VARCHAR,                     -- file: the program's as seen from its working directory, a library's without the folder it is installed in, <built-in> for C functions that wait or move data
   line INTEGER,                     -- line that ran
   module VARCHAR,                   -- module that contains the function
   code VARCHAR NOT NULL,            -- whose code it is: program, library, python (the standard library), native or unknown

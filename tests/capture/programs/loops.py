@@ -132,8 +132,8 @@ def examples():
 
     for _ in range(STEPS):
         total = tf.zeros_like(w)
-        for number in range(8):
-            total += gradient_of(x[number : number + 1])
+        for number in range(20):
+            total += gradient_of(x[number % 8 : number % 8 + 1])
         w.assign_sub(0.01 * total)
 
 
@@ -144,10 +144,29 @@ def tape_epochs():
     w = tf.Variable(tf.random.normal([16, 16]) * 0.1)
     x = tf.ones([8, 16])
     for _ in range(3):
-        for _ in range(STEPS // 3):
+        for _ in range(STEPS * 4 // 3):
             with tf.GradientTape() as kept:
                 loss = tf.reduce_mean(tf.tanh(x @ w) ** 2)
             w.assign_sub(0.01 * kept.gradient(loss, w))
+
+
+def slots():
+    """Slots of an array are set one by one, op by op; the step is a compiled function behind that."""
+    import jax
+    import jax.numpy as jnp
+
+    update = jax.jit(lambda w, x: w - 0.001 * jnp.tanh(x @ w))
+    w, found = jnp.ones((32, 32)) * 0.01, jnp.zeros((60, 32))
+
+    def filled(found, values):
+        for row in range(60):
+            found = found.at[row].set(values[row % 32] * 0.5)
+        return found
+
+    for _ in range(STEPS):
+        found = filled(found, w)
+        w = update(w, found[:32])
+        w.block_until_ready()
 
 
 def nothing():
@@ -169,6 +188,7 @@ def nothing():
     "nothing": nothing,
     "tape": tape,
     "examples": examples,
+    "slots": slots,
     "tape_epochs": tape_epochs,
     "variables": variables,
     "values": values,

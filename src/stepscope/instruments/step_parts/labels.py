@@ -202,7 +202,9 @@ _STANDARD_WAITS = re.compile(
     r"|http/client|asyncio/\w+)(\.py)?$|^time$"
 )
 _BUILT_IN = "<built-in>"
-"""The file that recordings give functions written in C, of which they list only those that wait."""
+"""The file that recordings give functions written in C, of which they list those that wait or move data."""
+_MOVING = frozenset({"array", "asarray", "astype", "tolist", "copyto"})
+_BUILT_IN_COPY = Meaning("copy")
 _BUILT_IN_WAIT = Meaning("wait")
 _LAUNCHES = Meaning("dispatch")
 _FRAMEWORKS = re.compile(
@@ -237,7 +239,7 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
     if function in _COLLECTING:
         return NOTHING
     if file == _BUILT_IN:
-        return _BUILT_IN_WAIT
+        return _BUILT_IN_COPY if function in _MOVING else _BUILT_IN_WAIT
     if code != "program":
         place = f"{file}:{function}"
         for matches, meaning in _PURPOSES:
