@@ -294,6 +294,11 @@ def test_hosts_of_a_run_are_told_apart():
     first = "Waiting for input takes 60.0 % of a step on w0 (60.0 ms of 100 ms)."
     assert judged.sentences(hosts, False) == [first, "It is the same on all 3 hosts."]
     assert judged.sentences(hosts[:2], False)[1] == "It is the same on both hosts."
+    # How much it is, is not the same, and the first sentence gives the share of one host only.
+    uneven = [hosts[0], one("input", host_id="w1", share=0.31), one("input", host_id="w2", share=0.58)]
+    assert judged.sentences(uneven, False) == [first, "It is the same on all 3 hosts, at 31.0 % to 60.0 %."]
+    near = [hosts[0], one("input", host_id="w1", share=0.58)]
+    assert judged.sentences(near, False)[1] == "It is the same on both hosts."
     unlike = [hosts[0], one("none", host_id="w1"), one("none", host_id="w2")]
     assert judged.sentences(unlike, False) == [
         first,

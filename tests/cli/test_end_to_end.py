@@ -137,6 +137,39 @@ def test_ingest_says_what_it_left_out(capsys: pytest.CaptureFixture[str], tmp_pa
     assert all(row["error"] is None for row in listed)
 
 
+@pytest.mark.parametrize("kind", ["packed", "deep"])
+@pytest.mark.parametrize(("good", "bad", "code"), [(3, 1, 0), (2, 2, 2), (1, 4, 2)])
+def test_half_of_a_fleet_is_unreadable(
+    kind: str, good: int, bad: int, code: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What can be read is in the lake, and a script notices that the rest is not."""
+    packed = bytearray(gzip.compress(Path(TIMELINES, "timeline-5.json").read_bytes()))
+    packed[60:90] = bytes(30)
+    deep = b'{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "args": ' + b"[" * 100_000
+    for host in range(good + bad):
+        folder = tmp_path / "logs" / "run=r" / f"host=h{host}"
+        folder.mkdir(parents=True)
+        if host < good:
+            (folder / "t.json").write_bytes(Path(TIMELINES, "timeline-5.json").read_bytes())
+        elif kind == "packed":
+            (folder / "t.json.gz").write_bytes(packed)
+        else:
+            (folder / "t.json").write_bytes(deep)
+    words = ["ingest", str(tmp_path / "logs"), "--lake", str(tmp_path / "lake")]
+    for _ in range(2):
+        assert main(words) == code
+        told = capsys.readouterr()
+        assert ("error: Half of the sources, or more, could not be read." in told.err) == bool(code)
+        if code:
+            assert f"host=h{good}/t.json" in told.err
+            assert f"seen:  {bad} of {good + bad}; of the first: " in told.err
+            assert "to do: copy these files again" in told.err
+    sql = "SELECT count(DISTINCT host_id) AS n FROM slice"
+    assert json.loads(run(capsys, "query", str(tmp_path / "lake"), sql, "--format", "json"))["rows"] == [
+        {"n": good}
+    ]
+
+
 def test_a_lake_is_ingested_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     lake = str(tmp_path / "lake")
     words = ("ingest", XPLANE, TIMELINES, "--lake", lake, "--format", "json")

@@ -10,10 +10,13 @@ from stepscope.cli.arguments import Parser, a_path, add_paths, add_showing
 from stepscope.cli.console import Console
 from stepscope.cli.query import write_rows
 from stepscope.cli.reading import tell_skipped
-from stepscope.errors import UsageError
+from stepscope.errors import UnreadableSource, UsageError
 from stepscope.presenters.plain import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stepscope.lake.rows import SourceRow
     from stepscope.sources.find import Found
 
 ABOUT = "build or extend a lake of many runs, hosts and steps"
@@ -21,10 +24,12 @@ EPILOG = """A lake is a folder of Parquet files that query, summary, report and 
 path. A run is named after its folder, plus digits that identify the whole path. --run, --host and path parts
 such as run=NAME/host=NAME are used as they are. Ingesting a path again changes nothing, nor does a copy of a
 recording that the lake has, unless you name its run or host. A source that cannot be read is listed with its
-error."""
+error; the exit code is 2 when half of them, or more, cannot."""
 
 COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
 RUNNERS = ("local", "spark")
+_UNREADABLE = frozenset({"no-access", "damaged-archive"})
+"""Why a file is skipped that was to be read."""
 _NAMED = 3
 """How many files that are not recordings are named on stderr."""
 
@@ -106,7 +111,30 @@ def run(options: argparse.Namespace, console: Console) -> int:
     read = f"{units.count(len(done) - failed, 'source')} in {options.lake}"
     unread = f"; {units.count(failed, 'source')} could not be read" if failed else ""
     console.say(f"{read}: {units.count(stored, 'event')} stored, {lost:,} lost{unread}")
-    return 2 if done and failed == len(done) else 0
+    _check_half(done, found)
+    return 0
+
+
+def _check_half(done: Sequence[SourceRow], found: Found) -> None:
+    """UnreadableSource when half of the sources, or more, gave the lake nothing: scripts must notice."""
+    bad = [(one.path, one.error) for one in done if one.error is not None]
+    bad += [
+        (one.path, "no event could be read")
+        for one in done
+        if one.error is None and one.events_lost and not one.events_stored
+    ]
+    bad += [(one.path, one.detail) for one in found.skipped if one.slug in _UNREADABLE]
+    total = len(done) + sum(one.slug in _UNREADABLE for one in found.skipped)
+    if not bad or 2 * len(bad) < total:
+        return
+    path, seen = bad[0]
+    everything = len(bad) == total
+    raise UnreadableSource(
+        "No source could be read." if everything else "Half of the sources, or more, could not be read.",
+        seen=f"{len(bad):,} of {total:,}; of the first: {seen}",
+        todo="copy these files again, and run the same command: what the lake has is not read twice",
+        path=path,
+    )
 
 
 def _tell_others(found: Found, console: Console) -> None:
@@ -116,7 +144,7 @@ def _tell_others(found: Found, console: Console) -> None:
     number = sum(count for _, count in found.seen) - (len(found.others) - len(others))
     if not number:
         return
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.seen)
+    kinds = ", ".join(f"{count:,} x {kind}" for kind, count in found.seen)
     first = ", ".join(plain(one.path) for one in others[:_NAMED])
     more = ", …" if number > _NAMED else ""
     console.say(

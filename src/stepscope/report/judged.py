@@ -73,6 +73,8 @@ _LIMITS = {
     "none": "nothing stands out in {}",
     "unknown": "the cause is unknown for {}",
 }
+_ALIKE = 0.05
+"""How far the shares of hosts may be apart that are called the same without more words."""
 _MOST_SENTENCES = 3
 """Runs that get a sentence each; a table has all of them."""
 
@@ -123,12 +125,21 @@ def _hosts(judged: Sequence[Judgement]) -> list[str]:
     same = sum(one.cause == judged[0].cause for one in judged)
     if same == len(judged):
         both = "both hosts" if same == 2 else f"all {same:,} hosts"
-        return [f"{_same(judged[0])} on {both}."]
+        return [f"{_same(judged)} on {both}{_shares(judged)}."]
     return [f"{len(judged)} hosts were recorded: {_counted(judged)}."]
 
 
-def _same(one: Judgement) -> str:
-    return "The cause is unknown" if one.cause == "unknown" else "It is the same"
+def _same(judged: Sequence[Judgement]) -> str:
+    return "The cause is unknown" if judged[0].cause == "unknown" else "It is the same"
+
+
+def _shares(judged: Sequence[Judgement]) -> str:
+    """How much it is on each, where that differs: the sentence before names the share of one host."""
+    shares = [one.share for one in judged]
+    if judged[0].cause == "unknown" or max(shares) - min(shares) < _ALIKE:
+        return ""
+    least, most = units.show(min(shares), "ratio"), units.show(max(shares), "ratio")
+    return f", at {least} to {most}"
 
 
 def answers(judged: Sequence[Judgement]) -> Section | None:

@@ -27,7 +27,7 @@ def sentences(told: Mapping[str, Rows]) -> Iterable[str]:
 def _meet(rows: Rows) -> str:
     most = max(row["collectives"] for row in rows)
     if not most:
-        return "; no collective was seen on two of them"
+        return "; no collective was seen on more than one of them"
     return f" meet in up to {units.count(most, 'collective')}"
 
 
