@@ -52,7 +52,7 @@ test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
 contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another, on every recording of the corpus
 	STEPSCOPE_WHOLE_CORPUS=1 $(BIN)/pytest --numprocesses=auto tests/test_contradictions.py
 
-engines: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/engines ## the library on a Spark cluster, a worker killed within an ingest (needs Java; some minutes)
+engines: $(STAMPS)/package $(STAMPS)/test ## the library on a Spark cluster, a worker killed within an ingest (needs Java; some minutes)
 	STEPSCOPE_TEST_ENGINES=1 $(BIN)/pytest tests/engines
 
 bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
@@ -107,16 +107,11 @@ $(BIN)/maturin: pyproject.toml | $(STAMPS)
 # What tests, linters and benchmarks need: the group "test", which pip reads from 25.1 on, and two parts of
 # Rust that a minimal toolchain lacks.
 $(STAMPS)/test: pyproject.toml $(STAMPS)/toolchain
-	@echo "make: installing what tests and linters need into $(VENV), TensorFlow and JAX among it: about 2.5 GB"
+	@echo "make: installing what tests and linters need into $(VENV), TensorFlow, JAX and, where there is Java, Spark among it: about 3 GB"
 	@$(PIP) --upgrade 'pip>=25.1'
-	@$(PIP) --group test
+	@$(PIP) --group test $(if $(shell command -v java),--group engines)
 	@$(RUST) cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \
 		|| rustup component add rustfmt clippy
-	@touch $@
-
-$(STAMPS)/engines: pyproject.toml $(STAMPS)/test
-	@echo "make: installing Spark into $(VENV): about 450 MB"
-	@$(PIP) --group engines
 	@touch $@
 
 $(STAMPS)/fuzz: pyproject.toml $(STAMPS)/toolchain $(STAMPS)/test

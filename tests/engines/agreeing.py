@@ -20,6 +20,11 @@ takes_minutes = pytest.mark.skipif(
     + (" (not installed: pyspark)" if _LACKING else ""),
 )
 """For tests that CI has no time for."""
+SAMPLES = (
+    "run_metadata", "kineto", "profile", "profiler_hook", "graph", "chrome/horovod.json",
+    "chrome/kineto_cuda.json", "chrome/phases.json", "capture/python_loop", "xplane/tf2_trace_on.xplane.pb",
+)  # fmt: skip
+"""Small ones of every kind: a lake of 1,100 slices."""
 NEAR = 1e-12
 """How far apart doubles may be that were summed in another order, as a share."""
 

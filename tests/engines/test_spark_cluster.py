@@ -27,7 +27,7 @@ from stepscope.presenters import markdown, terminal
 from stepscope.session.trace import Trace, verify
 from tests import corpus
 from tests.engines import cluster as clusters
-from tests.engines.agreeing import differences, takes_minutes
+from tests.engines.agreeing import SAMPLES, differences, takes_minutes
 from tests.lake import compacted
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
@@ -41,11 +41,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-SAMPLES = (
-    "run_metadata", "kineto", "profile", "profiler_hook", "graph", "chrome/horovod.json",
-    "chrome/kineto_cuda.json", "chrome/phases.json", "capture/python_loop", "xplane/tf2_trace_on.xplane.pb",
-)  # fmt: skip
-"""Small ones of every kind: a lake of 1,100 slices."""
 SOURCES = 200
 """Of an ingest in the middle of which a worker dies: 25 tasks."""
 

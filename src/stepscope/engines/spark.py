@@ -6,6 +6,8 @@ schema.sql: letting Spark infer them takes a job for each table. Files are those
 
 Spark plans a view anew, with all that it is built on, whenever it is named; for small lakes that takes longer
 than the work. So those have their tables and views cached, one partition for shuffles and no generated code.
+In Spark on this machine, plans name the rows of a view instead. A cluster may lose an executor, and those
+rows with it, so there a cached view stays one that can be computed again.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ class Spark(Portable):
         self.session = connect(remote, wait_s) if session is None else _apart(session)
         for key, value in _SETTINGS.items():
             self.session.conf.set(key, value)
+        self._alone = _is_one_process(self.session)
         self._small = True
         self._tuned = False
         self._cached: list[str] = []
@@ -97,9 +100,17 @@ class Spark(Portable):
 
     def register_view(self, name: str, sql: str) -> None:
         """Makes a temporary view."""
+        if self._small and self._alone:
+            self._guarded(lambda: self._computed_once(sql).createOrReplaceTempView(name), sql)
+            self._cached.append(name)
+            return
         self._guarded(lambda: self.session.sql(sql).createOrReplaceTempView(name), sql)
         if self._small:
             self._cache(name)
+
+    def _computed_once(self, sql: str) -> Any:
+        """Rows that are computed when they are first needed, and how they are is forgotten."""
+        return self.session.sql(sql).localCheckpoint(eager=False)
 
     def keep(self, views: Sequence[str]) -> None:
         """Has the cluster keep the rows of views once they are computed."""
@@ -181,6 +192,12 @@ def _said(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
     return first if len(first) <= 400 else f"{first[:400]}…"
+
+
+def _is_one_process(session: Any) -> bool:
+    """Whether Spark is a process of this machine, without executors that may be lost."""
+    master = getattr(getattr(session, "sparkContext", None), "master", "")
+    return re.fullmatch(r"local(\[.*\])?", str(master)) is not None
 
 
 def _apart(session: Any) -> Any:

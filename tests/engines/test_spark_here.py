@@ -1,0 +1,66 @@
+"""A lake asked with Spark on this machine: the whole library, cell by cell, and the report, to the letter.
+
+One test, since a session and its tables cost as much as half of the library.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import stepscope
+from stepscope import library, report
+from stepscope.engines.spark import Spark
+from stepscope.presenters import markdown, terminal
+from tests import corpus
+from tests.engines import cluster
+from tests.engines.agreeing import SAMPLES, differences
+
+pytestmark = [
+    pytest.mark.skipif(
+        cluster.java() is None or importlib.util.find_spec("pyspark") is None,
+        reason="Spark needs Java and pyspark, and this machine lacks "
+        + ("Java" if cluster.java() is None else "pyspark"),
+    ),
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets to the Java process
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def test_the_whole_library_and_the_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the same order of rows, too, where a file of the library has one."""
+    monkeypatch.setitem(os.environ, "SPARK_LOCAL_IP", "127.0.0.1")
+    monkeypatch.setitem(os.environ, "PYSPARK_SUBMIT_ARGS", _few_threads(tmp_path))
+    lake = tmp_path / "a {lake}" / "lake"  # braces are patterns to Hadoop
+    stepscope.ingest([corpus.SAMPLES / name for name in SAMPLES], lake)
+    with (
+        stepscope.open(lake) as duckdb,
+        stepscope.open(lake, engine=lambda: Spark(remote="local[1]")) as spark,
+    ):
+        different, cells = differences(duckdb, spark, library.entries())
+        assert different == {}
+        assert cells > 50_000
+        wanted, found = report.build(duckdb, all=True), report.build(spark, all=True)
+        for one in (
+            partial(terminal.render, width=100, height=40, color=False, everything=True),
+            markdown.render,
+        ):
+            assert one(found) == one(wanted)
+        assert len(markdown.render(wanted).splitlines()) > 40
+
+
+def _few_threads(folder: Path) -> str:
+    """What the Java process is told: two cores are shared with the rest of the suite."""
+    settings = {
+        "spark.local.dir": folder / "spark",
+        "spark.sql.warehouse.dir": folder / "warehouse",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    }
+    return " ".join(f"--conf {key}={value}" for key, value in settings.items()) + " pyspark-shell"
