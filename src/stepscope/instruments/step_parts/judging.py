@@ -194,13 +194,15 @@ def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> 
 
 
 def _lines(query: Query, run_id: str) -> dict[str, str]:
-    """Lines of the program, by the op or instruction that they made."""
-    found: dict[str, str] = {}
-    for name in ("lines_of_ops", "lines_of_instructions"):
-        for op, file, line in query(statement(name, run_id=run_id)).rows():
-            if not of_framework(file):
-                found[op] = f"{file}:{line}"
-    return found
+    """Lines of the program, by the op or instruction that they made. What several lines made, in graphs of
+    their own, is left out."""
+    made = query(statement("lines_of_ops", run_id=run_id)).rows()
+    compiled = query(statement("lines_of_instructions", run_id=run_id)).rows()
+    found: dict[str, set[str]] = defaultdict(set)
+    for op, file, line, *_ in (*made, *compiled):
+        if file is not None and line is not None and not of_framework(file):
+            found[op].add(f"{file}:{line}")
+    return {op: lines.pop() for op, lines in found.items() if len(lines) == 1}
 
 
 def _top_op(
