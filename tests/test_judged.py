@@ -164,6 +164,19 @@ def test_the_line_that_has_most_of_the_time():
     assert chosen(weights) == (Place("train.py", 18, "take"), Place("train.py", 9, "read"))
 
 
+def test_a_loop_that_calls_one_function_says_nothing():
+    """All steps come from its line: which of them is Python, and which a call of the framework, is inside."""
+    loop, step = ("train.py", "main"), Place("train.py", 40, "step")
+    noted, update = Place("train.py", 33, "noted"), Place("train.py", 41, "step")
+    asked = Counter({(MAIN, step, noted): 90, (MAIN, step): 5})
+    assert in_loop(asked, asked + Counter({(MAIN, update): 60}), {loop}) == (step, MAIN)
+    # Where the loop calls the framework itself, its line is the one.
+    other = Place("train.py", 70, "main")
+    assert in_loop(asked, asked + Counter({(other,): 60}), {loop}) == (MAIN, None)
+    assert in_loop(asked, asked, {loop}) == (MAIN, None)
+    assert in_loop(Counter(), Counter({(MAIN,): 60}), {loop}) is None
+
+
 def test_instructions_without_scopes_are_told_apart_by_their_lines():
     """XLA names a chain of products like every other product."""
     rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", "compute", 20) for n in range(4)]

@@ -109,7 +109,7 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     told = label if by_label[label] else _ALIKE.get(label)
     weights, counted = by_label[told], number[told]
     loops = frozenset[Function]().union(*(one.loops for one in stacks.values()))
-    if label == "python" and (found := in_loop(weights, everything, loops)) is not None:
+    if label in ("python", "copy") and (found := in_loop(weights, everything, loops)) is not None:
         return _counted(*found, counted, by_line=True)._replace(spent_in=within(found[0], weights))
     most_of = MOST_OF_WAITS if label == "wait" else MOST_OF
     innermost = chosen(weights, label == "dispatch", most_of, functions_too=label in ("wait", "copy"))
@@ -185,7 +185,7 @@ def in_loop(
     the thread does parts. Which line within a loop of Python runs is not known well: threads take turns where
     loops begin again.
     """
-    if (found := _in_known_loop(weights, loops)) is not None:
+    if (found := _in_known_loop(weights, everything, loops)) is not None:
         return found
     whole = sum(everything.values())
     depth = 0
@@ -226,16 +226,38 @@ def within(line: Place, weights: Counter[Path]) -> Place | None:
     return place
 
 
-def _in_known_loop(weights: Counter[Path], loops: Collection[Function]) -> tuple[Place, Place | None] | None:
+def _in_known_loop(
+    weights: Counter[Path], everything: Counter[Path], loops: Collection[Function]
+) -> tuple[Place, Place | None] | None:
     asked: Counter[tuple[Place, Place | None]] = Counter()
+    inside: Counter[Path] = Counter()
     for calls, weight in weights.items():
         inner = [depth for depth, one in enumerate(calls) if (one.file, one.function) in loops]
         if inner:
             asked[calls[inner[-1]], calls[inner[-1] - 1] if inner[-1] else None] += weight
+            inside[calls[inner[-1] :]] += weight
     # A loop that most of it does not pass through explains none of it.
     if not asked or sum(asked.values()) < MOST_OF * sum(weights.values()):
         return None
-    return max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
+    place, above = max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
+    others = everything - weights
+    while _has_all(place, others):
+        # All else that the thread does is called from that line too: the cause is further inside.
+        inside = Counter({calls[1:]: n for calls, n in inside.items() if calls[:1] == (place,)})
+        nexts: Counter[Place] = Counter()
+        for calls, weight in inside.items():
+            if calls:
+                nexts[calls[0]] += weight
+        if not nexts or sum(nexts.values()) < MOST_OF * sum(inside.values()):
+            break
+        place, above = max(nexts, key=lambda one: (nexts[one], one.file, one.line or 0)), place
+    return place, above
+
+
+def _has_all(place: Place, others: Counter[Path]) -> bool:
+    """Whether there are samples, and nearly all of them pass through a line."""
+    there = sum(weight for calls, weight in others.items() if place in calls)
+    return there > 0 and there >= ALL_OF * sum(others.values())
 
 
 def _samples(query: Query, source_id: int, sources: Sequence[int], main: int) -> list[tuple[Any, ...]]:
