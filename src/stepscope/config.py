@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from stepscope.errors import UsageError
 
 CACHE_BYTES = 20 << 30
 """Size limit of the cache; beyond it, the entries that were used longest ago are removed."""
+
+_MOST_OF_REPORTS = 4 << 30
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -33,6 +37,24 @@ def cache_bytes() -> int:
 def memory_bytes() -> int | None:
     """Most memory for SQL: STEPSCOPE_MEMORY_BYTES; None leaves it to the engine (80 % of the machine)."""
     return _size("STEPSCOPE_MEMORY_BYTES", 0) or None
+
+
+@contextlib.contextmanager
+def bounded_memory() -> Iterator[None]:
+    """Bounds the memory for SQL of traces opened within to a quarter of the machine and 4 GiB, unless
+    STEPSCOPE_MEMORY_BYTES says otherwise.
+
+    For what asks for everything at once, like a report: beyond it, the engine goes on in a temporary file.
+    """
+    if os.environ.get("STEPSCOPE_MEMORY_BYTES"):
+        yield
+        return
+    most = min((machine_bytes() or 4 * _MOST_OF_REPORTS) // 4, _MOST_OF_REPORTS)
+    os.environ["STEPSCOPE_MEMORY_BYTES"] = str(most)
+    try:
+        yield
+    finally:
+        del os.environ["STEPSCOPE_MEMORY_BYTES"]
 
 
 def machine_bytes() -> int | None:

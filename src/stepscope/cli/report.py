@@ -53,12 +53,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     form = options.format or _form_of(options.output)
     need_csv(options, form == "csv")
     name = options.output or "-"
+    from stepscope import config
     from stepscope.cli.reading import opened
     from stepscope.exporters.staging import staged
     from stepscope.report import build
 
     def text() -> str:
-        with opened(options, console) as (trace, _):
+        # Sections of all slices took 12.7 GB for 100 million of them, because the engine was free to take it.
+        with config.bounded_memory(), opened(options, console) as (trace, _):
             return _rendered(build(trace, all=True), form, options)
 
     if name == "-":

@@ -65,6 +65,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="pip install 'stepscope[serve]'",
             slug="no-server",
         ) from missing
+    from stepscope import config
     from stepscope.cli.query import write_rows
     from stepscope.cli.reading import tell_skipped
     from stepscope.session import trace
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from stepscope.sources.stores import is_store
 
     with contextlib.ExitStack() as kept:
+        kept.enter_context(config.bounded_memory())  # the page shows the report of everything
         paths = [kept.enter_context(_standard_input()) if path == "-" else path for path in options.paths]
         if options.no_cache:
             # The page and its SQL run in two processes, which share what is decoded through a cache.
