@@ -104,3 +104,25 @@ def test_programs_of_a_dump_are_graphs() -> None:
             assert sum(box["nodes"] for box in level["boxes"]) == one["nodes"]
     finally:
         page.close()
+
+
+@pytest.mark.parametrize("name", ["jax.xplane.pb.gz", "tf_xla.xplane.pb.gz"])
+def test_programs_of_a_recording_are_graphs_with_times(name: str) -> None:
+    path = str(SAMPLES / "xplane" / name)
+    page = Served(path, seconds=60.0)
+    try:
+        listed = json.loads(page.get("/api/graphs").body)["graphs"]
+        with trace.open(path, cache=False) as opened:
+            rows = opened.query("SELECT module, program_id, instructions FROM hlo_module").rows()
+        wanted = {f"{module}({number})": count for module, number, count in rows}
+        programs_of = {one["graph"]: one for one in listed if one["graph"] in wanted}
+        assert {graph: one["nodes"] for graph, one in programs_of.items()} == wanted
+        times = []
+        for number, one in enumerate(listed):
+            asked = {"graph": number, "open": [], "fold": False, "flat": False}
+            level = json.loads(page.post("/api/graph", asked).body)
+            assert sum(box["nodes"] for box in level["boxes"]) == one["nodes"]
+            times.append(level["time_ps"])
+        assert max(times) > 0
+    finally:
+        page.close()

@@ -21,10 +21,36 @@ LEVEL_KEYS = ("graph", "open", "fold", "flat")
 
 
 def listed(trace: Trace) -> list[dict[str, Any]]:
-    """The graphs, the largest first: those of the tables, then programs of XLA, which have the path of their
-    module."""
+    """The graphs, the largest first: those of the tables, then programs of XLA. Those of dumps have the path
+    of their module, those of recordings its number."""
     found = dicts(trace.query(statement("page_graphs")))
-    return found + _programs(trace)
+    return found + _programs(trace) + _recorded(trace)
+
+
+def _recorded(trace: Trace) -> list[dict[str, Any]]:
+    """The programs that XPlanes keep. The files of a lake may be gone, so it has none to read."""
+    from stepscope.sources.source import Source
+
+    sources = trace.sources
+    return [
+        {"graph": f"{row['module']}({row['program_id']})", **row}
+        for row in dicts(trace.query(statement("page_programs")))
+        if row["source_id"] < len(sources) and isinstance(sources[row["source_id"]], Source)
+    ]
+
+
+def _times(trace: Trace, row: dict[str, Any]) -> dict[str, int]:
+    """Self times of the instructions of a program by their names, wherever they ran."""
+    found: dict[str, int] = {}
+    for one in dicts(trace.query(statement("instruction_slices"))):
+        same = (
+            one["program_id"] == row["program_id"]
+            if one["program_id"]
+            else one["hlo_module"] == row["module"]
+        )
+        if same and one["source_id"] == row["source_id"] and one["place"] in ("device", "host"):
+            found[one["op_name"]] = found.get(one["op_name"], 0) + one["sum_self_ps"]
+    return found
 
 
 def _programs(trace: Trace) -> list[dict[str, Any]]:
@@ -62,6 +88,9 @@ def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
     row = graphs[number]
     if "path" in row:
         return programs.read(row["path"])
+    if "program_id" in row:
+        source: Any = trace.sources[row["source_id"]]
+        return programs.kept(source, row["program_id"], _times(trace, row))
     return Hierarchy.read(trace.query, row["run_id"], row["source_id"], row["graph"])
 
 

@@ -6,6 +6,7 @@ another called computation lies in the instruction that calls it. Arguments of t
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import UnreadableSource
+from stepscope.formats import _hlo
 from stepscope.instruments.graphs.hierarchy import Hierarchy
 from stepscope.instruments.xla import costs, dumps, oddities
+from stepscope.instruments.xla import programs as recorded
+from stepscope.sources.source import Source
+from stepscope.sources.spool import Spool
 
 Row = Mapping[str, Any]
 _TOGETHER = {"parameter": "(arguments)", "constant": "(constants)"}
@@ -50,9 +55,28 @@ def read(path: str) -> Hierarchy:
     return of(program)
 
 
-def of(program: Mapping[str, Any]) -> Hierarchy:
+def kept(source: Source, program_id: str, times: Mapping[str, int]) -> Hierarchy:
+    """The graph of a program that an XPlane keeps. times: picoseconds by the name of the instruction.
+    UnreadableSource when the file is gone or has changed since it was read."""
+    from stepscope import _core
+
+    seen = "the program is no longer in it"
+    with contextlib.closing(Spool()) as spool:
+        for number, proto in _hlo.programs(recorded.bytes_of(source, spool)):
+            if number == program_id:
+                try:
+                    return of(_core.hlo_module(bytes(proto)), times)
+                except _core.CoreError as error:
+                    seen = str(error)
+    raise UnreadableSource(
+        "The program can no longer be read", seen=seen, todo="open the recording again", path=source.path
+    )
+
+
+def of(program: Mapping[str, Any], times: Mapping[str, int] | None = None) -> Hierarchy:
     """The graph of what _core.hlo_module() gives. An edge leads from an operand to what takes it, also into
-    and out of the computation that is called."""
+    and out of the computation that is called. times: picoseconds by the name of the instruction."""
+    took = times or {}
     rows: Sequence[Row] = program["instruction_rows"]
     inside: list[list[int]] = [[] for _ in program["computation_rows"]]
     for number, row in enumerate(rows):
@@ -78,6 +102,7 @@ def of(program: Mapping[str, Any]) -> Hierarchy:
     return Hierarchy(
         [(paths[number], row["opcode"], "") for number, row in enumerate(rows)],
         edges,
+        times={paths[number]: ps for number, row in enumerate(rows) if (ps := took.get(row["name"]))},
         sizes={paths[number]: row["shape_bytes"] for number, row in enumerate(rows)},
         stem=_stem,
     )

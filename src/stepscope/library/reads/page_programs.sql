@@ -1,0 +1,15 @@
+-- Programs of recordings for a page
+--
+-- question: Which programs that XLA compiled do recordings keep, and how large is each?
+-- reads: hlo_module
+-- notes: Those of dumps have stages; their files are looked for in the folders that were given.
+-- columns:
+--   run_id | text | run
+--   source_id | int | source that keeps it
+--   module | text | its name
+--   program_id | text | its number
+--   nodes | int | its instructions
+SELECT m.run_id, m.source_id, m.module, m.program_id, m.instructions AS nodes
+FROM hlo_module AS m
+WHERE m.is_final AND m.stages + m.passes = 0 AND m.instructions IS NOT NULL
+ORDER BY nodes DESC NULLS LAST, m.source_id NULLS LAST, m.module NULLS LAST, m.program_id NULLS LAST
