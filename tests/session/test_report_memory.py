@@ -28,20 +28,20 @@ MB = 1 << 20
 
 def test_a_report_of_a_lake_spills_instead_of_growing(tmp_path: Path) -> None:
     file, lake = tmp_path / "h.xplane.pb", tmp_path / "lake"
-    subprocess.run([sys.executable, GENERATE, file, "--events", "500000"], check=True, capture_output=True)
+    subprocess.run([sys.executable, GENERATE, file, "--events", "1500000"], check=True, capture_output=True)
     command = [sys.executable, "-m", "stepscope", "ingest", str(file), "--lake", str(lake), "--run", "r"]
     subprocess.run(command, check=True, capture_output=True)
     peaks, texts = {}, {}
     env = {key: value for key, value in os.environ.items() if key != "STEPSCOPE_MEMORY_BYTES"}
-    for machine in (240 * MB, 16_000 * MB):
+    for machine in (400 * MB, 16_000 * MB):
         out = tmp_path / f"{machine}.json"
         command = [sys.executable, "-c", REPORT, str(machine), str(lake), str(out)]
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
         code, peaks[machine] = map(int, done.stdout.split())
         assert code == 0, done.stderr
         texts[machine] = out.read_text()
-    assert texts[240 * MB] == texts[16_000 * MB]
-    assert peaks[240 * MB] < peaks[16_000 * MB]
+    assert texts[400 * MB] == texts[16_000 * MB]
+    assert peaks[400 * MB] < peaks[16_000 * MB]
 
 
 def test_the_bound_is_for_what_is_opened_within(monkeypatch: pytest.MonkeyPatch) -> None:
