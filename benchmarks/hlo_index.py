@@ -4,8 +4,9 @@
 
 Folders: the largest of the corpus, and 3,000 files made of copies of it; seconds of the processor for
 `xla dumps` and for the tables. Protos: all of a folder, on one thread, against the generated classes of
-TensorFlow (hlo_pb2), which are parsed, and counted in Python, but work out no cost. Text: generated ones,
-with the memory that they take as a multiple of their size. Results go to results/hlo-index-DATE.json.
+TensorFlow (hlo_pb2), which are parsed, and counted in Python, but work out no cost. Text: generated ones of
+one long computation and of many short ones, with the memory that they take. Results go to
+results/hlo-index-DATE.json.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus, found beside this folder
-from tests.formats.test_hlo_memory import NAMED, peak_of, write_text  # noqa: E402
+from tests.formats.test_hlo_memory import NAMED, peak_of, write_computations, write_text  # noqa: E402
 
 from stepscope import _core  # noqa: E402
 from stepscope.instruments.xla import dumps  # noqa: E402
@@ -111,23 +112,32 @@ def protos(path: Path) -> dict[str, Any] | None:
 
 
 def texts(into: Path, largest: int) -> list[dict[str, Any]]:
-    """Memory and time of texts."""
+    """Memory and time of texts, in pieces; of smaller ones also as a whole."""
     made = []
+    path = into / "module_0000.m.before_optimizations.txt"
     for megabytes in (100, 300, 1000):
         if megabytes > largest:
             break
-        path = into / "module_0000.m.before_optimizations.txt"
-        write_text(path, NAMED, megabytes * 1_000_000)
-        instructions, peak, taken = peak_of(path)
-        made.append(
-            {
-                "megabytes": megabytes,
-                "instructions": instructions,
-                "seconds": round(taken, 2),
-                "times_its_size": round(peak / path.stat().st_size, 2),
-            }
-        )
-        path.unlink()
+        for kind in ("one computation", "many computations"):
+            size = megabytes * 1_000_000
+            if kind == "one computation":
+                write_text(path, NAMED, size)
+            else:
+                write_computations(path, size)
+            for whole in (False, True)[: 2 if megabytes <= 300 else 1]:
+                instructions, peak, taken = peak_of(path, whole)
+                made.append(
+                    {
+                        "text": kind,
+                        "read": "as a whole" if whole else "in pieces",
+                        "megabytes": round(path.stat().st_size / 1e6),
+                        "instructions": instructions,
+                        "seconds": round(taken, 2),
+                        "peak_megabytes": round(peak / 1e6, 1),
+                        "times_its_size": round(peak / path.stat().st_size, 3),
+                    }
+                )
+    path.unlink(missing_ok=True)
     return made
 
 
