@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shutil
 import tarfile
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from stepscope.cli import main
 from stepscope.errors import UnreadableSource
 from stepscope.formats import xla_dump
 from stepscope.instruments.xla import costs, dumps, memory, oddities
-from stepscope.session import trace
+from stepscope.session import tables, trace
 from tests import corpus
 from tests.formats.test_hlo import unpacked
 
@@ -353,3 +354,20 @@ def test_hlo_memory_names_the_lines() -> None:
         for row in answers(SAMPLE, "hlo_memory")
     )
     assert found == wanted
+
+
+@pytest.mark.parametrize("room", [True, False], ids=["room", "no room"])
+def test_a_large_dump_is_decoded_into_a_folder(
+    room: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into memory where there is none. It goes with the trace."""
+    ask = "SELECT * FROM hlo_instruction ORDER BY id"
+    with trace.open(str(SAMPLE), cache=False) as opened:
+        wanted = opened.query(ask).rows()
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tables, "_LARGE_BYTES", 0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("scratch" if room else "gone")))
+    with trace.open(str(SAMPLE), cache=False) as opened:
+        assert opened.query(ask).rows() == wanted
+        assert bool(list(tmp_path.rglob("hlo_instruction.*"))) == room
+    assert list((tmp_path / "scratch").iterdir()) == []

@@ -5,6 +5,7 @@ What the tables look like is imported when an engine gets them: decoding begins 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope.background import Background
 from stepscope.engines import Relation, Rows, Stream
-from stepscope.errors import LakeError, StepscopeError
+from stepscope.errors import LakeError, LimitReached, StepscopeError
 from stepscope.lake.cache import Cache
 from stepscope.lake.decoded import Decoded, Lanes
 from stepscope.session import schedule
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 SMALL = ("run", "capture", "source", "source_note", "host")
 """Tables that are made from the facts of the sources, not by decoders."""
+_LARGE_BYTES = 64 << 20
+"""Sources that the cache does not keep are decoded into memory up to this size."""
 
 
 class Tables(Protocol):
@@ -288,7 +291,13 @@ class DecodedTables:
         """The decoded source, and whether the cache had it."""
         from stepscope import _core, formats
 
-        if self._cache is None or self._needs != NEEDS or not formats.by_name(source.format).cached:
+        cached = formats.by_name(source.format).cached
+        if not cached and self._needs == NEEDS and source.size > _LARGE_BYTES:
+            # The cache does not keep it, and its rows may be more than memory has room for.
+            with contextlib.suppress(LakeError, LimitReached):
+                scratch = str(self._spool.folder())
+                return self._placed(self._fresh(number, source, scratch, threads)), False
+        if self._cache is None or self._needs != NEEDS or not cached:
             return self._placed(self._fresh(number, source, None, threads)), False
 
         store = self._cache.find(source)

@@ -54,6 +54,15 @@ class Spool:
             self._count += 1
             return Path(self._folder, str(self._count))
 
+    def folder(self) -> Path:
+        """An empty folder. LimitReached without room."""
+        made = self._new()
+        try:
+            made.mkdir()
+        except OSError as error:
+            raise limits.no_room("", error) from error
+        return made
+
     def keep(self, start: Peek, rest: BinaryIO, *, shown: str, packed: int) -> Bytes:
         """Writes a stream whose beginning was peeked at; gzip stays packed, for the core unpacks it.
 
