@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stepscope.presenters import terminal
+from stepscope.presenters import first_screen, terminal
 from stepscope.presenters.bars import CLASSES
 from stepscope.presenters.cells import cells
-from stepscope.report import Report, Section, Share, Split, build
+from stepscope.report import Column, Report, Section, Share, Split, Table, build
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 
@@ -88,3 +89,25 @@ def test_the_colours_are_those_of_the_page() -> None:
     text = terminal.render(Report("title", (), (section,)), width=80, color=True)
     assert "\x1b[38;5;172m▒▒▒" in text
     assert "\x1b[38;5;172m▒ input 100 %" in text or "\x1b[38;5;172m▒ input 100.0 %" in text
+
+
+def test_of_a_long_table_only_the_first_rows_are_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fleet has a row a host: laying out ten thousand took a fifth of its summary."""
+    given: list[int] = []
+    real = first_screen.lay_out
+
+    def counted(table: Table, *rest: Any) -> list[str]:
+        given.append(len(table.rows))
+        return real(table, *rest)
+
+    monkeypatch.setattr(first_screen, "lay_out", counted)
+    columns = (Column("host", "text", "Host", "name"), Column("n", "int", "Number", "of it"))
+    rows = tuple((f"host{n}", n) for n in range(20_000))
+    sections = [
+        Section("hosts", "Hosts", table=Table(columns, rows[:some], 20_000)) for some in (400, 20_000)
+    ]
+    short, long = (terminal.render(Report("t", (), (one,)), width=80, height=40) for one in sections)
+    assert max(given) == 500
+    assert short == long
+    assert "host4 " in long
+    assert "19,995 rows" in long

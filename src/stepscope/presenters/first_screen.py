@@ -7,7 +7,7 @@ line, and `--all` shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from stepscope import units
@@ -28,6 +28,10 @@ _ENOUGH = 3
 """Sections that make a screen; where fewer of the first ones exist, others follow them."""
 _TEXT = 110
 """Columns of a sentence: longer lines are hard to read."""
+
+
+_MOST_ROWS = 500
+"""Rows of a table that widths and bars are made for."""
 
 
 @dataclass(frozen=True)
@@ -239,14 +243,15 @@ def _section(
 
 
 def _rows(section: Section, room: int, paint: Paint) -> list[str]:
-    """A heading and all rows."""
+    """A heading and rows, of a long table the first: the screen shows five, but a fleet has a row a host."""
     if section.tree is not None:
         return tree_lines(section.tree, room, paint)
     if section.diff is not None:
         return diff_lines(section.diff, room, paint)
     if section.table is None or not section.table.rows:
         return []
-    return lay_out(section.table, section.chart, room, paint)
+    table = section.table
+    return lay_out(replace(table, rows=table.rows[:_MOST_ROWS]), section.chart, room, paint)
 
 
 def _size(section: Section) -> int:

@@ -8,10 +8,12 @@ layers name do not.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _BACKWARD = re.compile(r"^(gradients|gradient_tape)(_\d+)?/|_grad(?=/)")
 
 
+@lru_cache(maxsize=1 << 16)  # asked for each op of each host
 def layer_of(op: str) -> str | None:
     """The scope in which an op was made, forward or backward; None for an op outside of all scopes."""
     scopes = _BACKWARD.sub("", op).split("/")[:-1]
