@@ -24,6 +24,8 @@ from tests.engines.agreeing import differences
 from tests.engines.bigquery_server import DATASET, Server, runs, serving
 from tests.lake.recordings import chrome
 
+pytest.importorskip("zetasql", reason="Google's evaluator of SQL is not installed")
+
 pytestmark = [
     pytest.mark.timeout(1200),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Google's client
