@@ -185,14 +185,14 @@ def test_instructions_without_scopes_are_told_apart_by_their_lines():
         ("host", "dot", "dot.2", "dot.2", "compute", 5),
     ]
     lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
-    assert judging._top_op(lambda _: rows, lambda: lines)[1:] == ("ynn_fusion", 0.8, 0.95)
-    assert judging._top_op(lambda _: rows, dict)[3] is None
-    assert judging._top_op(lambda _: rows, lambda: {"dot.1": "p.py:16"})[3] is None
+    assert judging._top_op(lambda _: rows, lines)[1:] == ("ynn_fusion", 0.8, 0.95)
+    assert judging._top_op(lambda _: rows, {})[3] is None
+    assert judging._top_op(lambda _: rows, {"dot.1": "p.py:16"})[3] is None
     scoped = [
         ("host", "MatMul", "a/MatMul", "x", "compute", 60),
         ("host", "MatMul", "b/MatMul", "x", "compute", 40),
     ]
-    assert judging._top_op(lambda _: scoped, lambda: {"a/MatMul": "p.py:1"})[3] == 0.6
+    assert judging._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"})[3] == 0.6
 
 
 def test_many_small_calls_are_a_function_and_no_line():

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from stepscope.capture.callee import BLOCKING, MOVING, called_by
-from stepscope.capture.frames import BUILT_IN, Frames
+from stepscope.capture.built_in import BLOCKING, FILE, MOVING
+from stepscope.capture.callee import called_by
+from stepscope.capture.frames import Frames
 from stepscope.instruments.step_parts.labels import Meaning, of_frame
 
 DEADLINE_S = 20.0
@@ -132,14 +133,14 @@ def test_stacks_end_with_what_waits_and_with_nothing_that_computes() -> None:
                 if frame is not None and frame.f_code is function.__code__ and frame.f_lasti > 0:
                     frames.number(frame)
                     del frame
-                    if name == "computes" or any(one.get("file") == BUILT_IN for one in told):
+                    if name == "computes" or any(one.get("file") == FILE for one in told):
                         break
                 time.sleep(0.001)
             blocked.ends()
             thread.join()
     functions = {str(one["function"]).rpartition(".")[2]: one for one in told if "function" in one}
     assert {"reads", "computes"} <= set(functions)
-    assert [one for one in told if one.get("file") == BUILT_IN] == [functions["read"]]
+    assert [one for one in told if one.get("file") == FILE] == [functions["read"]]
     (stack,) = [one for one in told if one.get("frame") == functions["read"]["frame"] and "stack" in one]
     (below,) = [one for one in told if "stack" in one and one["stack"] == stack["in"]]
     assert below["frame"] == functions["reads"]["frame"]
@@ -158,5 +159,5 @@ def test_every_instruction_of_a_file_can_be_asked() -> None:
 
 
 def test_what_waits_or_moves_data_in_c_does_so_whatever_it_costs() -> None:
-    assert {of_frame(BUILT_IN, name, "python") for name in BLOCKING} == {Meaning("wait")}
-    assert {of_frame(BUILT_IN, name, "python") for name in MOVING} == {Meaning("copy")}
+    assert {of_frame(FILE, name, "python") for name in BLOCKING} == {Meaning("wait")}
+    assert {of_frame(FILE, name, "python") for name in MOVING} == {Meaning("copy")}

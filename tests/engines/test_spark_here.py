@@ -56,7 +56,7 @@ def test_the_whole_library_and_the_sentences(tmp_path: Path, monkeypatch: pytest
 
 
 def _few_threads(folder: Path) -> str:
-    """What the Java process is told: two cores are shared with the rest of the suite."""
+    """Settings of the Java process, which shares two cores with the rest of the suite."""
     settings = {
         "spark.local.dir": folder / "spark",
         "spark.sql.warehouse.dir": folder / "warehouse",

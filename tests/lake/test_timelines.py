@@ -224,7 +224,7 @@ def test_a_hostile_snapshot_names_no_timeline(lake: Path, told: str) -> None:
 def test_a_damaged_timeline_stops_no_compaction(
     lake: Path, logs: Path, packed: bool, harm: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its slices are in the tables: it is left out, which is told, and the page draws them from there."""
+    """Compaction leaves it out and says so; the page draws its slices from the tables."""
     if packed:
         compact(lake)
         chrome(logs / "run=fleet" / "host=h9" / "t.json", "h9_", count=7)

@@ -11,7 +11,7 @@ import dis
 import sys
 from itertools import islice
 from types import CodeType
-from typing import Any, Optional, Tuple
+from typing import Any
 
 _LOADS = frozenset(
     {
@@ -23,22 +23,6 @@ _CALLS = ("CALL", "PRECALL")
 """Python 3.11 calls in the first of two instructions what it has called often."""
 _MOST = 1500
 """Instructions of code that is looked at: the program stands still meanwhile, for milliseconds with more."""
-BLOCKING = frozenset(
-    {
-        "sleep", "acquire", "wait", "select", "poll", "recv", "recv_into", "recvfrom", "recvfrom_into",
-        "recvmsg",
-        "send", "sendall", "sendto", "sendmsg", "sendfile", "accept", "connect", "getaddrinfo",
-        "gethostbyname",
-        "read", "readinto", "readline", "readlines", "write", "writelines", "flush", "fsync", "fdatasync",
-        "truncate", "waitpid", "wait4",
-    }
-)  # fmt: skip
-"""Functions that wait for a thread, a file, a socket or a program, whatever that costs the processor."""
-
-MOVING = frozenset({"array", "asarray", "astype", "tolist", "copyto"})
-"""Functions of NumPy that copy and convert arrays; those of devices come to the host in them."""
-
-_Position = Optional[Tuple[Optional[int], Optional[int]]]
 
 
 def called_by(code: CodeType, instruction: int) -> str | None:
@@ -66,16 +50,11 @@ def _by_place(code: CodeType, before: list[Any]) -> Any:
     """A call begins where the expression for its function does, whose last instruction loads the function.
     What the function is taken of is loaded there before it; the arguments begin further on."""
     positions: Any = getattr(code, "co_positions")  # noqa: B009  Python 3.10 has none
-    begins: list[_Position] = [
-        (line, column) for line, _, column, _ in islice(positions(), before[-1].offset // 2 + 1)
-    ]
-    begin = begins[before[-1].offset // 2]
-    if begin is None or begin[0] is None or begin[1] is None:
+    begins = [(line, column) for line, _, column, _ in islice(positions(), before[-1].offset // 2 + 1)]
+    if None in begins[-1]:
         return None
-    for one in reversed(before[:-1]):
-        if begins[one.offset // 2] == begin and one.opname in _LOADS:
-            return one
-    return None
+    here = (one for one in reversed(before[:-1]) if begins[one.offset // 2] == begins[-1])
+    return next((one for one in here if one.opname in _LOADS), None)
 
 
 def _by_count(before: list[Any]) -> Any:

@@ -12,7 +12,8 @@ import sysconfig
 from types import CodeType, FrameType
 from typing import Any, Callable
 
-from .callee import BLOCKING, MOVING, called_by
+from .built_in import BLOCKING, FILE, MOVING
+from .callee import called_by
 from .environment import relative
 from .places import is_ours
 
@@ -22,8 +23,6 @@ MOST_REMEMBERED = 200_000
 MOST_DEPTH = 256
 """Of a deeper stack the outermost and the innermost half are kept."""
 _LEFT_OUT = "(frames left out)"
-BUILT_IN = "<built-in>"
-"""The file of functions that are written in C."""
 
 
 class Frames:
@@ -84,7 +83,7 @@ class Frames:
             name = None if stack < 0 or is_ours(code.co_filename) else called_by(code, instruction)
             known = stack
             if name is not None and (name in BLOCKING or name in MOVING):
-                known = self._on_top(stack, (BUILT_IN, name, 0), None)
+                known = self._on_top(stack, (FILE, name, 0), None)
             if known is not None:
                 self._seen[key] = known
         return known
@@ -117,7 +116,7 @@ class Frames:
     def _told(self, place: tuple[str, str, int], frame: FrameType | None) -> dict[str, Any]:
         path, function, line = place
         if frame is None:
-            known = {"file": BUILT_IN, "code": "python"} if path == BUILT_IN else {"code": "unknown"}
+            known = {"file": FILE, "code": "python"} if path == FILE else {"code": "unknown"}
             return {"function": function, **known}
         module = frame.f_globals.get("__name__")
         module = module if isinstance(module, str) else None

@@ -50,6 +50,7 @@ _TINY_NS, _FEW = 2_000_000, 10
 """Calls that follow each other so closely may be parts of a step, where there is a loop around their loop.
 The first few may take several times as long."""
 _LONG_NS = 100_000_000
+"""Rounds that take longer are steps, however new the ops in them are."""
 _MANY_OPS = 50
 """An op marks steps only after so many calls: programs run ops before their first step, too."""
 _OPS_OF_STEP, _LEAST_OPS = 20, 4

@@ -124,8 +124,8 @@ def _watch_tapes(recorder: Recorder) -> None:
         def of_tape(self: Any, *args: Any, **kwds: Any) -> Any:
             if watched():
                 local.gradient_site = site = recorder.site()
-                begun.setdefault(site, time.time_ns())
                 marks("gradient", "gradients of a tape", site)
+                begun.setdefault(site, latest["gradient", site])
             return gradient(self, *args, **kwds)
 
         return of_tape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from stepscope.instruments.pipeline.stages import branch
@@ -40,7 +40,8 @@ def judge(query: Query) -> list[Judgement]:
     for step in steps(query):
         groups[step.run_id, step.host_id].append(step)
     asking = Asking(query)
-    found = [_judged(asking, *key, steps) for key, steps in groups.items()]
+    lines = lru_cache(maxsize=None)(partial(_lines, asking))
+    found = [_judged(asking, *key, steps, lines) for key, steps in groups.items()]
     return sorted(found, key=lambda one: (-one.steps * one.mean_ps, one.run_id, one.host_id))
 
 
@@ -89,12 +90,15 @@ def _weighed(judged: Sequence[Step], contention: Contention | None) -> Weighed:
     )
 
 
-def _judged(query: Asking, run_id: str, host_id: str, steps: Sequence[Step]) -> Judgement:
+def _judged(
+    query: Asking, run_id: str, host_id: str, steps: Sequence[Step], lines: Callable[[str], Mapping[str, str]]
+) -> Judgement:
+    """lines: of the program by what they made, in a run."""
     judged = chosen(steps)
     asked = query.of_host(run_id, host_id)
     contention = _contention(asked)
     weighed = _weighed(judged, contention)
-    op, op_type, op_share, layer_share = _top_op(asked, partial(_lines, query, run_id))
+    op, op_type, op_share, layer_share = _top_op(asked, lines(run_id))
     cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share, contention)
     place: Place | None = None
     sampled = places.Found(None, None)
@@ -206,7 +210,7 @@ def _lines(query: Query, run_id: str) -> dict[str, str]:
 
 
 def _top_op(
-    asked: Asked, lines: Callable[[], Mapping[str, str]]
+    asked: Asked, line_of: Mapping[str, str]
 ) -> tuple[str | None, str | None, float | None, float | None]:
     """The type of op that computes longest, its longest op, its part of the time of all that compute, and
     that of the layer that computes longest, on devices where there are any. Ops of the input pipeline are
@@ -223,7 +227,6 @@ def _top_op(
     if not types:
         return None, None, None, None
     layers: Counter[str] = Counter()
-    line_of = lines()
     names = {op for _, _, op, *_ in rows if op} | line_of.keys()
     for at, _, op, _, _, own_ps in rows:
         # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from stepscope.capture import built_in
 from stepscope.instruments import python_frame
 
 Label = Literal[
@@ -201,9 +202,6 @@ _STANDARD_WAITS = re.compile(
     r"(^|/)(threading|queue|socket|ssl|selectors|subprocess|_base|connection|synchronize|popen_fork|urllib/request"
     r"|http/client|asyncio/\w+)(\.py)?$|^time$"
 )
-_BUILT_IN = "<built-in>"
-"""The file that recordings give functions written in C, of which they list those that wait or move data."""
-_MOVING = frozenset({"array", "asarray", "astype", "tolist", "copyto"})
 _BUILT_IN_COPY = Meaning("copy")
 _BUILT_IN_WAIT = Meaning("wait")
 _LAUNCHES = Meaning("dispatch")
@@ -238,8 +236,8 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
     decides."""
     if function in _COLLECTING:
         return NOTHING
-    if file == _BUILT_IN:
-        return _BUILT_IN_COPY if function in _MOVING else _BUILT_IN_WAIT
+    if file == built_in.FILE:
+        return _BUILT_IN_COPY if function in built_in.MOVING else _BUILT_IN_WAIT
     if code != "program":
         place = f"{file}:{function}"
         for matches, meaning in _PURPOSES:

@@ -331,13 +331,13 @@ def chosen(
         # The line of a module that calls the function with the loop of steps tells nothing.
         least = MOST_OF_FUNCTION if by_function else most_of
         follows = (path and path[-1].function != "<module>") or (first_too and not path)
-        enough = not follows or nexts[key] >= least * whole
+        one_line = not follows or nexts[key] >= least * whole
         of_function = sum(nexts[one] for one in nexts if one[:2] == key[:2])
-        if not enough and (not functions_too or of_function < least * whole):
+        if not one_line and not (functions_too and of_function >= least * whole):
             break
         line = max(lines[key], key=lambda one: (lines[key][one], one or 0))
         path.append(Place(key[0], line, key[1]))
-        if not enough:
+        if not one_line:
             break
     if not path:
         return None, None

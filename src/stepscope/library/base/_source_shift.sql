@@ -3,7 +3,7 @@
 -- question: What has to be added to the times of a source so that all sources share one axis?
 -- reads: source, capture, slice, instant, counter, clock_offset
 -- notes: Sources whose clocks the ends of collectives align lie as these say, and move together. The first of them
---   that knows the time of day places them; captures alone that know it are laid out by it, from the first of all on.
+--   that knows the time of day places them; other captures that know it are laid out by it, from the earliest on.
 --   Ranks of a run whose clocks nothing aligns begin at the same moment. Nothing says when the others began, so they
 --   follow one another after all that is known; so do those of more than 46 days later, and what still does not fit
 --   the numbers begins where it says itself.

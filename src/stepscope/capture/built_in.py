@@ -1,0 +1,16 @@
+"""Functions written in C that looks at stacks show, in a file of their own: they wait, or move data."""
+
+from __future__ import annotations
+
+FILE = "<built-in>"
+BLOCKING = frozenset(
+    {
+        "sleep", "acquire", "wait", "select", "poll", "recv", "recv_into", "recvfrom", "recvfrom_into",
+        "recvmsg", "send", "sendall", "sendto", "sendmsg", "sendfile", "accept", "connect", "getaddrinfo",
+        "gethostbyname", "read", "readinto", "readline", "readlines", "write", "writelines", "flush", "fsync",
+        "fdatasync", "truncate", "waitpid", "wait4",
+    }
+)  # fmt: skip
+"""Functions that wait for a thread, a file, a socket or a program, whatever that costs the processor."""
+MOVING = frozenset({"array", "asarray", "astype", "tolist", "copyto"})
+"""Functions of NumPy that copy and convert arrays; those of devices come to the host in them."""
