@@ -46,6 +46,8 @@ mod walk;
 mod window;
 mod work;
 
+pub use sniff::sniff;
+
 use crate::error::{Error, Kind, Result};
 use crate::formats::Format;
 use crate::input::{Input, RandomAccess};
@@ -58,7 +60,7 @@ use window::{Extent, ReadAt, Trouble, Window};
 /// XPlane, as the list of formats has it.
 pub const FORMAT: Format = Format {
     name: "xplane",
-    sniff: sniff::sniff,
+    sniff,
     decode: Some(decode),
     lazy: Some(LAZY),
 };
