@@ -29,6 +29,8 @@ from tests.lake.compacted import HOSTS, decode_anew, fleet
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
 
+GENERATE = Path(__file__).parents[2] / "benchmarks" / "generate_xspace.py"
+
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
@@ -259,3 +261,35 @@ def test_a_hostile_snapshot_is_an_error(lake: Path, what: str) -> None:
         with pytest.raises(LakeError, match="snapshot") as error:
             ask()
         assert error.value.todo
+
+
+def test_compacted_tables_take_less_room_and_any_reader_knows_their_encodings(tmp_path: Path) -> None:
+    logs, lake = tmp_path / "logs", tmp_path / "lake"
+    for host in range(2):
+        file = logs / f"host=h{host}" / "a.xplane.pb"
+        file.parent.mkdir(parents=True)
+        command = [sys.executable, GENERATE, file, "--events", "100000", "--seed", str(host)]
+        subprocess.run(command, check=True, capture_output=True)
+    stepscope.ingest([logs, "tests/samples/xla_dump"], lake, run="r")
+
+    def sizes() -> dict[str, int]:
+        found: dict[str, int] = {}
+        for file in reader.contents(lake).files_of():
+            found[file.table] = found.get(file.table, 0) + file.bytes
+        return found
+
+    before = sizes()
+    compact(lake)
+    after = sizes()
+    assert after["slice"] < 0.97 * before["slice"]  # whole numbers as they are: 1.7 times as many
+    assert sum(after.values()) < sum(before.values())
+    assert after[TIMELINE] == before[TIMELINE]
+    doubles = 0
+    for one in reader.contents(lake).files_of():
+        if one.table == TIMELINE:
+            continue
+        groups = pq.ParquetFile(lake / one.path).metadata.to_dict()["row_groups"]
+        columns = [column for group in groups for column in group["columns"]]
+        doubles += sum(column["physical_type"] == "DOUBLE" for column in columns)
+        assert not any("BYTE_STREAM_SPLIT" in column["encodings"] for column in columns), one.path
+    assert doubles > 10

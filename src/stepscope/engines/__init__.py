@@ -13,9 +13,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 from stepscope.errors import StepscopeError
 
 Params = Sequence[Any] | Mapping[str, Any]
-Form = Literal["parquet", "packed", "csv", "ndjson", "text"]
-"""What copy() writes: a Parquet file, `packed` with row groups of a fleet's size; lines, with a header for
-csv; or one column of text as it is."""
+Form = Literal["parquet", "packed", "packed_plain", "csv", "ndjson", "text"]
+"""What copy() writes: a Parquet file, `packed` with row groups of a fleet's size and whole numbers as
+differences, `packed_plain` with those row groups only; lines, with a header for csv; or one column of text as
+it is."""
 
 
 class Reads(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepscope.engines import Statement, rows_of
+from stepscope.engines import Form, Statement, rows_of
 from stepscope.errors import UsageError
 from stepscope.lake import disk, reader, snapshot_writer, writer
 from stepscope.lake.manifest import Manifest
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FILE_BYTES = 192 << 20
 """Bytes of the files of a table that become one; what they become is smaller."""
 _ORDER = ("host_id", "track_id", "ts_ps", "start_ps", "id")
-_GUESSED_ROW_BYTES = 12
+_GUESSED_ROW_BYTES = 7
 _ATTEMPTS = 3
 """How often a run is compacted anew because somebody ingested into it meanwhile."""
 
@@ -140,11 +140,16 @@ def pack(lake: Lake, run_id: str, stage: Path) -> Iterator[tuple[Packed, Path]]:
             path = stage / f"{table.name}.{number}.packed.parquet"
             part = lake.of_runs([run_id], hosts)
             with OpenTrace(LakeTables(part, None)) as trace:
-                rows = trace.copy(_sorted(table), str(path), "packed")
+                rows = trace.copy(_sorted(table), str(path), _form(table))
             disk.sync_file(path)
             digest, size = reader.content_hash(path), path.stat().st_size
             place = snapshot_writer.path_of(table.name, run_id, digest)
             yield Packed(table.name, place, size, rows, digest, run_id, hosts[0], hosts[-1]), path
+
+
+def _form(table: Table) -> Form:
+    """Doubles stay whole, as ingest writes them: not every warehouse reads them split into bytes."""
+    return "packed_plain" if any(column.type == "DOUBLE" for column in table.columns) else "packed"
 
 
 def _sorted(table: Table) -> Statement:
