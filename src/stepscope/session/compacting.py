@@ -25,7 +25,7 @@ from stepscope.sources.given import LAKE_MARK
 if TYPE_CHECKING:
     from stepscope.lake.mirror import Mirror
 
-FILE_BYTES = 192 << 20
+FILE_BYTES = 96 << 20
 """Bytes of the files of a table that become one; what they become is smaller."""
 _ORDER = ("host_id", "track_id", "ts_ps", "start_ps", "id")
 _GUESSED_ROW_BYTES = 7
