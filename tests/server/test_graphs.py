@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stepscope.instruments.graphs import programs
+from stepscope.report import dumps
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.server.asking import Served
@@ -126,3 +127,16 @@ def test_programs_of_a_recording_are_graphs_with_times(name: str) -> None:
         assert max(times) > 0
     finally:
         page.close()
+
+
+def test_a_dump_is_told_of_as_in_the_terminal() -> None:
+    """Nothing ran, so the reports say what was compiled; the folder that holds it stays unknown to the page."""
+    dump = str(SAMPLES / "xla_dump")
+    with closing(Served(dump, seconds=60.0)) as page, trace.open(dump, cache=False) as opened:
+        for name, made in (("summary", dumps.summary), ("memory", dumps.memory)):
+            wanted = made(opened, "xla_dump")
+            assert wanted is not None
+            answer = page.get(f"/api/report/{name}")
+            assert tuple(answer.json["headline"]) == wanted.headline
+            assert [one["name"] for one in answer.json["sections"]] == [one.name for one in wanted.sections]
+            assert dump not in answer.body.decode()

@@ -4,7 +4,7 @@ import { carried } from "./carrier";
 
 /** An error of the server: what happened, what was seen, what to do. */
 export class Refused extends Error {
-  constructor(readonly what: string, readonly seen: string, readonly toDo: string) {
+  constructor(readonly what: string, readonly seen: string, readonly toDo: string, readonly status = 0) {
     super(what);
   }
 }
@@ -18,7 +18,7 @@ let opened: number | null = null;
 async function answered(reply: Response): Promise<Response> {
   if (reply.ok) return reply;
   const { error } = (await reply.json()) as { error: { what: string; seen: string; to_do: string } };
-  throw new Refused(error.what, error.seen, error.to_do);
+  throw new Refused(error.what, error.seen, error.to_do, reply.status);
 }
 
 async function ask(path: string, request: RequestInit): Promise<Response> {

@@ -32,6 +32,9 @@ test("a box without time has the colour of the page", () => {
 
 test("colourings are offered where they tell something", () => {
   expect(telling([box(0, 0, 1)])).toEqual(["type"]);
+  const on = (device: string) => ({ ...box(0, 0, 1), device });
+  expect(telling([on("GPU"), on("GPU"), on("")])).toEqual(["type"]);
+  expect(telling([on("GPU"), on("CPU")])).toEqual(["device", "type"]);
   expect(telling([box(0, 0, 1), { ...box(0, 0, 1), output_bytes: 8, cluster: "cluster_1" }])).toEqual(["memory", "cluster", "type"]);
 });
 

@@ -12,8 +12,9 @@ export function Problem({ error }: { error: unknown }): JSX.Element {
   return <div class="problem" role="alert"><strong>{what}</strong><p>{seen}</p><p class="todo">{toDo}</p></div>;
 }
 
-/** Asks once, and shows what came of it: waiting, an error in three parts, or the children made from the answer. */
-export function Loaded<T>({ from, children }: { from: string; children: (answer: T) => ComponentChildren }): JSX.Element {
+/** Asks once, and shows what came of it: waiting, an error in three parts, or the children made from the answer.
+ * refused: what to show of a refusal, where that says that there is nothing to see. */
+export function Loaded<T>({ from, children, refused }: { from: string; children: (answer: T) => ComponentChildren; refused?: (error: Refused) => ComponentChildren }): JSX.Element {
   const [state, setState] = useState<State<T>>(null);
   useEffect(() => {
     let current = true;
@@ -24,6 +25,7 @@ export function Loaded<T>({ from, children }: { from: string; children: (answer:
     return () => { current = false; };
   }, [from]);
   if (state === null) return <p class="quiet" role="status">Reading …</p>;
+  if ("error" in state && refused && state.error instanceof Refused) return <>{refused(state.error)}</>;
   if ("error" in state) return <Problem error={state.error} />;
   return <>{children(state.value)}</>;
 }

@@ -16,12 +16,14 @@ export function stepsOf(report: Report): Step[] {
 }
 
 const PICTURES = ["op_types", "ops", "curve"];
+const FEW = 3; // sections that are no list to choose from: the first is seen at once
 
 /** What to draw first where no steps are known: what took the time, or what memory was held. */
 export function pictureOf(sections: Section[]): Section | null {
   const all = sections.flatMap((section) => [section, ...section.parts]);
   const drawn = all.filter((section) => section.chart && (section.table?.rows.length ?? 0) > 1);
-  return PICTURES.map((name) => drawn.find((section) => section.name === name)).find(Boolean) ?? drawn[0] ?? null;
+  const first = sections.length <= FEW ? sections.find((section) => section.table?.rows.length) : undefined;
+  return PICTURES.map((name) => drawn.find((section) => section.name === name)).find(Boolean) ?? drawn[0] ?? first ?? null;
 }
 
 /** Opens a folded section and brings it into view. */
@@ -37,7 +39,8 @@ export function Summary({ report, steps, linked, below }: { report: Report; step
   const parts = report.sections.find((s) => s.name === "step_parts");
   const [first, ...more] = report.headline;
   const picture = parts && steps.length > 1 ? null : pictureOf(report.sections);
-  useCommands(useMemo(() => report.sections.map((section, i) => ({ title: `Open ${section.title}`, key: "", run: () => show(`s${i}`) })), [report]));
+  const folded = useMemo(() => report.sections.filter((section) => section !== picture || section.chart), [report, picture]);
+  useCommands(useMemo(() => folded.map((section, i) => ({ title: `Open ${section.title}`, key: "", run: () => show(`s${i}`) })), [folded]));
   return <>
     <h1><Prose text={report.title} /></h1>
     {parts && <StepBars section={parts} brushed={brushed} hasSteps={report.facts?.["steps"] !== 0} />}
@@ -47,7 +50,7 @@ export function Summary({ report, steps, linked, below }: { report: Report; step
     {steps.length > 1 && <StepChart steps={steps} section={parts} brushed={brushed} onBrush={setBrushed} linked={linked} />}
     <Notes notes={report.notes} />
     {picture && <Open section={picture} />}
-    {report.sections.length > 0 && <FoldedSections sections={report.sections} />}
+    {folded.length > 0 && <FoldedSections sections={folded} />}
     {below}
     {report.next_commands.length > 0 && <details class="section"><summary><h2>Next</h2> <span class="quiet">Commands that show more</span></summary><pre>{report.next_commands.map((command) => <><Prose text={command.replaceAll("`", "'")} />{"\n"}</>)}</pre></details>}
   </>;

@@ -9,6 +9,7 @@ import type { Row, Section, Step } from "./types";
 const WIDE = 1000;
 const HIGH = 100;
 const MOST = 250; // columns of the chart
+const LEAST = 10; // places for columns: a few steps do not fill the width
 const HOSTS = 4; // charts that are seen without a click
 
 /** Some steps of one host, one after the other. */
@@ -70,13 +71,13 @@ function Host({ place, own, parts, hint, section, brushed, onBrush, linked }: Op
   const [cursor, setCursor] = useState<number | null>(null);
   const svg = useRef<SVGSVGElement>(null);
   const most = Math.max(...columns.map((c) => Number(c.longest.dur_ps)), 1);
-  const wide = WIDE / columns.length;
+  const places = Math.max(columns.length, LEAST), wide = WIDE / places;
   const chosen = brushed?.place === place ? brushed.steps : [];
   const first = chosen.length ? columns.findIndex((c) => own.slice(c.from, c.until).includes(chosen[0]!)) : -1;
   const last = chosen.length ? columns.findLastIndex((c) => own.slice(c.from, c.until).includes(chosen[chosen.length - 1]!)) : -1;
   const at = (e: PointerEvent) => {
     const box = svg.current!.getBoundingClientRect();
-    return Math.min(Math.max(Math.floor(((e.clientX - box.left) / box.width) * columns.length), 0), columns.length - 1);
+    return Math.min(Math.max(Math.floor(((e.clientX - box.left) / box.width) * places), 0), columns.length - 1);
   };
   const choose = (a: number, b: number) => {
     const [from, until] = [columns[Math.min(a, b)]!.from, columns[Math.max(a, b)]!.until];

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from stepscope.cli.arguments import (
     Parser,
@@ -17,10 +18,7 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
-from stepscope.errors import NothingFound, UsageError
-
-if TYPE_CHECKING:
-    from stepscope.report import Report
+from stepscope.errors import UsageError
 
 ABOUT = "the memory peak, what holds it, and what would lower it"
 EPILOG = """Reads what allocators recorded (RunMetadata, XPlane, PyTorch's profile_memory), PyTorch's memory
@@ -47,6 +45,7 @@ def parser() -> Parser:
     asked.add_argument(
         "--batch", metavar="N", type=int, help="what if the batch of N were halved (N: detected)"
     )
+    parser.add_argument("--all", action="store_true", help="every allocator and section, not one page")
     add_reading(parser)
     add_part(parser)
     add_showing(parser)
@@ -62,14 +61,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "A batch of one cannot be halved", seen=f"--batch {options.batch}", todo="leave it out"
         )
-    from stepscope.cli.reading import only_dumps, opened
+    from stepscope.cli.reading import opened
     from stepscope.cli.showing import show
     from stepscope.instruments.memory import allocators, by_step, whatif
     from stepscope.library.statements import statement
-    from stepscope.report import memory
+    from stepscope.report import dumps, memory, memory_page
 
     with opened(options, console) as (trace, bar):
-        compiled = _compiled(options) if only_dumps(trace) and not options.lake else None
+        compiled = dumps.memory(trace, " ".join(options.paths))
         found = [] if compiled else allocators.find(trace.query)
         steps = by_step.windows(trace.query) if found else {}
         durations = whatif.durations(trace.query) if found else {}
@@ -92,7 +91,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
         for one in found
     ]
     if found or options.format != "table":
-        show(memory.build(asked, steps), options, console)
+        page = options.format == "table" and not options.all
+        report = memory_page.build(asked, steps) if page else memory.build(asked, steps)
+        if page and asked:
+            words = shlex.join([*options.paths, *(("--lake", options.lake) if options.lake else ()), "--all"])
+            report = replace(report, next_commands=(f"stepscope memory {words}",))
+        show(report, options, console)
     for (detail,) in unread:
         console.say(f"lines of the program: {detail} (op-log-unread)")
     if not found:
@@ -100,18 +104,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.say(f"  to do: {memory.TODO}")
         return 2
     return 0
-
-
-def _compiled(options: argparse.Namespace) -> Report | None:
-    """The memory of compiled programs, for paths without a recording that are dump folders of XLA."""
-    from stepscope.instruments.xla import memory
-    from stepscope.report import compiled_memory
-
-    try:
-        programs, total = memory.find(options.paths)
-    except (NothingFound, OSError):
-        return None
-    return compiled_memory.build(programs, total, " ".join(options.paths)) if programs else None
 
 
 def _search(option: str, pattern: str | None) -> Callable[[str], bool] | None:

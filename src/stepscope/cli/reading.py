@@ -47,16 +47,11 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
         found.leave()
 
 
-def only_dumps(trace: Trace) -> bool:
-    """Whether all that was opened are dump folders of XLA: they say what was compiled, not what ran."""
-    from stepscope.sources.dump_folder import FORMAT
-
-    return {one.format for one in trace.sources} == {FORMAT}
-
-
 def need_time(trace: Trace) -> None:
     """NothingFound where nothing was recorded that could be compared."""
-    if only_dumps(trace):
+    from stepscope.report import dumps
+
+    if dumps.only(trace):
         raise NothingFound(
             "A dump of XLA holds no times to compare",
             seen=f"nothing but dumps in {' '.join(trace.given)}",

@@ -17,7 +17,6 @@ from stepscope.cli.arguments import (
     need_paths,
 )
 from stepscope.cli.console import Console
-from stepscope.errors import NothingFound
 
 if TYPE_CHECKING:
     from stepscope.report import Report
@@ -80,20 +79,6 @@ def _over(report: Report, limit: frozenset[str] | None, console: Console) -> int
     return 1
 
 
-def _compiled(options: argparse.Namespace) -> Report | None:
-    """What XLA compiled, for paths that are dump folders of it, on this machine and not packed."""
-    from stepscope.instruments.xla import dumps
-    from stepscope.report import compiled
-
-    try:
-        found = dumps.read(options.paths)
-    except (NothingFound, OSError):
-        return None
-    if not any(row["instructions"] is not None for row in found.rows):
-        return None
-    return compiled.build(found, " ".join(options.paths), all=options.all)
-
-
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the summary. 1 when there are findings over the limit of --fail-on."""
     need_paths(options, "summary")
@@ -102,11 +87,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     if options.engine == "duckdb":
         ahead.begin()  # making the engine takes longer than reading most recordings
-    from stepscope.cli.reading import only_dumps, opened
-    from stepscope.report import build
+    from stepscope.cli.reading import opened
+    from stepscope.report import build, dumps
 
     with opened(options, console) as (trace, _):
-        compiled = _compiled(options) if only_dumps(trace) and not options.lake else None
+        compiled = dumps.summary(trace, " ".join(options.paths), all=options.all)
         report = compiled or build(trace, all=options.all)
     if compiled is not None:
         from stepscope.cli.showing import show

@@ -25,7 +25,8 @@ TODO = (
 
 Asked = Sequence[tuple[Memory, Sequence[WhatIf]]]
 """Allocators, each with what changes would do to its peak."""
-_NO_STEPS: Windows = {}
+NO_STEPS: Windows = {}
+"""Of sources that have none."""
 
 _MOST_SAID = 3
 """Allocators that the headline of a summary speaks of."""
@@ -56,7 +57,7 @@ _GAINS = (
 )
 
 
-def build(asked: Asked, steps: Windows = _NO_STEPS) -> Report:
+def build(asked: Asked, steps: Windows = NO_STEPS) -> Report:
     """The report of all allocators, in the order given. steps: those of each source, for their peaks."""
     peaks = by_step([one for one, _ in asked], steps)
     told = [(one, changes, sentences(one)) for one, changes in asked]
@@ -100,6 +101,7 @@ def group(one: Memory, changes: Sequence[WhatIf] = (), peaks: Sequence[StepPeak]
 
 
 def _place(one: Memory) -> str:
+    """Where an allocator is: its file, device and name."""
     return "  ".join(part for part in (one.path, f"{one.device} {one.allocator}".strip()) if part)
 
 

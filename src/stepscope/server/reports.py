@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import NothingFound
@@ -15,16 +16,25 @@ if TYPE_CHECKING:
 
 def summary(trace: Trace) -> bytes:
     """Where the time went."""
-    from stepscope import report
-
-    return json.render(report.build(trace, all=True)).encode("ascii")
+    return _summary(trace, all=True)
 
 
 def first(trace: Trace) -> bytes:
     """Where the time went, as the terminal says it: from tables that do not grow with the slices."""
-    from stepscope import report
+    return _summary(trace, all=False)
 
-    return json.render(report.build(trace)).encode("ascii")
+
+def _summary(trace: Trace, all: bool) -> bytes:
+    from stepscope import report
+    from stepscope.report import dumps
+
+    built = dumps.summary(trace, _name(trace), all=all) or report.build(trace, all=all)
+    return json.render(built).encode("ascii")
+
+
+def _name(trace: Trace) -> str:
+    """What was given, without the folders that it is in."""
+    return " ".join(Path(path).name or "." for path in trace.given)
 
 
 def pipelines(trace: Trace) -> list[Found]:
@@ -47,8 +57,11 @@ def pipeline(found: list[Found], trace: Trace) -> bytes:
 def memory(trace: Trace) -> bytes:
     """Memory: the peak, and who holds it."""
     from stepscope.instruments.memory import allocators, by_step, whatif
-    from stepscope.report import memory
+    from stepscope.report import dumps, memory
 
+    compiled = dumps.memory(trace, _name(trace))
+    if compiled is not None:
+        return json.render(compiled).encode("ascii")
     found = allocators.find(trace.query)
     steps = by_step.windows(trace.query) if found else {}
     durations = whatif.durations(trace.query) if found else {}

@@ -4,6 +4,7 @@ import { note, place } from "../address";
 import { get, getBytes } from "../api";
 import { keep, recall } from "../theme";
 import type { Catalog } from "../types";
+import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, type Hit } from "./hit";
 import { type Arrangement, heightOf, LANE, type Lane, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
@@ -17,12 +18,6 @@ import { Store } from "./store";
 const MOST_FOUND = 500;
 const MOST_ARROWS = 12;
 const MOST_COUNTERS_PX = 2000;
-
-/** The largest value of a counter in the window. Recordings do not tell units of counters. */
-function most(points: [number, number | null][]): string {
-  const values = points.flatMap(([, value]) => (value === null ? [] : [value]));
-  return values.length ? `at most ${values.reduce((a, b) => Math.max(a, b)).toLocaleString("en", { maximumSignificantDigits: 6 })}` : "";
-}
 
 interface Kept { arrangement: Arrangement; marks: Window[]; colouring: Colouring }
 interface Counters { series: { name: string; series: string; track: number | null; points: [number | string, number | null][] }[] }
@@ -76,7 +71,7 @@ export class Board {
       : [{ from: this.offset(one.first_ps), to: this.offset(one.last_ps), title: [...new Set([one.run_id, one.host_id])].join(" / ") }]));
     this.stretches = stretchesOf(sources);
     this.store = new Store(this.origin, this.whole, () => { this.arrived.value++; this.error.value = this.store.error; });
-    this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title, points }]) => ({ key, title, about: most(points) })), this.arrangement.value));
+    this.rows = computed(() => lanes(catalog.tracks, [...this.series.value].map(([key, { title, about }]) => ({ key, title, about })), this.arrangement.value));
     this.shown = computed(() => visible(this.rows.value, this.top.value, this.size.value.height - RULER));
     this.foundNames = computed(() => {
       const text = this.found.value ? this.text.value.toLowerCase() : "";
@@ -340,11 +335,12 @@ export class Board {
     const px = Math.min(MOST_COUNTERS_PX, Math.max(1, Math.round(this.size.value.width)));
     const found = await this.ask<Counters>(`/api/counters?from=${at(from)}&to=${at(to)}&px=${px}`);
     if (!found) return;
-    const host = (track: number | null) => (track === null ? null : this.catalog.tracks[track]);
-    this.series.value = new Map(found.series.map(({ name, series, track, points }) => [
-      `${track}\u001f${name}\u001f${series}`,
-      { title: [host(track)?.process, name, series !== name && series].filter(Boolean).join(" · "), points: points.map(([ps, value]) => [this.offset(ps), value]) },
-    ]));
+    const several = new Set(this.catalog.tracks.map((one) => one.host_id)).size > 1;
+    this.series.value = new Map(found.series.map(({ name, series, track, points }) => {
+      const of = track === null ? undefined : this.catalog.tracks[track], placed = points.map(([ps, value]): [number, number | null] => [this.offset(ps), value]);
+      const about = [several && of?.host_id, of?.process, most(placed, series)].filter(Boolean).join(", ");
+      return [`${track}\u001f${name}\u001f${series}`, { title: titleOfCounter(name, series), about, points: placed }];
+    }));
   }
 
   /** Asks the server; what it refuses is shown, what was dropped on purpose is not. */

@@ -93,7 +93,7 @@ export function lanes(tracks: Track[], counters: { key: string; title: string; a
     const count = `${members.length} ${members.length === 1 ? "track" : "tracks"}`;
     if (addGroup(key, titleOfGroup(members[0]!, tracks), count)) members.forEach(addTrack);
   }
-  const series = counters.filter((c) => !text || c.title.toLowerCase().includes(text));
+  const series = counters.filter((c) => !text || `${c.title} ${c.about ?? ""}`.toLowerCase().includes(text));
   if (series.length && addGroup("counters", "Counters", `${series.length}`)) {
     for (const { key, title, about = "" } of series) add({ kind: "counter", key, title, about, height: COUNTER, closed: false, track: null });
   }

@@ -13,7 +13,7 @@ const LEAST_TEXT = 28;
 export interface Ink { classes: string[]; text: string; quiet: string; edge: string; paper: string; card: string; accent: string; font: string }
 export interface Names { names: string[]; classes: number[]; op_types: (string | null)[] }
 export type Colouring = "class" | "op type" | "name";
-export interface Series { title: string; points: [number, number | null][] }
+export interface Series { title: string; about: string; points: [number, number | null][] }
 export interface Arrow { fromPs: number; fromY: number; toPs: number; toY: number }
 
 export interface Scene {

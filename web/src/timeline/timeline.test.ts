@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Track } from "../types";
+import { most, titleOfCounter } from "./counters";
 import { decode } from "./frame";
 import { cellAt, rowAt } from "./hit";
 import { groupOf, heightOf, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
@@ -14,6 +15,23 @@ import { covers, pieces, wider } from "./store";
 const whole = fc.double({ min: 1, max: 1e16, noNaN: true });
 const part = fc.double({ min: 0, max: 1, noNaN: true });
 const windows = fc.record({ whole, a: part, b: part }).map(({ whole, a, b }) => ({ whole, window: within({ from: Math.min(a, b) * whole, to: Math.max(a, b) * whole }, whole) }));
+
+describe("counters", () => {
+  it("have the unit that their series ends in", () => {
+    const points: [number, number | null][] = [[0, 3], [1, null], [2, 2 ** 31]];
+    expect(most(points, "rss_bytes")).toBe("at most 2.00 GiB");
+    expect(most([[0, 30_065_800]], "traced_ns")).toBe("at most 30.1 ms");
+    expect(most(points, "threads")).toBe("at most 2,147,480,000");
+    expect(most([[0, null]], "rss_bytes")).toBe("");
+  });
+  it("are named by what they count, without their unit", () => {
+    expect(titleOfCounter("machine memory", "available_bytes")).toBe("machine memory · available");
+    expect(titleOfCounter("mklcpu", "mklcpu")).toBe("mklcpu");
+    expect(titleOfCounter("core busy", "0")).toBe("core busy · 0");
+    expect(titleOfCounter("allocated", "bytes")).toBe("allocated");
+    expect(titleOfCounter("columns", "columns")).toBe("columns");
+  });
+});
 
 describe("recordings of different days", () => {
   it("are stretches; those that overlap are one", () => {

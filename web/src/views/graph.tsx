@@ -13,7 +13,11 @@ interface Found { total: number; nodes: { path: string; op_type: string | null }
 
 const DEEPEST = 32; // scopes around a node; the server keeps deeper ones as part of its name
 /** The colourings that tell something about these boxes. */
-export const telling = (boxes: Box[]): Colouring[] => COLOURINGS.filter((one) => one === "type" || boxes.some((box) => (amount(box, one) ?? (one === "device" ? box.device : box.cluster)) !== (one === "time" || one === "memory" ? 0 : "")));
+export const telling = (boxes: Box[]): Colouring[] => COLOURINGS.filter((one) => {
+  if (one === "type") return true;
+  if (one === "device") return new Set(boxes.map((box) => box.device).filter(Boolean)).size > 1; // one hue for all is none
+  return boxes.some((box) => (one === "cluster" ? box.cluster !== "" : amount(box, one) !== 0));
+});
 
 /** Scopes around a node, the outermost first. */
 export const around = (path: string): string[] => path.split("/").slice(0, -1).slice(0, DEEPEST).map((_, i, parts) => parts.slice(0, i + 1).join("/"));

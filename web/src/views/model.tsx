@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { post } from "../api";
+import { post, type Refused } from "../api";
+import { Empty } from "../empty";
 import { counted } from "../format";
 import { Loaded, Problem } from "../loading";
 import { plain } from "../plain";
@@ -48,7 +49,11 @@ export function foldable(nodes: Node[]): Set<number> {
   return new Set(nodes.flatMap((node, i) => (nodes[i + 1] && nodes[i + 1]!.depth > node.depth ? [i] : [])));
 }
 
-const Model = (): JSX.Element => <Loaded<About> from="/api/model">{(about) => <Views about={about} />}</Loaded>;
+const nothing = (error: Refused): JSX.Element => (error.status === 404
+  ? <Empty title="No model" commands={["stepscope serve LOGDIR", "stepscope record -- python train.py"]}><p>There is {error.seen}: {error.toDo}.</p></Empty>
+  : <Problem error={error} />);
+
+const Model = (): JSX.Element => <Loaded<About> from="/api/model" refused={nothing}>{(about) => <Views about={about} />}</Loaded>;
 
 function Views({ about }: { about: About }): JSX.Element {
   const defaults = useMemo(() => Object.fromEntries(about.options.map((one) => [one.name, one.default])), [about]);
@@ -109,13 +114,13 @@ function Folding({ tree }: { tree: Tree }): JSX.Element {
   const [closed, setClosed] = useState<ReadonlySet<number>>(() => new Set([...parents].filter((i) => tree.nodes[i]!.depth >= OPEN_DEPTH)));
   const [most, setMost] = useState(FIRST_ROWS);
   const scales = useMemo(() => scalesOf(tree.columns, tree.nodes.map((node) => node.values)), [tree]);
-  const seen = unfolded(tree.nodes, closed);
+  const seen = unfolded(tree.nodes, closed), typed = tree.nodes.some((node) => node.about);
   const turn = (i: number) => { const next = new Set(closed); if (!next.delete(i)) next.add(i); setClosed(next); };
   return <><div class="options"><button type="button" onClick={() => setClosed(new Set())}>Expand all</button><button type="button" onClick={() => setClosed(new Set([...parents].filter((i) => tree.nodes[i]!.depth >= 1)))}>Collapse all</button></div>
-    <div class="scroll"><table class="tree"><thead><tr><th scope="col">Name</th>{tree.columns.map((c, i) => <th scope="col" class="number" title={plain(c.about || c.title, 400)}>{plain(c.title, 80)} <span class="quiet">{scales[i]!.symbol}</span></th>)}<th scope="col">Types</th></tr></thead>
+    <div class="scroll"><table class="tree"><thead><tr><th scope="col">Name</th>{tree.columns.map((c, i) => <th scope="col" class="number" title={plain(c.about || c.title, 400)}>{plain(c.title, 80)} <span class="quiet">{scales[i]!.symbol}</span></th>)}{typed && <th scope="col">Types</th>}</tr></thead>
       <tbody>{seen.slice(0, most).map((i) => { const node = tree.nodes[i]!; return <tr key={i}><td class="branch" title={plain(node.name, 400)}>{"  ".repeat(node.depth)}
         {parents.has(i) ? <button type="button" class="tl-fold plain" aria-expanded={!closed.has(i)} onClick={() => turn(i)}>{closed.has(i) ? "▸" : "▾"} {named(node)}</button> : <>  {named(node)}</>}</td>
-        {tree.columns.map((c, k) => <td class="number">{node.values[c.name] ? inScale(node.values[c.name]!, scales[k]!) : "–"}</td>)}<td>{plain(node.about, 160)}</td></tr>; })}</tbody></table></div>
+        {tree.columns.map((c, k) => <td class="number">{node.values[c.name] ? inScale(node.values[c.name]!, scales[k]!) : "–"}</td>)}{typed && <td>{plain(node.about, 160)}</td>}</tr>; })}</tbody></table></div>
     {seen.length > most && <button type="button" class="more" onClick={() => setMost(Infinity)}>Show all {seen.length.toLocaleString("en")} lines</button>}</>;
 }
 

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { ofRow } from "../colours";
+import { Empty } from "../empty";
 import { counted, duration } from "../format";
 import { Loaded } from "../loading";
 import { grouped, scopeOf, scopeTree, type Dimension, type Group, type OpRow } from "../opgroups";
@@ -67,7 +68,8 @@ function Shown({ ops }: { ops: Ops }): JSX.Element {
   const classes = [...new Set(ops.rows.filter((row) => row.place === place).map((row) => row.class ?? ""))].filter(Boolean).sort();
   const pick = (key: string) => { if (dimension !== "op" && dimension !== "device") { setWithin({ by: dimension, key }); setBy("op"); } };
   const whole = rows.reduce((sum, row) => sum + row.self_ps, 0);
-  if (!ops.rows.length) return <section class="empty"><h2>No ops</h2><p class="quiet">The recording holds no slices of ops.</p></section>;
+  if (!ops.rows.length) return <Empty title="No ops" commands={["stepscope record -- python train.py", "stepscope xla cost DUMP"]}>
+    <p>The recording holds no slices of ops: profilers record them, and a dump of XLA tells what each instruction costs, not how long it takes.</p></Empty>;
   return <>
     <div class="toolbar" role="toolbar" aria-label="Grouping and filters">
       <span class="segments" role="group" aria-label="Group by">{BY.map(([name, title]) => <button type="button" aria-pressed={by === name} onClick={() => setBy(name)}>{title}</button>)}</span>

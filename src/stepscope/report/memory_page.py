@@ -1,0 +1,86 @@
+"""Memory on one page: the highest peak, what holds it, how steps differ, what helps most, and the other peaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePath
+
+from stepscope import units
+from stepscope.instruments.memory.allocators import Memory
+from stepscope.instruments.memory.by_step import Windows
+from stepscope.report import memory
+from stepscope.report.parts import Column, Report, Section, Table
+
+_SENTENCES = 2
+_HOLDERS = 5
+_CHANGES = 2
+_OTHERS = 5
+_LEFT_OUT = frozenset({"around", "by_tensor", "by_op"})
+"""What another section says more shortly; where it is the only one of holders, it stays."""
+_OTHER = (
+    Column("recording", "text", "Recording"),
+    Column("allocator", "text", "Allocator"),
+    Column("bytes", "bytes", "Peak"),
+)
+
+
+def build(asked: memory.Asked, steps: Windows = memory.NO_STEPS) -> Report:
+    """The page. Nothing is asked of it that build() of the whole report does not say."""
+    if not asked:
+        return memory.build(asked, steps)
+    first = max(asked, key=lambda one: one[0].peak.bytes)
+    whole = memory.build([first], steps)
+    others = [one for one, _ in asked if one is not first[0]]
+    return replace(whole, sections=(*_short(whole), *_others(others)))
+
+
+def _short(whole: Report) -> Iterator[Section]:
+    named = {section.name for section in whole.sections}
+    holders = named & {"by_scope", "by_line", "by_kind"}
+    for section in whole.sections:
+        if section.name in _LEFT_OUT and (holders or section.name == "around"):
+            continue
+        if section.name == "why":
+            yield replace(section, answer=section.answer[:_SENTENCES])
+        elif section.name.startswith("by_") and section.name != "by_step":
+            yield replace(section, table=_first(section.table))
+        elif section.diff is not None:
+            yield replace(section, diff=replace(section.diff, changes=section.diff.changes[:_CHANGES]))
+        else:
+            yield section
+
+
+def _first(table: Table | None) -> Table | None:
+    if table is None or len(table.rows) <= _HOLDERS + 1:
+        return table
+    names = [column.name for column in table.columns]
+    sums = [names.index(name) for name in ("bytes", "share", "blocks") if name in names]
+    kept, rest = table.rows[:_HOLDERS], table.rows[_HOLDERS:]
+    count = sum(_many(str(row[0])) for row in rest)
+    added: list[object] = [f"({count:,} more)", *[None] * (len(names) - 1)]
+    for at in sums:
+        added[at] = sum(row[at] for row in rest)
+    return replace(table, rows=(*kept, tuple(added)), total=_HOLDERS + 1)
+
+
+def _many(name: str) -> int:
+    """How many holders a row stands for: the last one of the whole report sums up the small ones."""
+    counted = name.removeprefix("(").removesuffix(" more)").replace(",", "")
+    return int(counted) if name.startswith("(") and counted.isdigit() else 1
+
+
+def _others(others: list[Memory]) -> Iterator[Section]:
+    if not others:
+        return
+    ordered = sorted(others, key=lambda one: -one.peak.bytes)
+    rows = tuple(
+        (PurePath(one.path).name or None, f"{one.device} {one.allocator}".strip(), one.peak.bytes)
+        for one in ordered[:_OTHERS]
+    )
+    yield Section(
+        "others",
+        f"{units.count(len(others), 'other allocator')}",
+        "How high are the other peaks?",
+        table=Table(_OTHER, rows, len(others)),
+    )
