@@ -130,7 +130,7 @@ def test_programs_of_a_recording_are_graphs_with_times(name: str) -> None:
 
 
 def test_a_dump_is_told_of_as_in_the_terminal() -> None:
-    """Nothing ran, so the reports say what was compiled; the folder that holds it stays unknown to the page."""
+    """Nothing ran, so reports say what was compiled; its folder stays unknown to the page."""
     dump = str(SAMPLES / "xla_dump")
     with closing(Served(dump, seconds=60.0)) as page, trace.open(dump, cache=False) as opened:
         for name, made in (("summary", dumps.summary), ("memory", dumps.memory)):

@@ -1,4 +1,4 @@
-"""Memory on one page: the highest peak, what holds it, how steps differ, what helps most, and the other peaks."""
+"""Memory on one page: the highest peak, what holds it, how steps differ, what helps, and the other peaks."""
 
 from __future__ import annotations
 
