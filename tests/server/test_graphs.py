@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stepscope.cli import main
 from stepscope.instruments.graphs import programs
 from stepscope.report import dumps
 from stepscope.session import trace
@@ -127,6 +129,36 @@ def test_programs_of_a_recording_are_graphs_with_times(name: str) -> None:
         assert max(times) > 0
     finally:
         page.close()
+
+
+@pytest.mark.parametrize("name", ["xplane/tf_xla.xplane.pb.gz", "xplane/jax.xplane.pb.gz", "xla_dump"])
+def test_programs_of_a_lake_are_those_of_what_was_ingested(name: str, tmp_path: Path) -> None:
+    """The same boxes, times and sizes; edges lack those from operands of a call to its parameters."""
+    path, lake = str(SAMPLES / name), str(tmp_path / "lake")
+    assert main(["ingest", path, "--lake", lake]) == 0
+
+    def levels(given: str) -> dict[int, tuple[set[Any], set[Any]]]:
+        found = {}
+        with closing(Served(given, seconds=60.0)) as page:
+            for number, one in enumerate(page.get("/api/graphs").json["graphs"]):
+                asked = {"graph": number, "open": [], "fold": False, "flat": True}
+                level = page.post("/api/graph", asked).json
+                paths = [box["path"] for box in level["boxes"]]
+                boxes = {
+                    (box["path"], box["op_type"], box["time_ps"], box["output_bytes"])
+                    for box in level["boxes"]
+                }
+                edges = {(paths[a], paths[b]) for a, b, _ in level["edges"]}
+                found[one["nodes"]] = boxes, edges
+        return found
+
+    from_lake, from_file = levels(lake), levels(path)
+    assert from_lake.keys() == from_file.keys()
+    for nodes, (boxes, edges) in from_lake.items():
+        assert boxes == from_file[nodes][0]
+        assert edges <= from_file[nodes][1]
+        opcodes = {path: op_type for path, op_type, _, _ in boxes}
+        assert {opcodes[b] for _, b in from_file[nodes][1] - edges} <= {"parameter"}
 
 
 def test_a_dump_is_told_of_as_in_the_terminal() -> None:

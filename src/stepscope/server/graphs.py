@@ -22,9 +22,9 @@ LEVEL_KEYS = ("graph", "open", "fold", "flat")
 
 def listed(trace: Trace) -> list[dict[str, Any]]:
     """The graphs, the largest first: those of the tables, then programs of XLA. Those of dumps have the path
-    of their module, those of recordings its number."""
+    of their module, those of recordings its number, those of lakes its row."""
     found = dicts(trace.query(statement("page_graphs")))
-    return found + _programs(trace) + _recorded(trace)
+    return found + _programs(trace) + _recorded(trace) + _stored(trace)
 
 
 def _recorded(trace: Trace) -> list[dict[str, Any]]:
@@ -39,18 +39,27 @@ def _recorded(trace: Trace) -> list[dict[str, Any]]:
     ]
 
 
+def _stored(trace: Trace) -> list[dict[str, Any]]:
+    """The programs of a lake, from its tables."""
+    from stepscope.sources.source import Source
+
+    if all(isinstance(one, Source) for one in trace.sources):
+        return []
+    return [
+        {"graph": f"{row['module']}({row['program_id']})" if row["program_id"] else row["module"], **row}
+        for row in dicts(trace.query(statement("page_stored_programs")))
+    ]
+
+
 def _times(trace: Trace, row: dict[str, Any]) -> dict[str, int]:
     """Self times of the instructions of a program by their names, wherever they ran."""
-    found: dict[str, int] = {}
-    for one in dicts(trace.query(statement("instruction_slices"))):
-        same = (
-            one["program_id"] == row["program_id"]
-            if one["program_id"]
-            else one["hlo_module"] == row["module"]
-        )
-        if same and one["source_id"] == row["source_id"] and one["place"] in ("device", "host"):
-            found[one["op_name"]] = found.get(one["op_name"], 0) + one["sum_self_ps"]
-    return found
+    asked = statement(
+        "page_program_times",
+        source_id=row["source_id"],
+        program=row["program_id"],
+        module_name=row["module"],
+    )
+    return {one["op_name"]: one["sum_self_ps"] for one in dicts(trace.query(asked))}
 
 
 def _programs(trace: Trace) -> list[dict[str, Any]]:
@@ -88,6 +97,9 @@ def read(graphs: list[dict[str, Any]], number: int, trace: Trace) -> Hierarchy:
     row = graphs[number]
     if "path" in row:
         return programs.read(row["path"])
+    if "module_id" in row:
+        asked = statement("page_stored_instructions", module_id=row["module_id"])
+        return programs.stored(dicts(trace.query(asked)), _times(trace, row))
     if "program_id" in row:
         source: Any = trace.sources[row["source_id"]]
         return programs.kept(source, row["program_id"], _times(trace, row))

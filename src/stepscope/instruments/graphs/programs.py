@@ -7,6 +7,7 @@ another called computation lies in the instruction that calls it. Arguments of t
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -70,6 +71,37 @@ def kept(source: Source, program_id: str, times: Mapping[str, int]) -> Hierarchy
                     seen = str(error)
     raise UnreadableSource(
         "The program can no longer be read", seen=seen, todo="open the recording again", path=source.path
+    )
+
+
+def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
+    """The graph of a program of a lake, from rows of page_stored_instructions. They do not say which operand
+    of a call becomes which parameter, so edges end at the call and begin at what it returns."""
+    computations = list(dict.fromkeys(row["computation"] for row in rows))
+    place = {name: number for number, name in enumerate(computations)}
+    numbers = {row["name"]: number for number, row in enumerate(rows)}
+    roots = {row["computation"]: number for number, row in enumerate(rows) if row["is_root"]}
+    entry = next((row["computation"] for row in rows if row["is_entry"]), None)
+    told = [
+        {
+            "name": row["name"],
+            "opcode": row["opcode"],
+            "op_name": row["op_name"] or "",
+            "computation": place[row["computation"]],
+            "operands": [numbers.get(name) for name in json.loads(row["operands_json"] or "[]")],
+            "called": [place[name] for name in json.loads(row["calls_json"] or "[]") if name in place],
+            "number": None,
+            "shape_bytes": int(row["shape_bytes"] or 0),
+        }
+        for row in rows
+    ]
+    return of(
+        {
+            "instruction_rows": told,
+            "computation_rows": [{"name": name, "root": roots.get(name)} for name in computations],
+            "entry_computation": None if entry is None else place[entry],
+        },
+        times,
     )
 
 

@@ -1,0 +1,40 @@
+-- Instructions of a program of a lake for a page
+--
+-- question: Which instructions does a program have, what do they use, and which computations do they call?
+-- reads: hlo_instruction, hlo_computation
+-- notes: Of a dump there are several stages; the last one is what runs.
+-- parameters:
+--   module_id | int | row of hlo_module
+-- columns:
+--   computation | text | computation that it is in
+--   is_entry | bool | whether the program begins with that
+--   name | text | its name
+--   opcode | text | what it does
+--   op_name | text | the framework's name of the op it was made of
+--   is_root | bool | whether its computation returns its value
+--   shape_bytes | float | size of what it makes
+--   operands_json | text | names of the instructions that it uses
+--   calls_json | text | names of the computations that it calls
+WITH stages AS (
+  SELECT i.module_id, MAX(COALESCE(i.pass_id, -1)) AS last_pass
+  FROM hlo_instruction AS i
+  WHERE i.module_id = $module_id
+  GROUP BY i.module_id
+)
+
+SELECT
+  i.computation,
+  c.is_entry,
+  i.name,
+  i.opcode,
+  i.op_name,
+  i.is_root,
+  i.shape_bytes,
+  i.operands_json,
+  i.calls_json
+FROM hlo_instruction AS i
+INNER JOIN stages AS s ON s.module_id = i.module_id AND s.last_pass = COALESCE(i.pass_id, -1)
+LEFT JOIN hlo_computation AS c
+  ON c.module_id = i.module_id AND COALESCE(c.pass_id, -1) = s.last_pass AND c.name = i.computation
+WHERE i.module_id = $module_id
+ORDER BY i.id NULLS LAST

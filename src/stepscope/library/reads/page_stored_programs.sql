@@ -1,0 +1,16 @@
+-- Programs of a lake for a page
+--
+-- question: Which programs that XLA compiled does a lake hold, and how large is each?
+-- reads: hlo_module
+-- notes: The files that they were read from may be gone: page_stored_instructions has what a graph needs.
+-- columns:
+--   run_id | text | run
+--   source_id | int | source that it was read from
+--   module_id | int | row of hlo_module
+--   module | text | its name
+--   program_id | text | its number; empty when no file says it
+--   nodes | int | its instructions
+SELECT m.run_id, m.source_id, m.id AS module_id, m.module, m.program_id, m.instructions AS nodes
+FROM hlo_module AS m
+WHERE m.is_final AND m.instructions IS NOT NULL
+ORDER BY nodes DESC NULLS LAST, m.source_id NULLS LAST, m.module NULLS LAST, m.id NULLS LAST
