@@ -323,7 +323,8 @@ ERRORS: dict[str, Message] = {
     "unreadable-source": Message(
         "A file cannot be decoded at all",
         "The file was recognised, but not one event could be read: it is damaged at the very beginning, "
-        "compressed in an unsupported way, or not what its first bytes claim.",
+        "compressed in an unsupported way, or not what its first bytes claim. Or it is called .xplane.pb and "
+        "is empty or something else, as a recording is that was cut off while it was written.",
         "Record or copy it again; compare its size and checksum with the original. The other sources of "
         "the command are still read.",
     ),

@@ -137,7 +137,7 @@ def test_ingest_says_what_it_left_out(capsys: pytest.CaptureFixture[str], tmp_pa
     assert all(row["error"] is None for row in listed)
 
 
-@pytest.mark.parametrize("kind", ["packed", "deep"])
+@pytest.mark.parametrize("kind", ["packed", "deep", "noise", "empty"])
 @pytest.mark.parametrize(("good", "bad", "code"), [(3, 1, 0), (2, 2, 2), (1, 4, 2)])
 def test_half_of_a_fleet_is_unreadable(
     kind: str, good: int, bad: int, code: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -153,6 +153,8 @@ def test_half_of_a_fleet_is_unreadable(
             (folder / "t.json").write_bytes(Path(TIMELINES, "timeline-5.json").read_bytes())
         elif kind == "packed":
             (folder / "t.json.gz").write_bytes(packed)
+        elif kind in ("noise", "empty"):
+            (folder / "t.xplane.pb").write_bytes(bytes(range(256)) * 9 if kind == "noise" else b"")
         else:
             (folder / "t.json").write_bytes(deep)
     words = ["ingest", str(tmp_path / "logs"), "--lake", str(tmp_path / "lake")]
@@ -161,7 +163,7 @@ def test_half_of_a_fleet_is_unreadable(
         told = capsys.readouterr()
         assert ("error: Half of the sources, or more, could not be read." in told.err) == bool(code)
         if code:
-            assert f"host=h{good}/t.json" in told.err
+            assert f"host=h{good}/t." in told.err
             assert f"seen:  {bad} of {good + bad}; of the first: " in told.err
             assert "to do: copy these files again" in told.err
     sql = "SELECT count(DISTINCT host_id) AS n FROM slice"

@@ -28,7 +28,7 @@ error; the exit code is 2 when half of them, or more, cannot."""
 
 COLUMNS = ("run", "host", "source", "format", "bytes", "seen", "stored", "lost", "error")
 RUNNERS = ("local", "spark")
-_UNREADABLE = frozenset({"no-access", "damaged-archive"})
+_UNREADABLE = frozenset({"no-access", "damaged-archive", "unreadable-source"})
 """Why a file is skipped that was to be read."""
 _NAMED = 3
 """How many files that are not recordings are named on stderr."""

@@ -12,6 +12,7 @@ from stepscope.sources import capture_folder, dump_folder
 from stepscope.sources.files import File, files_of, once
 from stepscope.sources.head import INSTEAD
 from stepscope.sources.look import Item, Look, Memory, NoMemory, Recognise, identity, is_regular, look
+from stepscope.sources.names import claims
 from stepscope.sources.places import home_of, order, piece_of, source_of, with_hosts, with_slugs
 from stepscope.sources.same_capture import choose
 from stepscope.sources.source import Piece, Skipped, Source
@@ -114,7 +115,10 @@ class _Gathered:
         told = Skipped(file.shown + member, "nothing-found", f"{item.kind}, no recording")
         if len(self.others) < _MOST_OTHERS:
             self.others.append(told)
-        if file.root is None and not item.member:
+        if claim := claims(item.name):
+            seen = f"called {claim}, but it is {'an' if item.kind[0] in 'aeiou' else 'a'} {item.kind}"
+            self.skipped.append(told._replace(slug="unreadable-source", detail=seen))
+        elif file.root is None and not item.member:
             self.in_vain.append(told)
 
     def chosen(self, homes: Sequence[str]) -> list[Source]:

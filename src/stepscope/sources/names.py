@@ -32,6 +32,11 @@ def packless(name: str) -> str:
     return name
 
 
+def claims(name: str) -> str:
+    """What a name without packing says that the file is, where only recordings are called so; else empty."""
+    return "an XPlane" if name.lower().endswith(".xplane.pb") else ""
+
+
 def step(name: str) -> int | None:
     """The number of the step: 15 for timeline-15.json, 5 for run_meta_0005.pb."""
     for pattern in _STEP if _numbered(name) else ():
