@@ -11,7 +11,7 @@
 --   op_name | text | instruction that the slices name
 --   sum_self_ps | ps | their self times, added up
 WITH kinds AS (
-  SELECT t.process, i.name, MAX(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.program_id'), '')) AS ran_in
+  SELECT t.process, i.name, MAX(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.program_id'), '')) AS named_program
   FROM instant AS i
   INNER JOIN track AS t ON t.id = i.track_id
   WHERE i.source_id = $source_id AND i.category = 'event_metadata' AND i.args_json LIKE '%"hlo_category"%'
@@ -27,8 +27,8 @@ named AS (
     END AS hlo_module,
     CASE
       WHEN s.args_json LIKE '%"program_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.program_id'), '')
-      ELSE k.ran_in
-    END AS ran_in
+      ELSE k.named_program
+    END AS said_program
   FROM slice AS s
   INNER JOIN track AS t ON t.id = s.track_id
   LEFT JOIN kinds AS k ON k.process = t.process AND k.name = s.name
@@ -40,6 +40,6 @@ SELECT n.op_name, CAST(SUM(o.self_ps) AS BIGINT) AS sum_self_ps
 FROM named AS n
 INNER JOIN op_slice AS o ON o.slice_id = n.id
 WHERE o.place IN ('device', 'host')
-  AND (n.ran_in = $program OR (n.ran_in IS NULL AND n.hlo_module = $module_name))
+  AND (n.said_program = $program OR (n.said_program IS NULL AND n.hlo_module = $module_name))
 GROUP BY n.op_name
 ORDER BY n.op_name NULLS LAST
