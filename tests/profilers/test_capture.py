@@ -112,13 +112,18 @@ def test_tensorflow_and_jax_at_the_same_moment(tmp_path: Path, capsys: pytest.Ca
         repeated = ["capture", *servers[:2], "--for", "100ms", "--every", "300ms", "--times", "2"]
         assert main([*repeated, "--lake", str(lake)]) == 0
     with stepscope.open(lake) as trace:
-        found = trace.query("SELECT DISTINCT run_id FROM source").rows()
+        found = trace.query("SELECT DISTINCT run_id FROM source ORDER BY run_id").rows()
         origins = trace.query(
             "SELECT host_id, count(*), count(DISTINCT origin_unix_ns) FROM capture GROUP BY 1 ORDER BY 1"
         ).rows()
-    asked = client.addresses(servers[:2])
-    assert found == [(recording.run_name(asked),)]
+    begins = recording.run_name(client.addresses(servers[:2])) + "-20"
+    assert len(found) == 2
+    assert all(run.startswith(begins) for (run,) in found)
     assert [row[1:] for row in origins] == [(2, 2), (2, 2)]
+    # Each is a recording of its own to `check`.
+    capsys.readouterr()
+    assert main(["check", "--history", str(lake)]) == 2
+    assert "2 recordings: changes are looked for from 20 on" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_slow_host_and_one_of_nonsense_cost_their_own_profile(

@@ -194,12 +194,15 @@ def _folder(options: argparse.Namespace) -> Iterator[Path]:
 
 
 def _ingest(there: list[Profile], asked: list[Address], folder: Path, options: argparse.Namespace) -> str:
-    """Adds the profiles to the lake; what to say of it."""
+    """Adds the profiles to the lake, as a run: a recording of its own in a history. What to say of it."""
     from stepscope.profilers.recording import run_name
     from stepscope.session import trace
 
     place = folder / "plugins" / "profile" / there[0].capture
-    done = trace.ingest([str(place)], options.lake, run=options.run or run_name(asked))
+    run = options.run
+    if run is None or options.every is not None:
+        run = f"{run or run_name(asked)}-{there[0].capture.replace('_', '')}"
+    done = trace.ingest([str(place)], options.lake, run=run)
     failed = [one for one in done if one.error is not None]
     stored = sum(one.events_stored for one in done)
     said = f"{units.count(len(done) - len(failed), 'profile')} in {options.lake}"

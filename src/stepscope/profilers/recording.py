@@ -62,7 +62,7 @@ def capture(
 
 
 def run_name(asked: Sequence[Address]) -> str:
-    """The same name for each capture of the same servers: their first host, and digits that stand for all."""
+    """What runs of the same servers are called, before the time: their first host, and digits for all."""
     every = sorted(map(str, asked))
     digits = hashlib.blake2b("\n".join(every).encode("utf-8"), digest_size=5).hexdigest()
     return f"{client.names_of(asked)[0].lower()}-{digits}"
