@@ -49,6 +49,8 @@ CELLS = (
     "%stepscope nowhere.json",
     "import stepscope; stepscope.open('" + str(SLOW) + "').findings",
     "stepscope.open('" + str(SLOW) + "').view('timeline', height=400)",
+    f"%stepscope serve {SLOW}",
+    "%stepscope sumary " + str(SLOW),
 )
 
 
@@ -123,8 +125,13 @@ def test_objects_draw_themselves(outputs: list[list[Any]]) -> None:
 
 
 def test_the_page_is_a_widget(outputs: list[list[Any]]) -> None:
-    (one,) = (one for one in outputs[10] if "data" in one)
-    assert "application/vnd.jupyter.widget-view+json" in one["data"]
+    for cell in outputs[10:12]:
+        (one,) = (one for one in cell if "data" in one)
+        assert "application/vnd.jupyter.widget-view+json" in one["data"]
+
+
+def test_a_verb_with_a_typo_is_guessed(outputs: list[list[Any]]) -> None:
+    assert "did you mean the verb summary?" in printed(outputs[12], "stderr")
 
 
 # --- widgets, in this process ----------------------------------------------------------------------
@@ -211,6 +218,7 @@ def shell() -> Any:
         (f"pipeline {SLOW} --verify", None, "does not verify"),
         (f"memory {SLOW} --half x", None, "--half"),
         (f"{SLOW} --format json --into x", None, "--into with --format"),
+        (f"serve {SLOW} --port 8000", None, "--port 8000"),
         ("record -- python x.py", "pass", "program is the cell"),
         ("'", None, "close the quotes"),
     ],

@@ -34,10 +34,14 @@ def load(shell: InteractiveShell) -> None:
         %%stepscope query PATH [--into NAME] [--table NAME]: SQL in the cell.
         %%stepscope record [-o DIR] [--into NAME]: runs the cell and records it.
         """
+        words: list[str] = []
         try:
-            return run(shlex.split(line), cell, shell)
+            words = shlex.split(line)
+            return run(words, cell, shell)
         except StepscopeError as error:
-            _tell(error)
+            from stepscope.cli import with_hint
+
+            _tell(with_hint(error, words))
         except ValueError as error:
             _tell(UsageError("The line cannot be read", seen=str(error), todo="close the quotes"))
         return None
@@ -101,10 +105,22 @@ def _memory(trace: Trace, options: argparse.Namespace) -> Any:
     return trace.memory()
 
 
+def _page(trace: Trace, options: argparse.Namespace) -> Any:
+    if options.port is not None:
+        raise UsageError(
+            "A notebook shows the page itself",
+            seen=f"--port {options.port}",
+            todo=f"leave it out, or run `stepscope {options.verb}` in a terminal",
+        )
+    return trace.view()
+
+
 _LINES: dict[str, Callable[[Trace, argparse.Namespace], Any]] = {
     "summary": _summary,
     "pipeline": _pipeline,
     "memory": _memory,
+    "serve": _page,
+    "open": _page,
 }
 """Verbs whose answers are objects; the others print what they print in a terminal."""
 

@@ -72,7 +72,7 @@ def _outcome(argv: Sequence[str]) -> int:
         console.say("stopped")
         return INTERRUPTED
     except StepscopeError as error:
-        tell(_with_hint(error, words), console)
+        tell(with_hint(error, words), console)
         return FAILED
     except OSError as error:
         tell(_refused(error, console), console)
@@ -212,7 +212,7 @@ def _color(words: Sequence[str]) -> str:
     return "auto"
 
 
-def _with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
+def with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
     """Adds "did you mean" when the first path, which is not there, looks like a verb."""
     verb, rest = verb_of(words)
     first = next((word for word in rest if not word.startswith("-")), "")
