@@ -98,7 +98,7 @@ def look_up(name: str) -> str:
     if column and table in schema().names and column in schema().table(table).names:
         about = schema().table(table).column(column)
         return f"# {wanted}\n\n{about.type}{'' if about.nullable else ', never NULL'}: {about.about}\n"
-    known = [entry.name for entry in entries()]
+    known = list(dict.fromkeys(entry.name for entry in entries()))  # a finding and its message share a name
     near = difflib.get_close_matches(wanted, known, 3)
     raise UsageError(
         f"There is nothing called {name}",
