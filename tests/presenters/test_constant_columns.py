@@ -28,13 +28,13 @@ def test_words_are_lifted_numbers_stay_and_places_go() -> None:
     assert [column.name for column in short.columns] == ["step"]
     assert short.rows == ((7,), (7,), (7,))
     assert short.total == 3
-    assert said == "In every row: Kind train; Averaged yes; no mark."
+    assert said == "In every row: Kind = train; Averaged = yes; Mark has no value."
 
 
 def test_rows_that_a_limit_left_out_are_not_spoken_for() -> None:
     short, said = without_constants(Table(COLUMNS, tuple(("h", i, "train", i > 1, "m") for i in range(3)), 8))
     assert short.total == 8
-    assert said == "In every row shown: Kind train; Mark m."
+    assert said == "In every row shown: Kind = train; Mark = m."
 
 
 def test_what_differs_stays() -> None:

@@ -248,3 +248,14 @@ def test_rows_are_cut_with_a_notice_and_counted_when_they_are_not(open_page: Ope
         ["9007199254740993", "x", [1, "9007199254740993"], {"k": 1.5}, None, None, True, "00ff", "2020-01-02"]
     ]
     assert kinds["types"][0] == "BIGINT"
+
+
+def test_threads_are_in_the_order_of_their_numbers(open_page: Open, tmp_path: Path) -> None:
+    """As people sort: 2 before 10. Numbers of other scripts and of many digits are text like any other."""
+    names = ["worker 1", "worker 2", "worker 10", "worker 100", f"worker {'9' * 40}", "worker ²", "zebra"]
+    events: list[dict[str, Any]] = []
+    for tid, name in enumerate(reversed(names)):
+        events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "args": {"name": name}})
+        events.append(complete(tid=tid))
+    page = open_page(chrome(tmp_path, events))
+    assert [track["name"] for track in page.get("/api/catalog").json["tracks"]] == names

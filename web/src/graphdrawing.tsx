@@ -15,6 +15,7 @@ export const COLOURINGS = ["time", "memory", "device", "cluster", "type"] as con
 export type Colouring = (typeof COLOURINGS)[number];
 
 export const HEIGHT = 34;
+const HUE = "oklch("; // how a fill begins that needs dark letters in both themes
 const MOST_ELEMENTS = 1_200;
 const MOST_PATHS = 3_000;
 const MOST_MOVING = 4_000; // edges that are painted while the drawing moves; the others come when it rests
@@ -50,7 +51,7 @@ export function fillOf(box: Box, colouring: Colouring, most: number): string {
   const value = amount(box, colouring);
   if (value !== null) return most && value ? `color-mix(in oklch, var(--compute) ${Math.round(12 + (38 * value) / most)}%, var(--card))` : "var(--card)";
   const kind = colouring === "device" ? box.device : colouring === "cluster" ? box.cluster : (box.op_type ?? "");
-  return kind ? `oklch(0.78 0.08 ${hueOf(kind)})` : "var(--card)";
+  return kind ? `${HUE}0.78 0.08 ${hueOf(kind)})` : "var(--card)";
 }
 
 /** What a window of some pixels shows when all of a frame has to fit in: its corner, and units of the drawing for a pixel. */
@@ -130,10 +131,10 @@ export function Drawing({ level, colouring, chosen, way, turn }: { level: Level;
         const p = boxes[a]!, c = boxes[b]!, x0 = p.x + p.width / 2, y0 = p.y + HEIGHT, x1 = c.x + c.width / 2, y1 = c.y, bend = Math.max(18, Math.abs(y1 - y0) / 2.5);
         return <path key={`${a} ${b}`} class={marked.has(p.path) && marked.has(c.path) ? "edge on" : "edge"} d={`M${x0} ${y0}C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`} stroke-width={Math.min(1 + Math.log2(count), 6)}><title>{plain(p.path, 120)} → {plain(c.path, 120)}: {counted(count, "edge")}</title></path>;
       })}</g>}
-      {boxElements && seen.map((i) => { const box = boxes[i]!; return <g key={box.path} class={`box ${box.can_open ? "opens" : ""} ${box.path === chosen ? "chosen" : ""} ${marked.has(box.path) ? "on" : ""}`} transform={`translate(${box.x} ${box.y})`} role="button" tabIndex={0} aria-label={`${plain(box.path, 120)}, ${counted(box.nodes, "node")}`}
+      {boxElements && seen.map((i) => { const box = boxes[i]!, fill = fillOf(box, colouring, most); return <g key={box.path} class={`box ${box.can_open ? "opens" : ""} ${box.path === chosen ? "chosen" : ""} ${marked.has(box.path) ? "on" : ""}`} transform={`translate(${box.x} ${box.y})`} role="button" tabIndex={0} aria-label={`${plain(box.path, 120)}, ${counted(box.nodes, "node")}`}
         onClick={() => { if (!drag.current?.far) turn(box); }} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); turn(box); } }}>
         {box.copies > 1 && <rect class="behind" x={4} y={4} width={box.width} height={HEIGHT} rx={box.op_type ? 4 : 9} />}
-        <rect width={box.width} height={HEIGHT} rx={box.op_type ? 4 : 9} class={box.can_open || amount(box, colouring) !== null ? "" : "hued"} style={{ fill: fillOf(box, colouring, most) }} />
+        <rect width={box.width} height={HEIGHT} rx={box.op_type ? 4 : 9} class={fill.startsWith(HUE) ? "hued" : ""} style={{ fill }} />
         <text x={box.width / 2} y={14}>{plain(box.name, Math.floor(box.width / 7))}{box.copies > 1 && ` ×${box.copies}`}</text>
         <text class="small" x={box.width / 2} y={27}>{box.time_ps ? duration(box.time_ps) : box.op_type ? plain(box.op_type, Math.floor(box.width / 6)) : counted(box.nodes, "node")}</text>
         <title>{plain(box.path, 300)} · {counted(box.nodes, "node")}{box.time_ps ? ` · ${duration(box.time_ps)}` : ""}</title></g>; })}

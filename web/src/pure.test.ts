@@ -102,8 +102,8 @@ test("what is alike in every row is said once, numbers stay", () => {
   const rows = ["a", "b", "c"].map((op) => ({ host_id: "h", kind: "k", n: 1, op }));
   const found = telling({ columns, rows, total: 3 });
   expect(found.columns.map((c) => c.name)).toEqual(["n", "op"]);
-  expect(found.alike).toBe("In every row: kind k.");
-  expect(telling({ columns, rows, total: 9 }).alike).toBe("In every row shown: kind k.");
+  expect(found.alike).toBe("In every row: kind = k.");
+  expect(telling({ columns, rows, total: 9 }).alike).toBe("In every row shown: kind = k.");
 });
 
 test("branches lead from each node to its parent", () => {

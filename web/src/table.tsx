@@ -44,7 +44,7 @@ export function telling(table: Table): { columns: Column[]; alike: string } {
   if (!kept.length) return { columns, alike: "" };
   const said = words.map((c) => {
     const value = rows[0]![c.name] ?? null;
-    return value === null ? `no ${plain(c.title, 80).toLowerCase()}` : `${plain(c.title, 80)} ${plain(shown(value, c.unit), 200)}`;
+    return `${plain(c.title, 80)} ${value === null ? "has no value" : `= ${plain(shown(value, c.unit), 200)}`}`;
   });
   const where = total <= rows.length ? "In every row" : "In every row shown";
   return { columns: kept, alike: said.length ? `${where}: ${said.join("; ")}.` : "" };

@@ -31,9 +31,8 @@ def without_constants(table: Table) -> tuple[Table, str]:
     said = []
     for i in sorted(words):
         title, value = table.columns[i].title, rows[0][i]
-        said.append(
-            f"no {title.lower()}" if value is None else f"{title} {plain(scales[i].cell(value), _LONGEST)}"
-        )
+        told = "has no value" if value is None else f"= {plain(scales[i].cell(value), _LONGEST)}"
+        said.append(f"{title} {told}")
     columns = tuple(table.columns[i] for i in kept)
     short = Table(columns, tuple(tuple(row[i] for i in kept) for row in rows), table.total)
     # Rows that a limit left out may say something else.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ CLASSES = (
 )
 """What time is spent on, in the order of colours."""
 
+_NUMBER = re.compile(r"([0-9]{1,18})")
+_LONGEST = 200
+"""Characters of a name that its place depends on: names may have a megabyte."""
 SHIFT = "_source_shift"
 STACK_BARS = "_stack_bar"
 
@@ -40,7 +44,7 @@ def read(trace: Trace) -> Catalog:
     """Asks for all of it. Decodes what is not decoded yet. Errors are those of Trace.query()."""
     trace.keep([SHIFT])
     sources = dicts(trace.query(statement("page_sources")))
-    tracks = dicts(trace.query(statement("page_tracks")))
+    tracks = sorted(dicts(trace.query(statement("page_tracks"))), key=_as_people_sort)
     ids = [row.pop("id") for row in tracks]
     threads = dicts(trace.query(statement("page_stack_tracks")))
     if threads:
@@ -95,6 +99,19 @@ def read(trace: Trace) -> Catalog:
     }
     ids += [-1 - number for number in range(len(threads))]
     return Catalog(told, ids, {track: number for number, track in enumerate(ids)}, bool(threads))
+
+
+def _as_people_sort(track: dict[str, Any]) -> tuple[Any, ...]:
+    """Threads 2 and 10 in this order. What the recording says of the order comes before."""
+    place = (track["run_id"], track["host_id"], track["source_id"])
+    order = (track["sort_index"] is None, track["sort_index"] or 0)
+    return (*place, _counted(track["process"]), *order, _counted(track["name"]), track["id"])
+
+
+def _counted(name: str | None) -> tuple[bool, list[str | int]]:
+    """A name with its numbers, every other part of it, as numbers; none comes last."""
+    parts = _NUMBER.split((name or "")[:_LONGEST])
+    return name is None, [int(part) if at % 2 else part for at, part in enumerate(parts)]
 
 
 def _thread(number: int, row: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 // Which rows there are, from top to bottom, and how high each is.
+import { plain } from "../plain";
 import type { Step, Track } from "../types";
 
 /** What people changed about the rows; kept for each recording. */
@@ -42,9 +43,12 @@ export function aboutTrack(track: Track): string {
 
 export const titleOf = (track: Track): string => track.name || track.device || `track ${track.track}`;
 
+const WHOLE = "whole capture"; // the only one, where nothing marks steps
+
 /** A step by name and number; names that end in the number (ProfilerStep#5) say it once. */
 export function titleOfStep(step: Pick<Step, "name" | "step">): string {
-  const name = step.name ?? "step";
+  const name = plain(step.name ?? "step", 80);
+  if (name === WHOLE) return name;
   return new RegExp(`(^|\\D)${step.step}$`).test(name) ? name : `${name} ${step.step}`;
 }
 

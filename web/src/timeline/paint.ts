@@ -1,6 +1,7 @@
 // Draws the window on a canvas. Knows nothing of requests and of what the mouse does.
 import { hueOf } from "../colours";
 import { duration } from "../format";
+import { plain } from "../plain";
 import { LANE, type Lane } from "./lanes";
 import { pixelOf, spanOf, ticks, type Window } from "./scale";
 import { type Band, drawnSteps, type Drawn } from "./steps";
@@ -54,7 +55,8 @@ export class Colours {
 export function moment(ps: number, step: number): string {
   const [factor, unit] = ([[1e12, "s"], [1e9, "ms"], [1e6, "µs"], [1e3, "ns"], [1, "ps"]] as const).find(([f]) => Math.max(Math.abs(ps), step) >= f) ?? [1, "ps"];
   const digits = Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9));
-  return `${(ps / factor).toFixed(Math.min(digits, 12))} ${unit}`;
+  const number = (ps / factor).toFixed(Math.min(digits, 12));
+  return `${digits ? number : Number(number).toLocaleString("en")} ${unit}`;
 }
 
 const MOST_LABEL = 11; // characters between two ticks
@@ -162,7 +164,7 @@ function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colour
       context.strokeRect(x, top + 1, Math.max(w, 3), LANE - 2);
     }
     if (w < LEAST_TEXT) continue;
-    const text = fitted(context, several ? `${cells.count[i]!.toLocaleString("en")} ${nounOf(row)}` : (scene.names.names[name] ?? ""), w - 6);
+    const text = fitted(context, several ? `${cells.count[i]!.toLocaleString("en")} ${nounOf(row)}` : labelOf(scene.names, name), w - 6);
     if (!text) continue;
     context.fillStyle = "#10151a";
     context.fillText(text, x + 3, top + LANE / 2 + 0.5);
@@ -229,8 +231,21 @@ function arrows(context: CanvasRenderingContext2D, { arrows, window, width }: Sc
   }
 }
 
+const HALF = /[\ud800-\udbff]$/; // of a character that is two units long
+const LONGEST = 400; // characters of a label: no screen has room for more
+const written = new WeakMap<Names, Map<number, string>>();
+
+/** The name of a slice as it is painted: hidden characters are escapes. Worked out once, for it is painted each frame. */
+export function labelOf(names: Names, name: number): string {
+  let known = written.get(names);
+  if (!known) written.set(names, (known = new Map()));
+  let text = known.get(name);
+  if (text === undefined) known.set(name, (text = plain((names.names[name] ?? "").slice(0, LONGEST), LONGEST)));
+  return text;
+}
+
 /** As much of a text as fits; "" when that would be less than three characters. */
-function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+export function fitted(context: { measureText(text: string): { width: number } }, text: string, room: number): string {
   // Most names are longer than their slices: measure a guess first.
   const guess = Math.floor(room / 5);
   if (guess < 3) return "";
@@ -240,5 +255,5 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
     cut = cut.slice(0, Math.max(2, Math.floor((cut.length * room) / wide)));
     wide = context.measureText(cut).width;
   }
-  return cut.length === text.length ? text : cut.length > 3 ? `${cut.slice(0, -1)}…` : "";
+  return cut.length === text.length ? text : cut.length > 3 ? `${cut.slice(0, -1).replace(HALF, "")}…` : "";
 }

@@ -6,7 +6,7 @@ import { decode } from "./frame";
 import { cellAt, rowAt } from "./hit";
 import { groupOf, heightOf, lanes, titleOfStep, UNARRANGED, visible } from "./lanes";
 import { read, write } from "./link";
-import { labels, RULER } from "./paint";
+import { fitted, labelOf, labels, moment, type Names, RULER } from "./paint";
 import { placement } from "./placed";
 import { covered, LEAST_PS, moved, pixelOf, psAt, showing, spanOf, stretchesOf, ticks, within, zoomed } from "./scale";
 import { type Band, drawnSteps, NARROW } from "./steps";
@@ -15,6 +15,25 @@ import { covers, pieces, wider } from "./store";
 const whole = fc.double({ min: 1, max: 1e16, noNaN: true });
 const part = fc.double({ min: 0, max: 1, noNaN: true });
 const windows = fc.record({ whole, a: part, b: part }).map(({ whole, a, b }) => ({ whole, window: within({ from: Math.min(a, b) * whole, to: Math.max(a, b) * whole }, whole) }));
+
+describe("labels on the canvas", () => {
+  it("have their hidden characters as escapes: nothing turns the direction or reads as another name", () => {
+    const names: Names = { names: ["\u202eevil txt.exe", "a\x00b\x1b[31m", "x".repeat(1e6), "שלום"], classes: [], op_types: [] };
+    expect(labelOf(names, 0)).toBe("\\u{202e}evil txt.exe");
+    expect(labelOf(names, 1)).toBe("a\\x00b\\x1b[31m");
+    expect(labelOf(names, 2).length).toBeLessThanOrEqual(400);
+    expect(labelOf(names, 3)).toBe("שלום");
+    expect(labelOf(names, 9)).toBe("");
+  });
+  it("end with a whole character", () => {
+    const width = { measureText: (text: string) => ({ width: 6 * text.length }) };
+    for (let room = 20; room < 200; room++) expect(fitted(width, "𝒳".repeat(50), room)).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
+  });
+  it("read long times in groups of three digits", () => {
+    expect(moment(9e6 * 1e12, 1e6 * 1e12)).toBe("9,000,000 s");
+    expect(moment(1.5e12, 5e11)).toBe("1.5 s");
+  });
+});
 
 describe("counters", () => {
   it("have the unit that their series ends in", () => {
@@ -59,6 +78,8 @@ describe("steps", () => {
     expect(titleOfStep({ name: "train", step: 5 })).toBe("train 5");
     expect(titleOfStep({ name: "step 15", step: 5 })).toBe("step 15 5");
     expect(titleOfStep({ name: null, step: 0 })).toBe("step 0");
+    expect(titleOfStep({ name: "whole capture", step: 0 })).toBe("whole capture");
+    expect(titleOfStep({ name: "\u202eevil", step: 1 })).toBe("\\u{202e}evil 1");
   });
 });
 

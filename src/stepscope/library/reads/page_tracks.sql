@@ -16,6 +16,7 @@
 --   device_kind | text | cpu, gpu, tpu or unknown
 --   depths | int | rows of slices on top of one another
 --   slices | int | slices on it
+--   sort_index | int | its place among the tracks of its process, where the recording says one
 WITH loads AS (
   SELECT s.track_id, MAX(s.depth) + 1 AS deepest, COUNT(*) AS number
   FROM slice AS s
@@ -35,7 +36,8 @@ SELECT
   p.device,
   p.device_kind,
   COALESCE(l.deepest, 0) AS depths,
-  COALESCE(l.number, 0) AS slices
+  COALESCE(l.number, 0) AS slices,
+  t.sort_index
 FROM track AS t
 INNER JOIN track_place AS p ON p.track_id = t.id
 LEFT JOIN loads AS l ON l.track_id = t.id
