@@ -26,6 +26,8 @@ ROOT = HERE.parent
 PAGE = ROOT / "docs" / "fleet-cost.md"
 
 HOSTS, EVENTS, CORES = 10_000, 1_000_000, 64
+AT_ONCE = 32
+"""Files that compaction writes at a time on a machine with 256 GiB: see stepscope.session.compacting."""
 GIB, TIB = 1 << 30, 1 << 40
 SUMMED = ("name", "host_id", "dur_ps")
 """The columns of slice that a sum by name and host reads."""
@@ -157,7 +159,7 @@ def machine(found: Mapping[str, Any]) -> list[Cost]:
     events = HOSTS * EVENTS
     price, store = PRICES["machine"].dollars, PRICES["store"].dollars
     ingest_s = events * found["ingest_us"] / 1e6 / CORES
-    compact_s = events * found["compact_us"] / 1e6
+    compact_s = events * found["compact_us"] / 1e6 / AT_ONCE
     kept = [
         ("recordings", found["raw_bytes"]),
         ("lake: tables", found["compacted_bytes"]),
@@ -171,10 +173,10 @@ def machine(found: Mapping[str, Any]) -> list[Cost]:
             f"{found['ingest_us']} µs an event and core",
         ),
         Cost(
-            "compact, one core",
+            f"compact, {AT_ONCE} files at a time",
             duration(compact_s),
-            compact_s / 3600 * price / CORES,
-            f"{found['compact_us']} µs an event; one core's share of the price",
+            compact_s / 3600 * price,
+            f"{found['compact_us']} µs an event and core",
         ),
     ]
     for name, size in kept:
@@ -253,9 +255,9 @@ this page.
 - Ingest works on each recording by itself, so its time is divided by the cores. It also has to read {raw}.
   At 32 Gbit/s, the most that such a machine has, that takes {raw_time}; the longer of the two counts. A
   Spark cluster divides both.
-- Compaction of one run uses one core. It sorts about 15 million slices at a time, which takes 0.9 kB of
-  memory each, and spills to disk what exceeds its share of the memory. Runs can be compacted at the same
-  time.
+- Compaction writes one file a core at a time, each in 2 GB of memory, within a quarter of the machine's:
+  {at_once} on one with 256 GiB. Taking more hosts into a compacted run sorts its rows, which takes twice as
+  long and 0.9 kB of memory a slice.
 - Timelines are what the page of `stepscope serve` draws from. The tables take a third of a lake.
 
 What opening and asking such a lake takes depends on its hosts and their kinds of ops, not on their events, as
@@ -302,6 +304,7 @@ def page(found: Mapping[str, Any], many: Mapping[str, Any]) -> str:
     prices = [f"| {one.about} | {one.dollars:g} | {one.per} | {one.listed} |" for one in PRICES.values()]
     return TEXT.format(
         hosts=HOSTS, events=EVENTS, cores=CORES, machine=table(machine(found)), raw=amount(raw),
+        at_once=AT_ONCE,
         raw_time=duration(raw / 4e9), rollup_rows=found["rollup_rows"], warehouse=table(warehouse(found)),
         few=found["hosts"], each=found["events"], here=found["cores"], load=found["load"], file=found["file"],
         many=many["file"], prices="\n".join(prices), **times,

@@ -10,6 +10,8 @@ from types import ModuleType
 import pytest
 
 import stepscope
+from stepscope import config
+from stepscope.session import compacting
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,13 +44,23 @@ def test_the_arithmetic(costs: ModuleType) -> None:
     here = {one.what: one for one in costs.machine(found)}
     assert here["ingest, all cores"].amount == "1.7 min"  # 6,400 s of one core
     assert here["ingest, all cores"].dollars == pytest.approx(100 / 3600 * 3.108)
-    assert here["compact, one core"].amount == "5.0 h"
+    compact = here["compact, 32 files at a time"]
+    assert compact.amount == "9.4 min"  # 18,000 s of one core
+    assert compact.dollars == pytest.approx(562.5 / 3600 * 3.108)
     assert here["a month of the lake: tables"].dollars == pytest.approx(60e9 / 2**30 * 0.02)
     there = {one.what: one for one in costs.warehouse(found)}
     assert there["sum by name and host"].amount == "700 GB"
     assert there["sum by name and host"].dollars == pytest.approx(0.7e12 / 2**40 * 6.25)
     assert there["a month of the dataset"].dollars == pytest.approx(3.05e12 / 2**30 * 0.02)
     assert there["count of all slices"].dollars == 0
+
+
+def test_compaction_writes_as_many_files_at_a_time_as_the_page_says(
+    costs: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "machine_bytes", lambda: 256 << 30)
+    monkeypatch.setattr(config, "threads", lambda: costs.CORES)
+    assert compacting._at_once() == costs.AT_ONCE
 
 
 def test_bytes_are_counted_as_bigquery_counts_them(costs: ModuleType) -> None:

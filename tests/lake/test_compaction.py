@@ -19,9 +19,11 @@ import pytest
 
 import stepscope
 from stepscope.cli import main
+from stepscope.engines import Form
 from stepscope.errors import LakeError, UsageError
 from stepscope.lake import leftovers, reader, snapshot, snapshot_writer, writer
 from stepscope.lake.manifest import TIMELINE
+from stepscope.lake.schema import Table
 from stepscope.session import compacting
 from stepscope.session.trace import Only, compact, verify
 from tests.lake import dying
@@ -125,6 +127,51 @@ def test_large_tables_are_cut_between_hosts(lake: Path, monkeypatch: pytest.Monk
     cut = [(one.first_host, one.last_host) for one in current.files if one.table == "slice"]
     assert cut == [(f"h{host}", f"h{host}") for host in range(HOSTS)]
     assert len(there.files_of("slice", ["fleet"], ["h2"])) == 1
+    assert everything(lake) == before
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_slices_of_several_sources_a_host_are_in_order(
+    tmp_path: Path, again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of their own are not sorted but put one after the other; those of a snapshot are."""
+    logs, lake = tmp_path / "logs", tmp_path / "lake"
+    for host in (2, 0, 3, 1):
+        for file in range(4):
+            chrome(logs / "run=r" / f"host=h{host}" / f"{file}.json", f"h{host}_{file}_", count=50 + file)
+    stepscope.ingest([logs], lake)
+    if again:
+        compact(lake)
+        chrome(logs / "run=r" / "host=h1" / "4.json", "late", count=9)
+        stepscope.ingest([logs], lake)
+    asked: list[str] = []
+    whole = compacting._sorted
+    monkeypatch.setattr(compacting, "_sorted", lambda table: asked.append(table.name) or whole(table))
+    compact(lake)
+    assert ("slice" in asked) == again
+    (file,) = reader.contents(lake).files_of("slice")
+    rows = pq.read_table(lake / file.path, columns=["host_id", "track_id", "ts_ps", "id"]).to_pylist()
+    assert len(rows) == 4 * (50 + 51 + 52 + 53) + 9 * again
+    assert rows == sorted(rows, key=lambda row: tuple(row.values()))
+
+
+def test_what_goes_wrong_in_one_file_ends_the_others(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = everything(lake)
+    monkeypatch.setattr(compacting, "_at_once", lambda: 3)
+    monkeypatch.setattr(compacting, "FILE_BYTES", 1)
+    whole = compacting._form
+
+    def form(table: Table) -> Form:
+        if table.name == "slice":
+            raise OSError("the disk is full")
+        return whole(table)
+
+    monkeypatch.setattr(compacting, "_form", form)
+    with pytest.raises(LakeError, match="cannot be written"):
+        compact(lake)
+    assert everything(lake) == before
+    monkeypatch.setattr(compacting, "_form", whole)
+    compact(lake)
     assert everything(lake) == before
 
 
