@@ -127,10 +127,12 @@ def hlo_summaries(
     computations, instructions, opcodes {name: number}, doubles (instructions that make f64); flops,
     transcendentals, bytes as XLA counts them; run_flops, run_transcendentals, run_bytes with loops as often
     as they are known to go round, run_custom_calls (of unknown cost), run_open_loops (counted once); entry
-    (whether there is one), parameters (their shapes); memory (None, or parameter_bytes, constant_bytes,
-    thread_local_bytes, output_bytes, temp_bytes, alias_bytes, allocated_bytes), heap_needed_bytes of each
-    heap; dangling (operands and computations that are not there), unknown_fields, lost (lines of text), cut
-    (a text that ends too early), cyclic (computations that call themselves)."""
+    (whether there is one), parameters (their shapes), replicas, partitions, donors (of parameters whose
+    memory is given to the program and that no output has taken: number, indexes into it if it is a tuple,
+    bytes or None); memory (None, or parameter_bytes, constant_bytes, thread_local_bytes, output_bytes,
+    temp_bytes, alias_bytes, allocated_bytes), heap_needed_bytes of each heap; dangling (operands and
+    computations that are not there), unknown_fields, lost (lines of text), cut (a text that ends too early),
+    cyclic (computations that call themselves)."""
 
 def hlo_tables(
     store: Store,

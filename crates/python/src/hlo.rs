@@ -161,6 +161,13 @@ fn summary_dict<'py>(py: Python<'py>, one: &Summary) -> PyResult<Bound<'py, PyDi
     set_cost(&made, &one.cost, &one.ran)?;
     made.set_item("entry", one.entry)?;
     made.set_item("parameters", &one.parameters)?;
+    made.set_item("replicas", one.devices.0)?;
+    made.set_item("partitions", one.devices.1)?;
+    let donors = one.donors.iter();
+    let donors: Vec<_> = donors
+        .map(|(one, bytes)| (one.parameter, one.index.clone(), *bytes))
+        .collect();
+    made.set_item("donors", donors)?;
     let memory = one.memory.as_ref().map(|memory| {
         let sums = PyDict::new(py);
         set_memory(&sums, memory).map(|()| sums)

@@ -54,6 +54,27 @@ KINDS: Mapping[str, Definition] = {
         "64-bit floats take twice the memory. Accelerators compute them many times slower, if at all.",
         "instructions that make f64 or c128 from anything else, in programs without such a parameter",
     ),
+    "donors": Definition(
+        "donated-buffers-not-used",
+        "medium",
+        "Donated buffers are not used",
+        ("bytes", "Size", "of the parameter on each device"),
+        "Return a value of the same shape, type and sharding, or do not donate the argument.",
+        "A donated argument gives its memory to a result. Where no result takes it, the program holds both,"
+        " and the array is lost to the caller all the same.",
+        "arguments that JAX refuses, as its warning in a log beside the dump says, and parameters that are"
+        " still donors of a program after optimization, these from 64 KiB or a hundredth of its memory on",
+    ),
+    "spills": Definition(
+        "fusions-spill-registers",
+        "medium",
+        "Fusions spill registers",
+        ("bytes", "Spilled", "bytes that each thread stores and loads again"),
+        "Split the fusion (jax.lax.optimization_barrier), or compute less at once.",
+        "A kernel that needs more registers than there are keeps values in memory, which is far slower. Only"
+        " the program's log tells, and while XLA tunes a fusion, also of candidates that it drops.",
+        "kernels that ptxas or AMD's backend warn of in a log beside the dump; the last line of each counts",
+    ),
     "layout_copies": Definition(
         "copies-between-layouts",
         "medium",

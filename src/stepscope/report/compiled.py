@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from stepscope import units
 from stepscope.instruments.xla.dumps import NOT_COLUMNS
 from stepscope.report import compiled_findings
-from stepscope.report.compiled_findings import flops, short
+from stepscope.report.compiled_findings import flops, module_name
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.dumps import Dumps
 
+_LONGEST = 60
 _MOST = 20
 """Rows of a table in a report that is not asked for everything."""
 _MODULES = (
@@ -42,11 +43,11 @@ _PASSES = (
 
 def build(found: Dumps, name: str, all: bool = False) -> Report:
     """The report on what a folder holds. name: what was read. all: every row of every table."""
-    from stepscope.instruments.xla import evidence, oddities
+    from stepscope.instruments.xla import evidence, oddities, program_log
 
     last = oddities.finals(found.rows)
     odd = oddities.find(found.rows)
-    looked = evidence.find(found.rows)
+    looked = evidence.find(found.rows, program_log.read(found.logs))
     findings = compiled_findings.build(odd, looked.cases, _heavy(last), all)
     sections = [_modules(last, all), _passes(found, all)]
     return Report(
@@ -89,7 +90,8 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], left_out: int) ->
         told.append(f"Of {count} the folder has only the input: a filter kept XLA from dumping the rest.")
     heaviest = max(last, key=lambda row: row["run_flops"], default=None)
     if heaviest is not None and heaviest["run_flops"] > 0:
-        what = f"The most work is in {short(heaviest['module'])}: {flops(heaviest['run_flops'])} a run"
+        what = f"The most work is in {_named(heaviest)}: {flops(heaviest['run_flops'])} a run"
+        what += _devices(heaviest)
         moved = heaviest["run_bytes"]
         if moved > 0:
             what += f", {units.show(heaviest['run_flops'] / moved, 'float')} for each byte it moves"
@@ -101,7 +103,7 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], left_out: int) ->
     )
     if hungriest is not None and hungriest["allocated_bytes"]:
         memory, temp = (units.show(hungriest[key], "bytes") for key in ("allocated_bytes", "temp_bytes"))
-        told.append(f"{short(hungriest['module'])} takes the most memory: {memory}, {temp} of it temporary.")
+        told.append(f"{_named(hungriest)} takes the most memory: {memory}, {temp} of it temporary.")
     if left_out:
         programs = units.count(left_out, "program")
         told.append(f"The instructions of {programs} were not searched for problems: those that move least.")
@@ -109,6 +111,18 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], left_out: int) ->
         damaged = units.count(found.damaged, "stage")
         told.append(f"{damaged} could not be read; stepscope xla dumps says why, in the column problem.")
     return told
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    """A module: with its number where the name of its function is all that is told."""
+    return module_name(row["module"], row["id"] if len(row["module"]) > _LONGEST else None)
+
+
+def _devices(row: Mapping[str, Any]) -> str:
+    """On how many devices a program runs whose figures are of one; empty where it is one only."""
+    if row["partitions"] == 1 or not row["per_device"]:
+        return ""
+    return f" on each of {row['partitions']} devices"
 
 
 def _next(found: Dumps, name: str) -> tuple[str, ...]:

@@ -96,7 +96,8 @@ def _lacking(cases: Sequence[Case], name: str) -> bool:
 def _impact(name: str, cases: Sequence[Case]) -> str:
     """What the first case does, and how many there are."""
     first = cases[0]
-    named = f"{short(first.instruction)} in {_named(first.module, first.id)}"
+    program = module_name(first.module, first.id)
+    named = f"{short(first.instruction)} in {program}"
     size = units.show(int(first.value), "bytes")
     share = "" if first.share is None else f" ({units.show(first.share, 'ratio')} of the program's)"
     trips = f", in {first.what}" if first.what else ""
@@ -105,6 +106,9 @@ def _impact(name: str, cases: Sequence[Case]) -> str:
         "dominating_loop": f"{named} has {units.show(first.share or 0.0, 'ratio')} of the work{trips}",
         "layout_copies": f"{named} moves {size}{share} from {short(first.what)}",
         "doubles": f"{named} makes {size} of 64-bit floats",
+        "donors": f"argument {short(first.op_name or first.instruction)} of {program} gives {size} that no"
+        f" result takes ({first.what})",
+        "spills": f"{named} spills {size} in each thread",
         "constants": f"{named} is {size} large",
         "host_calls": f"{named} calls {short(first.what)} {often} in a run",
         "custom_calls": f"{named} calls {short(first.what)} {often} in a run",
@@ -133,7 +137,7 @@ def _of_programs(kind: Definition, odd: Sequence[Odd], all: bool) -> Finding:
     kept = [(column, value) for column, value in columns if any(value(one) is not None for one in odd)]
     rows = [tuple(value(one) for _, value in kept) for one in odd]
     first = odd[0]
-    named = "" if first.kind in ("recompiled", "retyped") else f"{_named(first.module, first.id)}: "
+    named = "" if first.kind in ("recompiled", "retyped") else f"{module_name(first.module, first.id)}: "
     said = f"{named}{_sentence(first)}{_more(len(odd))}"
     return _finding(kind, said, [column for column, _ in kept], rows, all)
 
@@ -151,8 +155,12 @@ def flops(number: float) -> str:
     return units.count(int(number), "flop")
 
 
-def _named(module: str, id: int | None) -> str:
-    return short(module) if id is None else f"{short(module)} ({id})"
+def module_name(module: str, id: int | None) -> str:
+    """A module in a sentence: by its function where TensorFlow has put that into a long name."""
+    from stepscope.formats._dump_names import function
+
+    name = short(module if len(module) <= _LONGEST else function(module))
+    return name if id is None else f"{name} ({id})"
 
 
 def _sentence(one: Odd) -> str:

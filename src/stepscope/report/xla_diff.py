@@ -113,6 +113,20 @@ def title(a: Row, b: Row, between: int) -> str:
     return f"{said} (by way of {units.count(between, 'pass', 'passes')})" if between else said
 
 
+def devices(a: Row, b: Row) -> str | None:
+    """What two programs say of the devices that they run on; None where that is one, or nothing changed."""
+    told = []
+    for key, name in (("replicas", "replicas"), ("partitions", "devices")):
+        if a[key] != b[key]:
+            told.append(f"{name} {a[key]} → {b[key]}")
+    if not told and a["per_device"] is not b["per_device"]:
+        whole = "the first figures are of all" if b["per_device"] else "the second figures are of all"
+        told.append(f"split over {b['partitions']} devices: {whole}, the others of one")
+    elif a["per_device"] and b["per_device"]:
+        told.append(f"figures are of one of {b['partitions']} devices" if not told else "figures are of one")
+    return ", ".join(told) or None
+
+
 def _name(row: Row) -> str:
     if row["pass"]:
         return f"{row['pass_number']:04} {row['pass']}" if row["pass_number"] is not None else row["pass"]

@@ -165,7 +165,11 @@ def _between(a: Path, b: Path) -> list[Stage]:
     from stepscope.instruments.xla import diffs
 
     if a.parent.resolve() == b.parent.resolve():
-        for stages in diffs.compiles([str(a.parent)]):
+        try:
+            together = diffs.compiles([str(a.parent)])
+        except NothingFound:  # files of other names, such as of compiled.as_text()
+            together = []
+        for stages in together:
             names = [Path(stage.path).name for stage in stages]
             if a.name in names and b.name in names:
                 first, last = names.index(a.name), names.index(b.name)
@@ -224,7 +228,10 @@ def _numbered(every: list[Compile], wanted: str) -> tuple[Compile, Compile]:
 
 
 def _side(stage: Stage) -> dict[str, Any]:
-    keys = ("module", "id", "function", "compile", "stage", "pass", "pass_number", "file")
+    keys = (
+        *("module", "id", "function", "compile", "stage", "pass", "pass_number", "file"),
+        *("replicas", "partitions", "per_device"),
+    )
     return {key: stage.row[key] for key in keys}
 
 
@@ -263,6 +270,8 @@ def _write_text(found: _Told, options: argparse.Namespace, console: Console) -> 
     for number, one in enumerate(found):
         title = xla_diff.title(one.a.row, one.b.row, len(one.paths) - 2)
         lines = [*([""] if number else []), title, f"  {xla_diff.totals(diffs.totals(one))}"]
+        devices = xla_diff.devices(one.a.row, one.b.row)
+        lines += [] if devices is None else [f"  {devices}"]
         groups = diffs.groups(one)
         lines += [f"  {line}" for line in xla_diff.groups(groups, most)]
         if not groups:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
@@ -75,10 +77,31 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if others := sum(row["place"] not in ("before", "pass", "after") for row in found.files):
         told.append(f"{units.count(others, 'other file')} (--files lists them)")
     console.say("; ".join(told))
+    for line in _split(rows):
+        console.say(line)
     return 0
 
 
+def _split(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """From where on the figures of a program for several devices are of one of them."""
+    parts: dict[Any, Mapping[str, Any]] = {}
+    for row in rows:
+        if row["per_device"]:
+            parts.setdefault((row["folder"], row["id"], row["module"]), row)
+    if len(parts) > _MOST_SPLIT:
+        return [
+            f"{len(parts):,} modules are split over several devices: where per_device is true, their"
+            " figures are of one of them (--format csv)"
+        ]
+    return [
+        f"{row['module']} is split over {row['partitions']} devices: from"
+        f" {row['pass'] or row['stage']} on, its figures are of one of them"
+        for row in parts.values()
+    ]
+
+
 _LONGEST = 44
+_MOST_SPLIT = 3
 
 
 def _short(name: str | None) -> str | None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
+import shlex
 import sys
+from pathlib import Path
 from typing import Any
 
 from stepscope.cli.arguments import CommandParser, Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.cli.xla.env import add_dump, prepared
+from stepscope.cli.xla.kept import run as run_kept
 from stepscope.errors import UsageError
 
 ABOUT = "run a program with those settings, and show what it compiled"
 EPILOG = """The exit code is the program's. XLA_FLAGS and TF_XLA_FLAGS of the environment are kept.
-With --format json, csv or md, what the program prints goes to stderr."""
+With --format json, csv or md, what the program prints goes to stderr. Its messages on stderr are shown and
+kept as program.log in DIR: findings and `stepscope xla clusters DIR` read them."""
 
 
 def parser() -> Parser:
@@ -36,7 +39,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     try:
         # stdout is for what other programs read, then.
         out = None if options.format == "table" else sys.stderr.fileno()
-        child = subprocess.Popen(options.command, env={**os.environ, **values}, stdout=out)
+        code, kept = run_kept(options.command, {**os.environ, **values}, out, Path(options.dump))
     except OSError as error:
         raise UsageError(
             "The program could not be started",
@@ -44,18 +47,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
             todo="check its name; for a script: -- python train.py",
             path=options.command[0],
         ) from error
-    while True:
-        try:
-            code = child.wait()
-            break
-        except KeyboardInterrupt:
-            continue  # the terminal has told the program, too, which decides when it ends
-    console.say(f"dumps are in {options.dump}")
+    console.say(f"dumps are in {options.dump}{'' if kept else ', which has no room for the program log'}")
     if any(path.is_file() for path in _inside(options.dump)):
         from stepscope import cli
 
         spreadsheet = ["--spreadsheet"] if options.spreadsheet else []
         cli.main(["xla", "dumps", options.dump, "--format", options.format, *spreadsheet])
+        for command in ("stepscope", *(["stepscope xla clusters"] if options.graphs else [])):
+            console.say(f"next: {command} {shlex.quote(options.dump)}")
     else:
         if options.format != "table":
             from stepscope.cli.query import write_rows
@@ -66,6 +65,4 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _inside(folder: str) -> Any:
-    from pathlib import Path
-
     return (Path(folder) / "hlo").rglob("*")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepscope.errors import NothingFound
 from stepscope.formats import _dump_names
 from stepscope.formats._dump_names import CHAIN, MODULES, Named
+from stepscope.instruments.xla import program_log
 from stepscope.lake.rows import printable
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ COLUMNS = (
     *("allocated_bytes", "heap_needed_bytes"),
     *("f64_instructions", "loops", "custom_calls", "copies"),
     *("function", "compile", "pass_number", "before", "changed", "unchanged_passes", "parameters"),
+    *("replicas", "partitions", "per_device", "donors"),
     *("folder", "file_bytes", "unknown_fields", "problem"),
 )
 """A row is a stage or a pass of a module. flops, transcendentals and bytes are what XLA counts: bodies of
@@ -36,10 +38,13 @@ loops once, custom calls as -1. run_*: what really runs, with loops as often as 
 run_custom_calls cost something unknown, run_open_loops are counted once. Stages with a buffer assignment have
 memory columns. changed: opcodes that became more or fewer since the dump before; unchanged_passes: later
 dumps that equal this one byte for byte. copies: also
-transposes. problem: why figures are missing or doubtful."""
-NOT_COLUMNS = ("path", "read", "equals_before", "hash")
+transposes. replicas: how often the program runs side by side on other data; partitions: over how many devices
+it is split, and per_device whether the figures are of one of them already (None where there is one only).
+donors: numbers of parameters whose memory it was given and that no output has taken. problem: why figures are
+missing or doubtful."""
+NOT_COLUMNS = ("path", "read", "equals_before", "hash", "donated")
 """What rows have beside COLUMNS: where the File was, itself, whether its bytes equal those of the row before,
-and their hash."""
+and their hash; of each donor its number, which part of it, and bytes (None if the shape has no such part)."""
 
 FILE_COLUMNS = ("module", "id", "place", "kind", "stage", "pass", "pass_number", "what", "file", "file_bytes")
 """A row is a file. place: input, options, sharding, before, pass, after, memory, kernel, object or other."""
@@ -66,12 +71,13 @@ class File(NamedTuple):
 
 class Dumps(NamedTuple):
     """What a folder holds: rows with COLUMNS and NOT_COLUMNS, all files with FILE_COLUMNS, the number of
-    dumps folded away because nothing had changed, and of stages that could not be read."""
+    dumps folded away because nothing had changed, and of stages that could not be read, and paths of logs."""
 
     rows: list[dict[str, Any]]
     files: list[dict[str, Any]]
     folded: int
     damaged: int
+    logs: Sequence[str] = ()
 
 
 def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
@@ -101,6 +107,7 @@ def of_files(files: Sequence[File], *, fold: bool = True) -> Dumps:
         sorted(map(_file_row, files), key=_order_of_files),
         folded,
         sum(row["problem"] is not None and row["instructions"] is None for row in rows),
+        [file.path for file in files if file.packed is None and file.path.endswith(program_log.ENDINGS)],
     )
 
 
@@ -205,6 +212,7 @@ def _rows(
     last: dict[str, Any] | None = None
     opcodes: Mapping[str, int] = {}
     content = module = None
+    split = False
     compiles = _compiles(best.values())
     for step in sorted(best, key=_order):
         file, said = found[step]
@@ -212,8 +220,9 @@ def _rows(
         assert named is not None
         same = step[:4] == module
         if not same:
-            opcodes, content, last = {}, None, None
+            opcodes, content, last, split = {}, None, None, False
         module = step[:4]
+        split = split or _is_split(named)
         if isinstance(said, dict):
             is_pass = named.passed is not None
             if fold and last is not None and is_pass and content == said["hash"]:
@@ -221,6 +230,7 @@ def _rows(
                 folded += 1
                 continue
             row = _row(file, said, compiles[step[:4]])
+            row["per_device"] = split if said["partitions"] > 1 else None
             row["changed"] = _changes(opcodes, said["opcodes"]) if same and opcodes else None
             row["equals_before"] = content == said["hash"]
             row["hash"] = said["hash"]
@@ -233,6 +243,11 @@ def _rows(
     for row in rows:
         row["unchanged_passes"] = ", ".join(row["unchanged_passes"]) or None
     return rows, folded
+
+
+def _is_split(named: Named) -> bool:
+    """Whether from this dump on a program that is for several devices is what one of them runs."""
+    return named.place == "after" or named.stage == "spmd-cleanup" or named.passed == "spmd-partitioning"
 
 
 def _order(step: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -286,8 +301,15 @@ def _row(file: File, said: Summary | None, compiled: int) -> dict[str, Any]:
         return row
     row.update(figures(said))
     row["parameters"] = printable(said["parameters"]) or None
+    row["replicas"], row["partitions"] = said["replicas"], said["partitions"]
+    row["donated"] = said["donors"]
+    row["donors"] = ", ".join(_donor(*one[:2]) for one in said["donors"]) or None
     row["unknown_fields"] = said["unknown_fields"]
     return row
+
+
+def _donor(parameter: int, index: Sequence[int]) -> str:
+    return f"{parameter}{{{','.join(map(str, index))}}}" if index else str(parameter)
 
 
 def figures(said: Summary) -> dict[str, Any]:

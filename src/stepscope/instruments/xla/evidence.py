@@ -1,9 +1,10 @@
 """Which instructions of the programs of a dump folder speak for a problem.
 
 Only programs that are dumped to their end are looked into, each once, those that move most bytes first, up to
-a number of instructions; what is left out is counted. What the files do not say is not guessed: none
-says whether a fusion spills registers or whether a donated buffer was refused, and thunks of the CPU may run
-beside a collective whatever the order in the schedule.
+a number of instructions; what is left out is counted. What the files do not say is not guessed: thunks of the
+CPU may run beside a collective whatever the order in the schedule. A donated buffer that XLA could not use is
+still among the donors of the program; one that JAX refused never was, and only the program's log tells, as it
+does of registers that are spilled.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 from stepscope import units
 from stepscope.instruments.xla import costs
 from stepscope.instruments.xla.oddities import Row, finals, is_final
+from stepscope.instruments.xla.program_log import Said, kernel
 from stepscope.lake.rows import printable
 
 Program = Mapping[str, Any]
@@ -27,17 +29,22 @@ _LARGEST = 300_000
 """Instructions of a program that is searched."""
 _MOST_BYTES = 1 << 28
 """Size of a file that is still opened a second time."""
+NOT_TOLD = "not told"
+"""The module of what a log says without naming it."""
 _LARGE_BYTES = 1 << 20
 _LAYOUT_SHARE = 0.1
 _LOOP_SHARE = 0.5
 _WORK_SHARE = 0.1
 _CONSTANT_SHARE = 0.1
+_DONOR_BYTES = 1 << 16
+_DONOR_SHARE = 0.01
 
 
 class Case(NamedTuple):
     """An instruction that speaks for a problem.
 
-    kind: dominating_loop, layout_copies, doubles, constants, host_calls, custom_calls or exposed_collectives.
+    kind: dominating_loop, layout_copies, doubles, donors, spills, constants, host_calls, custom_calls or
+    exposed_collectives.
     value: bytes, or how often a run comes by; share: of the program, None where there is no whole. what: an
     opcode, a target, or the layouts."""
 
@@ -60,8 +67,8 @@ class Found(NamedTuple):
     left_out: int
 
 
-def find(rows: Sequence[Row]) -> Found:
-    """What the instructions of the programs that run tell. rows: of dumps.read()."""
+def find(rows: Sequence[Row], said: Sequence[Said] = ()) -> Found:
+    """What the instructions of the programs that run tell. rows: of dumps.read(); said: of a log."""
     from stepscope import _core
 
     programs = [row for row in finals(rows) if is_final(row)]
@@ -69,6 +76,7 @@ def find(rows: Sequence[Row]) -> Found:
     searched = 0
     cases: list[Case] = []
     left_out = 0
+    spills = {one.name: one for one in said if one.kind == "spilled"}
     for row in sorted(programs, key=lambda row: (-row["run_bytes"], row["file"])):
         full = searched and searched + row["instructions"] > _MOST_INSTRUCTIONS
         if full or row["instructions"] > _LARGEST or row["file_bytes"] > _MOST_BYTES:
@@ -81,6 +89,9 @@ def find(rows: Sequence[Row]) -> Found:
             left_out += 1
             continue
         cases += _of_program(row, program, work)
+        cases += _spills(row, program, spills)
+    cases += (_unplaced("spills", one, None) for one in spills.values())
+    cases += (_unplaced("donors", one, _taker(one, programs)) for one in said if one.kind == "refused")
     order = {kind: number for number, kind in enumerate(dict.fromkeys(one.kind for one in cases))}
     return Found(sorted(cases, key=lambda one: (order[one.kind], -one.value, one.instruction)), left_out)
 
@@ -93,6 +104,7 @@ def _of_program(row: Row, program: Program, work: Mapping[str, float]) -> Iterat
     yield from _layouts(row, program, times)
     if row["f64_instructions"] and not re.search(r"\b(f64|c128)\[", row["parameters"] or ""):
         yield from _doubles(row, program)
+    yield from _donors(row, program)
     yield from _constants(row, program)
     yield from _calls(row, program, times)
     if program["scheduled"]:
@@ -182,6 +194,64 @@ _HOLDERS = ("parameter", "fusion", "call", "while", "conditional")
 
 def _is_double(shape: str) -> bool:
     return "f64[" in shape or "c128[" in shape
+
+
+def _donors(row: Row, program: Program) -> Iterator[Case]:
+    """Parameters that were given in vain, but for small ones: somebody meant to save their memory."""
+    sizes: dict[int, float] = defaultdict(float)
+    for parameter, _, size in row["donated"]:
+        sizes[parameter] += size or 0
+    total, all_memory = sum(sizes.values()), row["allocated_bytes"]
+    if total < _DONOR_BYTES and (not all_memory or total < _DONOR_SHARE * all_memory):
+        return
+    for one in program["instruction_rows"]:
+        own = one["opcode"] == "parameter" and one["computation"] == program["entry_computation"]
+        if own and sizes.get(one["number"]):
+            size = sizes[one["number"]]
+            share = min(1.0, size / all_memory) if all_memory else None
+            what = f"parameter {one['number']}, {one['shape']}"
+            yield _case("donors", row, program, one, what, size, share)
+
+
+def _spills(row: Row, program: Program, spills: dict[str, Said]) -> Iterator[Case]:
+    """Fusions whose kernels spill; these are taken from spills."""
+    if spills:
+        for one in program["instruction_rows"]:
+            if one["opcode"] == "fusion" and (said := spills.pop(kernel(one["name"]), None)):
+                yield _case("spills", row, program, one, said.what, said.value, None)
+
+
+def _unplaced(kind: str, said: Said, row: Row | None) -> Case:
+    """What a log says, with the program where only one can be meant."""
+    module, number = (NOT_TOLD, None) if row is None else (row["module"], row["id"])
+    return Case(
+        kind,
+        module,
+        number,
+        printable(said.name),
+        said.what,
+        said.value,
+        None,
+        None,
+        printable(said.path),
+        said.at,
+    )
+
+
+def _taker(said: Said, programs: Sequence[Row]) -> Row | None:
+    """The program with a parameter of the shape of a refused argument, if only one function has one."""
+    shape = _as_xla(said.name)
+    found = [row for row in programs if shape in re.sub(_LAYOUT, "", row["parameters"] or "").split(", ")]
+    return found[0] if len({row["function"] for row in found}) == 1 else None
+
+
+def _as_xla(shape: str) -> str:
+    """A shape as JAX writes it, in the words of XLA: float32[8] is f32[8]."""
+    name, _, dims = shape.partition("[")
+    for jax, xla in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("complex", "c")):
+        if name.startswith(jax):
+            return f"{xla}{name.removeprefix(jax)}[{dims}"
+    return f"{'pred' if name == 'bool' else name}[{dims}"
 
 
 def _constants(row: Row, program: Program) -> Iterator[Case]:

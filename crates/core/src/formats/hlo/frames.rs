@@ -19,6 +19,20 @@ pub struct Frame {
     pub parent: u32,
 }
 
+/// What TensorFlow writes as the place of an op: its own file that makes every op, or no file at all.
+const OF_NOBODY: [&str; 3] = [
+    "tensorflow/python/framework/ops.py",
+    "tensorflow\\python\\framework\\ops.py",
+    "dummy_file_name",
+];
+
+impl Frame {
+    /// Whether it says where somebody wrote the op.
+    pub(super) fn is_told(&self) -> bool {
+        !self.file.is_empty() && !OF_NOBODY.iter().any(|end| self.file.ends_with(end))
+    }
+}
+
 pub(super) fn damaged(damage: Damage) -> Error {
     Error::at(Kind::Damaged, damage.offset, damage.seen)
 }
@@ -157,5 +171,19 @@ mod tests {
     fn damage_is_an_error() {
         assert!(module(&[10, 9, 1]).is_err());
         assert!(module(&said(1, &[26, 99])).is_err());
+    }
+
+    #[test]
+    fn the_frameworks_own_file_is_no_place() {
+        let of = |file: &str| Frame {
+            file: file.into(),
+            ..Frame::default()
+        };
+        let own = "/lib/site-packages/tensorflow/python/framework/ops.py";
+        for file in ["", "dummy_file_name", own, &own.replace('/', "\\")] {
+            assert!(!of(file).is_told(), "{file}");
+        }
+        assert!(of("/home/me/ops.py").is_told());
+        assert!(of("/lib/site-packages/keras/layers/dense.py").is_told());
     }
 }

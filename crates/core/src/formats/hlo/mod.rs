@@ -5,6 +5,7 @@ pub mod buffers;
 pub mod cost;
 pub mod diff;
 mod frames;
+pub mod head;
 mod inner;
 pub mod model;
 mod names;

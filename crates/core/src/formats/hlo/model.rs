@@ -3,6 +3,7 @@
 
 use super::buffers::Buffers;
 use super::frames::Frame;
+use super::head::Head;
 use super::shape::Shape;
 use super::shared::{Ids, Name};
 use std::borrow::Cow;
@@ -49,6 +50,8 @@ pub struct Module {
     pub written: Written,
     /// Whether its instructions are in the order in which they run.
     pub scheduled: bool,
+    /// Its devices, and what it may write over.
+    pub head: Head,
     /// The computation that is called first.
     pub entry: Option<usize>,
     /// All computations.

@@ -2,7 +2,8 @@
 //! numbers beyond those of 2026 are counted.
 //!
 //! `HloSnapshot`: hlo 1. `HloProto`: hlo_module 1, buffer_assignment 3. `HloModuleProto`: name 1, computations 3,
-//! id 5, entry_computation_id 6, schedule 7, stack_frame_index 17. `HloComputationProto`: name 1, instructions 2,
+//! id 5, entry_computation_id 6, schedule 7, device_assignment 15, stack_frame_index 17,
+//! buffer_donor 18. `HloComputationProto`: name 1, instructions 2,
 //! id 5, root_id 6. `HloInstructionProto`: see [`instruction`]. `ShapeProto`: element_type 2, dimensions 3,
 //! tuple_shapes 4, layout 5, is_dynamic_dimension 6.
 //! Over 400 lines because it mirrors the messages, field by field.
@@ -143,7 +144,9 @@ fn module(field: &Field<'_>, found: &mut Module, budget: &mut Budget) -> Result<
             3 if part.bytes().is_some() => computation(&part, found, &mut pending, budget)?,
             5 => found.id = part.i64(),
             6 => entry_id = part.i64(),
+            15 => found.head.devices(&part)?,
             17 => found.frames = frames(&part)?,
+            18 => found.head.donors(&part)?,
             number if number > NEWEST_OF_MODULE => found.unknown_fields += 1,
             _ => {}
         }
@@ -268,7 +271,7 @@ fn computation(
         if !raw.calls.is_empty() {
             pending.calls.push((start + at, raw.calls));
         }
-        if raw.read.frame == 0 && !raw.place.file.is_empty() {
+        if raw.read.frame == 0 && raw.place.is_told() {
             pending.own.push((start + at, raw.place));
         }
         found.instructions.push(raw.read);

@@ -4,16 +4,19 @@
 //! what callers need to know ([`Inner`]). That is enough as long as everything stands before what uses it, which is
 //! how XLA writes it. Where a text is in another order, [`walk`] says so, and it has to be read as a whole.
 
+mod local;
+mod window;
+
 use super::cost::{Cost, Ran, times};
 use super::frames::Frame;
-use super::inner::{Around, Inner, Open, is_looked_into};
+use super::head::Head;
+use super::inner::{Inner, Open, is_looked_into};
 use super::model::{Instruction, MISSING, Written};
-use super::names::Names;
-use super::scan::{Cursor, odd};
+use super::scan::odd;
 use super::shape::{Budget, Element, Shape};
-use super::summary::Summary;
+use super::summary::{Summary, donors};
 use super::text::{Frames, Line, Start, instruction};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Kind, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,10 +24,11 @@ use std::io::Read;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
+use local::{Inside, Local, kept, parameters};
+use window::Window;
+
 /// Bytes that are read at once.
 pub const PIECE: usize = 4 << 20;
-/// One line, or one bracket, may take so many.
-const MOST_OPEN: usize = 512 << 20;
 /// Where an instruction cannot be read and less than this part of a piece follows, more may explain it.
 const NEAR: usize = 64;
 /// Names that nothing is known of yet; more are looked up in the whole text.
@@ -86,87 +90,6 @@ pub struct Walked {
     pub times: Vec<f64>,
 }
 
-/// A stretch of the text.
-struct Window<R> {
-    read: R,
-    piece: usize,
-    bytes: Vec<u8>,
-    at: usize,
-    ended: bool,
-    passed: u64,
-    hash: Xxh3,
-}
-
-impl<R: Read> Window<R> {
-    fn cursor(&self) -> Cursor<'_> {
-        Cursor {
-            bytes: &self.bytes,
-            at: self.at,
-        }
-    }
-
-    /// Whether more can be read before something is let go of.
-    fn grows(&self) -> bool {
-        !self.ended && self.bytes.len() - self.at < MOST_OPEN
-    }
-
-    /// Reads on, at least as much as is there already, so that trying anew takes no time to speak of.
-    fn more(&mut self) -> Result<()> {
-        self.bytes.drain(..self.at);
-        self.passed += self.at as u64;
-        self.at = 0;
-        let (before, room) = (self.bytes.len(), self.piece.max(self.bytes.len()));
-        self.bytes.reserve_exact(room);
-        let read = (&mut self.read)
-            .take(room as u64)
-            .read_to_end(&mut self.bytes)?;
-        self.hash.update(&self.bytes[before..]);
-        self.ended = read < room;
-        Ok(())
-    }
-
-    /// Reads on until a whole line lies behind the blanks. Whether anything does.
-    fn line(&mut self) -> Result<bool> {
-        loop {
-            let mut cursor = self.cursor();
-            cursor.blanks(true);
-            let rest = self.bytes.get(cursor.at..).unwrap_or_default();
-            if memchr::memchr(b'\n', rest).is_some() || !self.grows() {
-                let there = !rest.is_empty();
-                if there && !self.ended && memchr::memchr(b'\n', rest).is_none() {
-                    let seen = format!("a line of more than {MOST_OPEN} bytes");
-                    return Err(Error::at(Kind::Limit, self.passed, seen));
-                }
-                self.at = cursor.at.min(self.bytes.len());
-                return Ok(there);
-            }
-            self.more()?;
-        }
-    }
-}
-
-/// The computation that is being read.
-#[derive(Default)]
-struct Local {
-    names: Names,
-    shapes: Vec<Arc<Shape>>,
-    wholes: FxHashMap<u32, Instruction>,
-}
-
-impl Around for Local {
-    fn shape(&self, at: u32) -> Option<&Shape> {
-        self.shapes.get(at as usize).map(|it| &**it)
-    }
-
-    fn whole(&self, at: u32) -> Option<&Instruction> {
-        self.wholes.get(&at)
-    }
-
-    fn is_own(&self, _: u32) -> bool {
-        true
-    }
-}
-
 /// Walks through a text of so many bytes, `piece` bytes at a time. None where something stands behind what uses it.
 ///
 /// # Errors
@@ -198,7 +121,11 @@ pub fn walk(
     let mut walk = Walk {
         window,
         budget: Budget::of(usize::try_from(size).unwrap_or(usize::MAX)),
-        summary: Summary::default(),
+        summary: Summary {
+            devices: (start.head.replicas, start.head.partitions),
+            ..Summary::default()
+        },
+        head: start.head.clone(),
         opcodes: BTreeMap::new(),
         names: Vec::new(),
         numbers: FxHashMap::default(),
@@ -248,6 +175,7 @@ pub fn walk(
 struct Walk<R> {
     window: Window<R>,
     budget: Budget,
+    head: Head,
     summary: Summary,
     opcodes: BTreeMap<Cow<'static, str>, u64>,
     names: Vec<String>,
@@ -328,7 +256,15 @@ impl<R: Read> Walk<R> {
         let root = root.or_else(|| count.checked_sub(1));
         let inner = open.close(&local, root);
         if is_entry {
-            self.summary.parameters = parameters(&local);
+            let parameters = parameters(&local);
+            let shapes: Vec<String> = (parameters.iter())
+                .map(|(_, shape)| shape.to_string())
+                .collect();
+            self.summary.parameters = shapes.join(", ");
+            self.summary.donors = donors(&self.head, |number| {
+                let found = parameters.iter().find(|one| one.0 == Some(number));
+                found.map(|one| one.1)
+            });
         }
         each(Seen::Computation {
             number,
@@ -447,7 +383,7 @@ impl<R: Read> Walk<R> {
             called: (line.read.called.iter())
                 .map(|&at| self.names[at as usize].as_str())
                 .collect(),
-            place: (line.read.frame == 0 && !line.place.file.is_empty()).then_some(&line.place),
+            place: (line.read.frame == 0 && line.place.is_told()).then_some(&line.place),
             frames: inside.frames,
             cost,
             ran,
@@ -489,117 +425,5 @@ enum Reached {
     End,
 }
 
-/// A computation while it is read.
-struct Inside<'a> {
-    number: usize,
-    name: &'a str,
-    frames: &'a [Frame],
-    local: Local,
-    open: Open,
-    root: Option<u32>,
-    root_name: String,
-    /// Operands that are not known yet.
-    later: FxHashSet<Vec<u8>>,
-    /// Control predecessors that are not known yet.
-    after: Vec<Vec<u8>>,
-    by_line: bool,
-}
-
-/// Of an instruction, what others ask it.
-fn kept(one: &Instruction) -> Instruction {
-    Instruction {
-        opcode: one.opcode.clone(),
-        shape: Arc::clone(&one.shape),
-        operands: one.operands.clone(),
-        number: one.number,
-        more: one.more.clone().filter(|_| one.opcode == "compare"),
-        ..Instruction::default()
-    }
-}
-
-/// Shapes of the parameters, in their order.
-fn parameters(local: &Local) -> String {
-    let mut found: Vec<(Option<i64>, u32)> = (local.wholes.iter())
-        .filter(|(_, one)| one.opcode == "parameter")
-        .map(|(&at, one)| (one.number, at))
-        .collect();
-    found.sort_unstable();
-    let shapes: Vec<String> = (found.iter())
-        .map(|(_, at)| local.shapes[*at as usize].to_string())
-        .collect();
-    shapes.join(", ")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::{module, summary, tests::LOOP};
-    use super::*;
-
-    /// What walking says, as text; none where the order does not allow it.
-    fn walked(text: &[u8], piece: usize) -> Option<Result<String>> {
-        let found = walk(text, text.len() as u64, piece, &mut |_| Ok(()));
-        let told = |found: Walked| format!("{:?} {:?}", found.summary, found.times);
-        found.map(|found| found.map(told)).transpose()
-    }
-
-    fn whole(text: &[u8]) -> Result<String> {
-        let costs = super::super::cost::costs(&module(text)?);
-        let summary = summary::summary(text.to_vec())?;
-        Ok(format!("{summary:?} {:?}", costs.times))
-    }
-
-    fn is_same(text: &[u8]) {
-        for piece in [70, 300, PIECE] {
-            let Some(found) = walked(text, piece) else {
-                continue;
-            };
-            match (found, whole(text)) {
-                (Ok(found), Ok(wanted)) => assert_eq!(found, wanted),
-                (found, wanted) => assert_eq!(
-                    found.map_err(|error| error.kind),
-                    wanted.map_err(|error| error.kind)
-                ),
-            }
-        }
-    }
-
-    #[test]
-    fn a_text_in_pieces_is_the_whole() {
-        assert!(walked(LOOP.as_bytes(), 70).is_some());
-        is_same(LOOP.as_bytes());
-        let untold = LOOP.replace(", backend_config={\"known_trip_count\":{\"n\":\"5\"}}", "");
-        is_same(untold.as_bytes());
-        is_same(untold.replace("add(%i, %one)", "add(%i, %two)").as_bytes());
-        is_same(LOOP.replace("ROOT ", "").as_bytes());
-        is_same(LOOP.replace("%zero = ", "what is this? {\n").as_bytes());
-        is_same(LOOP.replace('\n', "\r\n").as_bytes());
-    }
-
-    #[test]
-    fn any_cut_and_any_changed_byte_is_told_alike() {
-        let text = LOOP.as_bytes();
-        for at in 0..text.len() {
-            is_same(&text[..at]);
-            for byte in b"{}(\"%,=\n /" {
-                let mut changed = text.to_vec();
-                changed[at] = *byte;
-                is_same(&changed);
-            }
-        }
-    }
-
-    #[test]
-    fn what_stands_behind_its_use_is_left_to_others() {
-        let (head, rest) = LOOP.split_once("%body (p").expect("a body");
-        let (condition, main) = rest.split_once("ENTRY").expect("an entry");
-        let turned = format!("{head}ENTRY{main}\n%body (p{condition}");
-        assert!(walked(turned.as_bytes(), PIECE).is_none());
-        assert!(whole(turned.as_bytes()).is_ok());
-        let ahead = LOOP.replace("tanh(%x)", "tanh(%t)");
-        assert!(walked(ahead.as_bytes(), PIECE).is_none());
-        let itself = LOOP.replace("condition=%condition", "condition=%main");
-        assert!(walked(itself.as_bytes(), PIECE).is_none());
-        let twice = LOOP.replace("%condition (q", "%body (q");
-        assert!(walked(twice.as_bytes(), PIECE).is_none());
-    }
-}
+mod tests;

@@ -2,8 +2,9 @@
 
 use super::buffers::Totals;
 use super::cost::{Cost, Costs, Ran, costs};
+use super::head::{Donor, Head};
 use super::model::{Module, Written};
-use super::shape::Element;
+use super::shape::{Element, Shape};
 use crate::error::Result;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -33,6 +34,10 @@ pub struct Summary {
     pub ran: Ran,
     /// Whether an entry computation is there, without which nothing costs anything.
     pub entry: bool,
+    /// How many times it runs side by side on other data, and over how many devices its values are spread.
+    pub devices: (i64, i64),
+    /// Parameters that it was given and that no output has taken, with their bytes where the shape says them.
+    pub donors: Vec<(Donor, Option<f64>)>,
     /// Shapes of the program's parameters.
     pub parameters: String,
     /// Sums of its memory, where the file says it.
@@ -89,6 +94,10 @@ pub fn with(module: &Module, costs: &Costs) -> Summary {
         .collect();
     parameters.sort_by_key(|one| one.number);
     let shapes: Vec<String> = parameters.iter().map(|one| one.shape.to_string()).collect();
+    let shape_of = |number| {
+        let found = parameters.iter().find(|one| one.number == Some(number));
+        found.map(|one| &*one.shape)
+    };
     let buffers = module.buffers.as_ref();
     Summary {
         name: module.name.clone(),
@@ -103,6 +112,8 @@ pub fn with(module: &Module, costs: &Costs) -> Summary {
         cost: costs.module,
         ran: costs.module_ran,
         entry: entry.is_some(),
+        devices: (module.head.replicas, module.head.partitions),
+        donors: donors(&module.head, shape_of),
         parameters: shapes.join(", "),
         memory: buffers.map(|buffers| buffers.totals()),
         needed: buffers.map_or_else(Vec::new, |buffers| {
@@ -120,4 +131,14 @@ pub fn with(module: &Module, costs: &Costs) -> Summary {
         cyclic: costs.cyclic,
         ..Summary::default()
     }
+}
+
+/// The donors of a module with their bytes.
+pub fn donors<'a>(
+    head: &Head,
+    shape_of: impl Fn(i64) -> Option<&'a Shape>,
+) -> Vec<(Donor, Option<f64>)> {
+    let bytes = |one: &Donor| shape_of(one.parameter).and_then(|shape| one.bytes(shape));
+    let donors = head.donors.iter();
+    donors.map(|one| (one.clone(), bytes(one))).collect()
 }

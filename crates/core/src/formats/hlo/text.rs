@@ -5,6 +5,7 @@
 //! Over 400 lines because it is one grammar.
 
 use super::frames::Frame;
+use super::head::Head;
 use super::model::{
     Computation, Convolution, Instruction, MISSING, Module, WindowDim, Written, opcode,
 };
@@ -32,6 +33,8 @@ pub struct Start {
     pub name: String,
     /// Whether instructions are in the order in which they run.
     pub scheduled: bool,
+    /// Its devices, and what it may write over.
+    pub head: Head,
     /// Where its attributes begin.
     pub end: usize,
     /// Whether its brackets match.
@@ -51,12 +54,14 @@ impl Start {
         let mut start = Start {
             name: String::from_utf8_lossy(name.trim_ascii()).into_owned(),
             scheduled: false,
+            head: Head::default(),
             end: cursor.at,
             whole: true,
         };
         match cursor.value(b"\n") {
             Ok(said) => {
-                start.scheduled = memchr::memmem::find(said, b"is_scheduled=true").is_some()
+                start.scheduled = memchr::memmem::find(said, b"is_scheduled=true").is_some();
+                start.head = Head::of_text(said);
             }
             Err(_) => {
                 start.whole = false;
@@ -89,6 +94,7 @@ pub fn read(bytes: &[u8]) -> Result<Module> {
         written: Written::Text,
         name: start.name,
         scheduled: start.scheduled,
+        head: start.head,
         ..Module::default()
     };
     let mut budget = Budget::of(bytes.len());
@@ -308,7 +314,7 @@ fn computation<'a>(
                     after.push((at, one.after));
                 }
                 calls.extend(one.calls.into_iter().map(|(place, name)| (at, place, name)));
-                if !one.place.file.is_empty() && one.read.frame == 0 {
+                if one.place.is_told() && one.read.frame == 0 {
                     own.push((at, one.place));
                 }
                 shared.fold(&mut one.read);
