@@ -102,7 +102,7 @@ def _reasons(judged: Judged) -> str:
     for reason in judged.reasons:
         if reason == "few_recordings":
             told.append(
-                f"time is judged from 4 recordings of each side on, and there are {numbers}; how much"
+                f"time is judged from 4 recordings of each side on, not from {numbers}: how much"
                 " recordings of one program differ is not known"
             )
         elif reason == "no_steps":
