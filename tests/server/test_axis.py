@@ -124,3 +124,20 @@ def test_ranks_that_nothing_aligns_begin_together() -> None:
     rows = {row[0]: row[1:] for row in drawn_trace(tables).query(query).rows()}
     assert {rows[rank][:2] for rank in range(4)} == {("begin", rows[0][1])}
     assert rows[9][:2] == ("order", max(rows[rank][2] for rank in range(4)))
+
+
+@pytest.mark.parametrize("known", [None, 2])
+def test_exported_files_have_ranks_where_the_page_has_them(known: int | None) -> None:
+    """By their collectives, with a note that says how exactly; beside each other where none align them."""
+    for aligned in (True, False):
+        tables, _ = ranks(3, aligned=aligned, known=known if aligned else None)
+        layout = lay_out(drawn_trace(tables))
+        wanted = {source: shift for source, (_, shift) in shifts(tables).items()}
+        moved = {place.source_id: place.shift_ps - layout.origin_us * US for place in layout.places}
+        assert moved == wanted
+        assert {place.placed_by for place in layout.places} == {"collectives" if aligned else "begin"}
+        assert [place.known for place in layout.places] == [aligned and known is not None] * 4
+        assert (layout.base_unix_ns is not None) == (aligned and known is not None)
+        said = "by the ends of their collectives" if aligned else "begin together"
+        assert sum(said in note for note in layout.notes) == 1
+        assert not any("follow one another" in note for note in layout.notes)

@@ -1,7 +1,8 @@
 """Where each source stands on the one time line of a merged file.
 
-Captures that know the time of day are laid out by it. The others cannot be: no fact says when they began,
-so they follow one another, after all that is known, and a note says so.
+Captures that know the time of day are laid out by it, and ranks of a job by the ends of their collectives, as
+on the page (_source_shift.sql). The others cannot be: no fact says when they began, so they follow one
+another, after all that is known, and a note says so.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ class Place:
     shift_ps: int
     start_ps: int
     end_ps: int
+    placed_by: str
+    """collectives, time_of_day, begin (of the ranks beside it) or order (after the others)."""
+    residual_ps: int | None = None
+    """Placed by collectives: nine of ten ends are this close."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,30 @@ def lay_out(trace: Trace, more: Mapping[int, tuple[int, int]] | None = None) -> 
             loose.append(source)
             shifts[source] = 0 if end is None else end - spans[source][0]
             end = spans[source][1] + shifts[source]
+    by = {row[0]: ("order" if row[0] in loose else "time_of_day", None) for row in rows}
+    if len(rows) > 1 and (aligned := trace.query(statement("aligned_sources")).rows()):
+        shifts = {source: shift for source, _, shift, _, _ in aligned if source in spans}
+        by = {source: (placed_by, residual) for source, _, _, placed_by, residual in aligned}
+        loose = [source for source, known, *_ in aligned if not known]
+        base = base if any(row[0] not in loose for row in rows) else None
     low = min((spans[source][0] + shift for source, shift in shifts.items()), default=0)
     origin_us = max(0, -(low // _US_PS))  # Perfetto leaves out what lies before 0
     base = None if base is None else base - origin_us * 1000
     shifts = {source: shift + origin_us * _US_PS for source, shift in shifts.items()}
     labels = distinguish([row[3] for row in rows])
     places = tuple(
-        Place(source, run, host, path, form, label, source not in loose, shifts[source], *spans[source])
+        Place(
+            source,
+            run,
+            host,
+            path,
+            form,
+            label,
+            source not in loose,
+            shifts[source],
+            *spans[source],
+            *by[source],
+        )
         for (source, run, host, path, form), label in zip(rows, labels, strict=True)
     )
     places = tuple(sorted(places, key=lambda place: (not place.known, place.start_ps + place.shift_ps)))
@@ -97,7 +119,19 @@ def lay_out(trace: Trace, more: Mapping[int, tuple[int, int]] | None = None) -> 
 
 def _notes(places: tuple[Place, ...]) -> list[str]:
     notes = []
-    loose = [place for place in places if not place.known]
+    together = [place for place in places if place.placed_by == "collectives"]
+    if together:
+        error = max(place.residual_ps or 0 for place in together)
+        notes.append(
+            f"{len(together)} of {len(places)} recordings lie on one axis by the ends of their collectives:"
+            f" nine of ten are at most {units.show(error, 'ps')} apart."
+        )
+    if beside := [place for place in places if place.placed_by == "begin"]:
+        notes.append(
+            f"{len(beside)} of {len(places)} recordings are ranks of a run and begin together; nothing in"
+            " them aligns their clocks. Compare times within each, not between them."
+        )
+    loose = [place for place in places if place.placed_by == "order"]
     if loose and len(places) > 1:
         where = ", ".join(
             f"{place.label} at {(place.start_ps + place.shift_ps) / 1e12:.6g} s" for place in loose[:5]
