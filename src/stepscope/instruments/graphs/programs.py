@@ -44,11 +44,13 @@ def found(paths: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def read(path: str) -> Hierarchy:
-    """The graph of a program. UnreadableSource when the file is gone or damaged since it was found."""
+    """The graph of a program. UnreadableSource when the file is gone or damaged since it was found,
+    LimitReached when it is too large."""
     from stepscope import _core
+    from stepscope.instruments.xla import whole
 
     try:
-        program = _core.hlo_module(Path(path).read_bytes())
+        program = whole.module(path)
     except (OSError, _core.CoreError) as error:
         raise UnreadableSource(
             "The module can no longer be read", seen=str(error), todo="dump it again", path=path

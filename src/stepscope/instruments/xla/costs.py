@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from stepscope.errors import NothingFound, UnreadableSource
-from stepscope.instruments.xla import dumps, oddities
+from stepscope.instruments.xla import dumps, oddities, whole
 from stepscope.lake.rows import printable
 
 BY = ("instruction", "op", "scope", "line")
@@ -33,7 +32,8 @@ _PS = 10**12
 
 def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
     """The program of a dump that runs most flops, or the first whose name contains `module`: as
-    _core.hlo_module() gives it, with `module` and `file`. NothingFound when there is none."""
+    _core.hlo_module() gives it, with `module` and `file`. NothingFound when there is none,
+    LimitReached when it is too large."""
     from stepscope import _core
 
     found = oddities.finals(dumps.read(paths).rows)
@@ -50,7 +50,7 @@ def read(paths: Sequence[str], module: str | None = None) -> dict[str, Any]:
     # A program that runs says more than one that is still to be compiled.
     row = max(wanted, key=lambda row: (oddities.is_final(row), row["run_flops"], row["run_bytes"]))
     try:
-        program: dict[str, Any] = _core.hlo_module(Path(row["path"]).read_bytes())
+        program = whole.module(row["path"])
     except (OSError, _core.CoreError) as error:
         raise UnreadableSource(
             "The module can no longer be read", seen=str(error), todo="dump it again", path=row["path"]

@@ -10,9 +10,10 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope.errors import LimitReached
 from stepscope.formats import _hlo
 from stepscope.formats import xplane as xplane_format
-from stepscope.instruments.xla import dumps
+from stepscope.instruments.xla import dumps, whole
 from stepscope.instruments.xla.programs import bytes_of
 from stepscope.lake.rows import printable
 from stepscope.sources.source import Source
@@ -116,8 +117,8 @@ def _of_folders(folders: Sequence[str]) -> Iterator[Read]:
             if file.size > _MOST_FILE_BYTES:
                 continue
             try:
-                module = _core.hlo_module(Path(file.path).read_bytes())
-            except (OSError, _core.CoreError):
+                module = whole.module(file.path)
+            except (OSError, _core.CoreError, LimitReached):
                 continue
             if module["id"] is None and file.named is not None:
                 module["id"] = file.named.id  # a text does not say it

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepscope.instruments.xla import dumps, oddities
+from stepscope.instruments.xla import dumps, oddities, whole
 from stepscope.lake.rows import printable
 
 MOST_PROGRAMS = 8
@@ -70,7 +69,7 @@ def _program(row: Mapping[str, Any]) -> Program | None:
     from stepscope import _core
 
     try:
-        module = _core.hlo_module(Path(row["path"]).read_bytes())
+        module = whole.module(row["path"])
     except (OSError, _core.CoreError):
         return None
     memory, buffers = module["memory"], module["buffers"]
