@@ -131,7 +131,7 @@ function Shown({ report }: { report: PipelineReport }): JSX.Element {
   if (!report.sections.length) return <Empty title="No input pipeline" commands={["stepscope record -- python train.py"]}>{report.headline.map((sentence) => <p><Prose text={sentence} /></p>)}<p>The stages of tf.data are in XPlane profiles, recorded with TensorFlow's profiler or with</p></Empty>;
   const pipeline = all[number] ?? all[0]!;
   return <><h1><Prose text={report.headline[0] ?? report.title} /></h1>
-    {all.length > 1 && <label>{counted(all.length, "pipeline")}: <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>{all.map((one, i) => <option value={i}>{plain(one.path, 120)}: {one.verdict.replaceAll("_", " ")}</option>)}</select></label>}
+    {all.length > 1 && <label>{counted(all.length, "pipeline")}: <select name="pipeline" value={number} onInput={(e) => setNumber(Number(e.currentTarget.value))}>{all.map((one, i) => <option value={i}>{plain(one.path.split("/").slice(-2).join("/"), 60)}: {one.verdict.replaceAll("_", " ")}</option>)}</select></label>}
     <One key={number} pipeline={pipeline} number={number} parts={partsOf(report, number)} /></>;
 }
 

@@ -16,7 +16,7 @@ import { plain } from "../plain";
 import type { Catalog, View } from "../types";
 
 /** Characters of a track's name that fit beside it: threads of a pool differ at the end of theirs. */
-const TITLE = 28;
+const TITLE = 28, WIDER = 34; // what is no track has no buttons
 const COLOURINGS: Colouring[] = ["class", "op type", "name"];
 
 function Timeline(): JSX.Element {
@@ -102,7 +102,7 @@ function Gutter({ board }: { board: Board }): JSX.Element {
   const top = board.top.value;
   return <>{board.shown.value.map((row) => <div key={`${row.kind} ${row.key}`} class={`tl-row tl-${row.kind}`} style={{ top: `${RULER + row.y - top}px`, height: `${row.height}px` }}>
     {row.kind !== "counter" && <button type="button" class="tl-fold" aria-expanded={!row.closed} aria-label={`${row.closed ? "Expand" : "Collapse"} ${row.title}`} onClick={() => board.toggle("closed", row.key)}>{row.closed ? "▸" : "▾"}</button>}
-    <span class="tl-title" title={`${plain(row.title)}\n${row.about}`}><bdi>{plain(row.title, row.kind === "group" ? 34 : TITLE)}</bdi>{row.kind === "group" && <span class="quiet"> {row.about}</span>}{row.kind === "track" && (row.height >= 34 ? <small>{row.about}</small> : <span class="beside">{row.about}</span>)}{row.kind === "counter" && row.about && <small>{row.about}</small>}</span>
+    <span class="tl-title" title={`${plain(row.title)}\n${row.about}`}><bdi>{plain(row.title, row.kind === "track" ? TITLE : WIDER)}</bdi>{row.kind === "group" && <span class="quiet"> {row.about}</span>}{row.kind === "track" && (row.height >= 34 ? <small>{row.about}</small> : <span class="beside">{row.about}</span>)}{row.kind === "counter" && row.about && <small>{row.about}</small>}</span>
     {row.kind === "track" && <Buttons board={board} row={row} />}
   </div>)}<div class="tl-corner">{counted(board.catalog.tracks.filter((t) => t.slices > 0).length, "track")}</div></>;
 }
