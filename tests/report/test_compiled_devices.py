@@ -111,6 +111,20 @@ def test_sentences_say_what_figures_are_of(dumped: Path, capsys: pytest.CaptureF
     assert "split over 4 devices: the second figures are of all" in capsys.readouterr().out
 
 
+def test_two_processes_in_one_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their programs have the same numbers, unless names begin with the time of the process."""
+    for folder, clock in (("mixed", ""), ("apart", "1700000000.")):
+        (tmp_path / folder).mkdir()
+        for name, start in (("jit_f", ""), ("jit_g", clock)):
+            path = tmp_path / folder / f"{start}module_0004.{name}.cpu_after_optimizations.txt"
+            path.write_text(f"HloModule {name}\n\nENTRY m {{\n  ROOT a = f32[8]{{0}} parameter(0)\n}}\n")
+    slugs = [one["slug"] for one in _report(tmp_path / "apart", capsys)["findings"]]
+    assert "folder-of-several-processes" not in slugs
+    found = {one["slug"]: one for one in _report(tmp_path / "mixed", capsys)["findings"]}
+    (row,) = found["folder-of-several-processes"]["evidence"]["rows"]
+    assert (row["id"], row["value"]) == (4, 2)
+
+
 def test_a_change_of_the_number_of_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for devices in (2, 4):
         body = f"HloModule jit_f, num_partitions={devices}, replica_count={devices // 2}\n\nENTRY m {{\n"

@@ -45,6 +45,15 @@ KINDS: Mapping[str, Definition] = {
         "modules of one function of at least 8 instructions whose parameters differ in type, number or"
         " dimensions only; low for functions with less than a hundredth of the heaviest one's work",
     ),
+    "mixed": Definition(
+        "folder-of-several-processes",
+        "low",
+        "Several processes dumped into one folder",
+        ("int", "Programs", "of one number"),
+        "Give each process a folder of its own: --xla_dump_to=DIR/$RANK.",
+        "Each process numbers its modules from 0, so that files of one name and number replace each other.",
+        "modules of different names that have one number in one folder",
+    ),
     "doubles": Definition(
         "doubles-not-asked-for",
         "medium",

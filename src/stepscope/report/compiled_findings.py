@@ -172,6 +172,9 @@ def _sentence(one: Odd) -> str:
             f"{short(function)} was compiled for {number} different inputs: parameter {parameter} was"
             f" {before}, then {after}."
         )
+    if one.kind == "mixed":
+        a, b = map(short, one.details)
+        return f"{number} programs have its number, among them {a} and {b}."
     if one.kind == "unfinished":
         stage, passed = one.details
         return f"the last dump that is there is {f'pass {number}, {passed}' if passed else stage}."

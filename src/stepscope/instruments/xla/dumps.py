@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stepscope import units
 from stepscope.errors import NothingFound
 from stepscope.formats import _dump_names
 from stepscope.formats._dump_names import CHAIN, MODULES, Named
@@ -86,7 +87,7 @@ def read(paths: Sequence[str], *, fold: bool = True) -> Dumps:
     if not any(file.named for file in files):
         raise NothingFound(
             f"There is no dump of XLA in {', '.join(paths)}",
-            seen=f"{len(files):,} files, none of which is named like one of a dump",
+            seen=f"{units.count(len(files), 'file')}, and no name of a dump among them",
             todo="compile with XLA_FLAGS=--xla_dump_to=DIR and give DIR",
             path=paths[0] if paths else None,
         )

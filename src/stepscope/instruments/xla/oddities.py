@@ -20,7 +20,7 @@ _ANONYMOUS = ("_lambda", "_lambda_", "_fun")
 
 
 class Odd(NamedTuple):
-    """Something odd. kind: recompiled, retyped, unfinished, loops, open_loops, custom_calls, doubles,
+    """Something odd. kind: recompiled, retyped, mixed, unfinished, loops, open_loops, custom_calls, doubles,
     constants, gaps or copies. value: how much of it. of: what that is compared with. details: names and
     shapes."""
 
@@ -49,7 +49,7 @@ def is_final(row: Row) -> bool:
 def find(rows: Sequence[Row]) -> list[Odd]:
     """What is odd, by kind and in the order of the modules."""
     last = finals(rows)
-    found = [*_recompiled(last)]
+    found = [*_recompiled(last), *_mixed(last)]
     finished = any(is_final(row) for row in last)
     for row in last:
         if not is_final(row):
@@ -88,6 +88,19 @@ def _recompiled(last: Sequence[Row]) -> Iterator[Odd]:
         shapes = _inputs(most)
         changed = _changed(shapes[0], shapes[1])
         yield _odd(kind, most[0], len(shapes), len(most), most[0]["function"], *changed)
+
+
+def _mixed(last: Sequence[Row]) -> Iterator[Odd]:
+    """Numbers that modules of two names have: a process gives each number once, and begins at 0. Names that
+    begin with the time of the process are apart."""
+    numbers: dict[Any, dict[str, Row]] = defaultdict(dict)
+    for row in last:
+        if row["id"] is not None and row["stage"] != "snapshot":
+            clock = (row["file"] or "").partition("module_")[0]
+            numbers[row["folder"], clock, row["id"]].setdefault(row["module"], row)
+    for same in numbers.values():
+        if len(same) > 1:
+            yield _odd("mixed", next(iter(same.values())), len(same), 0, *sorted(same)[:2])
 
 
 def _inputs(rows: Sequence[Row]) -> list[str]:

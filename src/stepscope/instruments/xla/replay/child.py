@@ -59,7 +59,7 @@ def run(spec: Told) -> Told:
         "first_ns": spent[0],
         "spent_ns": spent[1:],
         "compile_ns": compiled_ns,
-        "device": f"{device.platform} {device.device_kind}",
+        "device": " ".join(dict.fromkeys((device.platform, device.device_kind))),
         "jax": jax.__version__,
         "outputs": len(results),
     }
