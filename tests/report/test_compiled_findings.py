@@ -157,8 +157,8 @@ def test_functions_without_a_name_are_not_one_function(tmp_path: Path) -> None:
     for number, shapes in enumerate((["f32[2]"], ["f32[2]", "f32[3]"])):
         lines = "".join(f"  p{at} = {shape}{{0}} parameter({at})\n" for at, shape in enumerate(shapes))
         lines += "".join(f"  n{at} = f32[2]{{0}} negate(p0)\n" for at in range(8))
-        for name in ("jit__lambda", "jit_f"):
-            path = tmp_path / f"module_000{number}.{name}.cpu_after_optimizations.txt"
+        for at, name in enumerate(("jit__lambda", "jit_f")):
+            path = tmp_path / f"module_000{2 * number + at}.{name}.cpu_after_optimizations.txt"
             path.write_text(f"HloModule {name}\n\nENTRY m {{\n{lines}  ROOT r = f32[2]{{0}} negate(p0)\n}}\n")
     found = oddities.find(dumps.read([str(tmp_path)]).rows)
     assert [(one.kind, one.details[0]) for one in found] == [("retyped", "f")]
