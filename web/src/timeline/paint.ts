@@ -1,5 +1,6 @@
 // Draws the window on a canvas. Knows nothing of requests and of what the mouse does.
 import { hueOf } from "../colours";
+import { Columns } from "./columns";
 import { duration } from "../format";
 import { plain } from "../plain";
 import { LANE, type Lane } from "./lanes";
@@ -10,6 +11,8 @@ import type { Piece } from "./store";
 export const RULER = 40;
 /** Below this many pixels a slice has no text. */
 const LEAST_TEXT = 28;
+const NARROWEST = 3; // pixels up to which a cell is a column of a picture: there are tens of thousands of them
+const columns = new Columns();
 
 export interface Ink { classes: string[]; text: string; quiet: string; edge: string; paper: string; card: string; accent: string; font: string }
 export interface Names { names: string[]; classes: number[]; op_types: (string | null)[] }
@@ -80,6 +83,7 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
   context.beginPath();
   context.rect(0, RULER, width, height - RULER);
   context.clip();
+  columns.clear();
   const colours = new Colours(ink, scene.names, scene.colouring);
   for (const row of scene.rows) {
     const y = RULER + row.y - scene.top;
@@ -88,6 +92,7 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, ink: Ink)
     if (row.kind === "track" && row.track) track(context, scene, ink, colours, row, y);
     else if (row.kind === "counter") counter(context, scene, ink, row, y);
   }
+  columns.paint(context, LANE - 2);
   spans(context, scene, ink);
   arrows(context, scene, ink);
   context.restore();
@@ -154,7 +159,12 @@ function track(context: CanvasRenderingContext2D, scene: Scene, ink: Ink, colour
     const several = cells.count[i]! > 1, name = cells.name[i]!;
     const faint = scene.found !== null && !scene.found.has(name);
     // A dense cell is as strong as the part of it that slices cover.
-    context.globalAlpha = (several ? 0.35 + 0.65 * Math.min(1, cells.busy[i]! / (cells.width[i]! || 1)) : 1) * (faint ? 0.25 : 1);
+    const alpha = (several ? 0.35 + 0.65 * Math.min(1, cells.busy[i]! / (cells.width[i]! || 1)) : 1) * (faint ? 0.25 : 1);
+    if (w <= NARROWEST && cells.id[i] !== scene.selected) {
+      columns.add(x, w > 2 ? w - 0.5 : w, top + 1, alpha, colours.of(name));
+      continue;
+    }
+    context.globalAlpha = alpha;
     context.fillStyle = colours.of(name);
     context.fillRect(x, top + 1, w > 2 ? w - 0.5 : w, LANE - 2);
     context.globalAlpha = 1;
