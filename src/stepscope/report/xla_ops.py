@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from stepscope import units
 from stepscope.instruments.xla.compile_time import Compiled
+from stepscope.instruments.xla.peaks import Peaks
 from stepscope.instruments.xla.timed import Timed
 
 NOTHING = "No slice of an instruction of XLA is in there"
@@ -102,3 +103,12 @@ def compiled(modules: Sequence[Compiled]) -> list[str]:
     if len(modules) > _MOST:
         said.append(f"{units.count(len(modules) - _MOST, 'more module')}")
     return said
+
+
+def peaks(found: Peaks) -> str:
+    """What was measured of this machine."""
+    gflops, gbytes = (units.show(number / 1e9, "float") for number in (found.flops, found.bytes))
+    return (
+        f"measured on this machine ({found.device}, {found.library}, 32-bit floats): {gflops} Gflop/s,"
+        f" {gbytes} GB/s"
+    )

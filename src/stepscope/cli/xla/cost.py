@@ -13,12 +13,16 @@ ABOUT = "flops and bytes of a program by instruction, op, scope or line, and wha
 EPILOG = """Loops count as often as they go round. A fusion is one instruction. With --peak, bound says
 whether the machine's compute or its memory takes longer, and bound_ps is the least time in picoseconds:
 
-  stepscope xla cost DIR --by line --peak 200G,40G      200 Gflop/s, 40 GB/s"""
+  stepscope xla cost DIR --by line --peak 200G,40G      200 Gflop/s, 40 GB/s
+  stepscope xla cost DIR --by line --peak measured      of this machine, in a few seconds"""
 
 _SHOWN = (
     *("name", "opcode", "times", "flops", "bytes", "flops_per_byte", "flops_share", "bytes_share"),
     *("bound", "bound_ps", "instructions", "file", "line"),
 )
+PEAK_HELP = "flops and bytes a second that the machine does, such as 2T,90G, or measured: of this machine"
+MEASURED = (0.0, 0.0)
+"""What --peak measured stands for until it is measured."""
 _SUFFIX = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _MOST = 25
 """Rows of a table for people; --all shows the rest."""
@@ -39,7 +43,7 @@ def parser() -> Parser:
         "--peak",
         metavar="F,B",
         type=peaks,
-        help="flops and bytes a second that the machine does, such as 2T,90G",
+        help=PEAK_HELP,
     )
     parser.add_argument("--all", action="store_true", help=f"all rows, not the first {_MOST}")
     add_showing(parser)
@@ -47,12 +51,26 @@ def parser() -> Parser:
 
 
 def peaks(text: str) -> tuple[float, float]:
-    """What --peak takes: flops and bytes a second, such as 2T,90G."""
+    """What --peak takes: flops and bytes a second, such as 2T,90G, or MEASURED."""
+    if text == "measured":
+        return MEASURED
     found = [re.fullmatch(r"(\d+(?:\.\d+)?)([kMGTP]?)", part.strip()) for part in text.split(",")]
     numbers = [float(one[1]) * _SUFFIX[one[2]] for one in found if one is not None]
     if len(numbers) != 2 or len(found) != 2 or min(numbers) <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not two numbers above 0, such as 200G,40G")
     return numbers[0], numbers[1]
+
+
+def known(peak: tuple[float, float], console: Console) -> tuple[float, float]:
+    """The peaks, those of this machine measured, which stderr says. UsageError when they cannot be."""
+    if peak != MEASURED:
+        return peak
+    from stepscope.instruments.xla import peaks as machine
+    from stepscope.report import xla_ops
+
+    found = machine.measured()
+    console.say(xla_ops.peaks(found))
+    return found.flops, found.bytes
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -71,7 +89,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     look_up(options.paths)
     program = costs.read(options.paths, options.module)
-    rows = costs.rows(program, options.by, options.peak)
+    peak = None if options.peak is None else known(options.peak, console)
+    rows = costs.rows(program, options.by, peak)
     columns: tuple[str, ...] = costs.COLUMNS
     kept = rows
     if options.format in ("table", "md"):

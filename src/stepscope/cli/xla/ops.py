@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.cli.arguments import Parser, a_path, add_paths, add_reading, add_showing, need_csv, need_paths
 from stepscope.cli.console import Console
-from stepscope.cli.xla.cost import peaks
+from stepscope.cli.xla.cost import PEAK_HELP, known, peaks
 from stepscope.errors import NothingFound, UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def parser() -> Parser:
         "--peak",
         metavar="F,B",
         type=peaks,
-        help="flops and bytes a second that the machine does, such as 2T,90G",
+        help=PEAK_HELP,
     )
     inside = parser.add_mutually_exclusive_group()
     inside.add_argument("--open", action="store_true", help="below each fusion, the instructions in it")
@@ -145,7 +145,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         if options.by != "instruction":
             rows = timed_rows.grouped(rows, options.by)
         if options.peak is not None:
-            timed_rows.bounded(rows, options.peak)
+            timed_rows.bounded(rows, known(options.peak, console))
         _write(options, console, timed.COLUMNS, rows)
     for line in xla_ops.sentences(found, damaged):
         console.say(line)
