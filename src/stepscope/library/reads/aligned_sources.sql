@@ -2,7 +2,7 @@
 --
 -- question: Which sources lie on one axis of time by more than the time of day, and how exactly?
 -- reads: _source_shift
--- notes: All sources are told where any is placed by its collectives, or begins with other ranks; else none is.
+-- notes: If one source is placed by its collectives, or begins with other ranks, every source has its place.
 -- columns:
 --   source_id | int | number of the source
 --   known | bool | whether the time of day says where it lies
