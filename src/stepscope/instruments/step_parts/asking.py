@@ -56,7 +56,7 @@ class Asking:
         if name not in self._by_host:
             hosts: dict[tuple[str, str], Rows] = defaultdict(list)
             rows: Sequence[tuple[Any, ...]] = self._query(statement(name)).rows()
-            for run_id, host_id, *more in rows:
-                hosts[run_id, host_id].append(tuple(more))
+            for row in rows:
+                hosts[row[0], row[1]].append(row[2:])
             self._by_host[name] = dict(hosts)
         return self._by_host[name]

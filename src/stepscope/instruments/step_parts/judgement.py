@@ -192,8 +192,12 @@ def parts_of(steps: Sequence[tuple[int, Sums]]) -> tuple[Part, ...]:
     whole = sum(dur_ps for dur_ps, _ in steps)
     if not whole:
         return ()
-    sums = {label: sum(parts.get(label, 0) for _, parts in steps) for label in LABELS}
-    found = [Part(label, total // len(steps), total / whole) for label, total in sums.items() if total]
+    sums: dict[str, int] = {}
+    for _, parts in steps:
+        for label, ps in parts.items():
+            sums[label] = sums.get(label, 0) + ps
+    totals = [(label, sums[label]) for label in LABELS if sums.get(label)]
+    found = [Part(label, total // len(steps), total / whole) for label, total in totals]
     return tuple(sorted(found, key=lambda part: (-part.share, LABELS.index(part.label))))
 
 

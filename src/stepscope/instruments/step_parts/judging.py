@@ -218,30 +218,35 @@ def _top_op(
     gradients of what it made belong. None where neither is known."""
     rows = asked("computing_ops")
     place = "device" if any(row[0] == "device" and row[-1] for row in rows) else "host"
-    types: Counter[str] = Counter()
-    ops: dict[str, Counter[str]] = defaultdict(Counter)
-    for at, op_type, op, name, _, own_ps in rows:
-        if at == place and own_ps:
-            types[op_type or op or name] += own_ps
-            ops[op_type or op or name][op or name] += own_ps
+    # A fleet has many hosts, and a host many ops: each row is looked at once before anything is made of it.
+    busy = [
+        (op_type, op, op or name, own_ps)
+        for at, op_type, op, name, _, own_ps in rows
+        if at == place and own_ps
+    ]
+    types: dict[str, int] = {}
+    for op_type, _, called, own_ps in busy:
+        types[op_type or called] = types.get(op_type or called, 0) + own_ps
     if not types:
         return None, None, None, None
+    scoped = [(layer, own_ps) for _, op, _, own_ps in busy if op and (layer := layer_of(op))]
+    # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.
+    names = {op for _, _, op, *_ in rows if op} | line_of.keys() if scoped else set()
     layers: Counter[str] = Counter()
-    names = {op for _, _, op, *_ in rows if op} | line_of.keys()
-    for at, _, op, _, _, own_ps in rows:
-        # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.
-        if at == place and own_ps and op and (layer := layer_of(op)) and layer not in names:
+    for layer, own_ps in scoped:
+        if layer not in names:
             layers[layer] += own_ps
-    if not layers:
-        for at, _, op, name, _, own_ps in rows:
-            called = op or name
+    if not layers and line_of:
+        for _, _, called, own_ps in busy:
             # The line of a gradient is that of the call which asks for all of them.
-            made = line_of.get(forward_of(called) or "" if is_gradient(called) else called)
-            if at == place and own_ps and made:
+            if made := line_of.get(forward_of(called) or "" if is_gradient(called) else called):
                 layers[made] += own_ps
     whole = sum(types.values())
     most = max(types, key=lambda one: (types[one], one))
-    inside = ops[most]
+    inside: Counter[str] = Counter()
+    for op_type, _, called, own_ps in busy:
+        if (op_type or called) == most:
+            inside[called] += own_ps
     part = max(layers.values()) / whole if len(layers) > 1 else None
     return max(inside, key=lambda one: (inside[one], one)), most, types[most] / whole, part
 
