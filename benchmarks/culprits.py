@@ -34,7 +34,10 @@ ABOUT = {
     "copies-in-steps": {"copy"},
     "python-between-ops": {"python"},
     "per-op-dispatch": {"dispatch"},
+    "dominant-op": {"compute"},
+    "copies-between-ops": {"copy"},
     "per-step-io": {"wait"},
+    "waits-between-ops": {"wait"},
     "device-idle": {"input", "python", "dispatch", "wait", "compile", "copy"},
 }
 """Causes that a finding of high severity may stand for; others say nothing of a cause."""

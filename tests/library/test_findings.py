@@ -214,6 +214,27 @@ def test_many_tiny_kernels():
 def test_host_sync():
     row = one(STEPS + "cpu/t thread :  [cudaStreamSynchronize]", "host_sync")
     assert (row["severity"], row["impact_ps"], row["waits"]) == ("medium", 23 * UNIT_PS, 2)
+    blocked = STEPS + "cpu/t thread :  [BlockHostUntilDone....]"
+    assert "host_sync" not in found(draw(blocked))  # the ops themselves run on these cores
+    assert "host_sync" in found(draw(blocked + "\ngpu/stream:1 device_stream :  [a:MatMul]"))
+
+
+def test_dominant_op():
+    """MatMul computes for 30 of 40 units in two runs; what the input pipeline computes does not count."""
+    steps = "step train : [s0.................][s1.................]\n"
+    ops = "cpu/pool thread : [a:MatMul..........][b:Add......][a:MatMul..........]"
+    tables = draw(steps + ops)
+    for step in tables.rows["step_stored"]:
+        tables.add("step_part", step_id=step["id"], label="compute", dur_ps=step["dur_ps"])
+    row = found(tables, ("dominant_op",))["dominant_op"][0]
+    spent = sum(s["dur_ps"] for s in tables.rows["slice"] if s["op_type"] == "MatMul")
+    whole = sum(s["dur_ps"] for s in tables.rows["slice"])
+    assert (row["severity"], row["op_type"], row["op"], row["impact_ps"]) == ("medium", "MatMul", "a", spent)
+    assert row["share"] == pytest.approx(spent / whole)
+    assert (row["slices"], row["runs"], row["largest_share"]) == (2, 2, 1.0)
+    for part in tables.rows["step_part"]:
+        part["label"] = "python"
+    assert found(tables, ("dominant_op",)) == {}
 
 
 def test_few_and_no_steps():

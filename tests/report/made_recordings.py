@@ -218,6 +218,23 @@ def waiting_for_the_device() -> Tables:
     return tables
 
 
+def copying_in_the_loop() -> Tables:
+    return stacks(MAIN, ("device_put", "jax/_src/api.py", 9, "jax._src.api", "library"))
+
+
+def waiting_in_the_loop() -> Tables:
+    return stacks(MAIN, ("Event.wait", "threading.py", 9, "threading", "python"))
+
+
+def many_launches() -> Tables:
+    """A step in which Python launches 24 ops, none of which is recorded itself."""
+    return draw(f"step train : [train{'.' * 92}]\ncpu/python thread : " + "[EagerExecute]" * 24)
+
+
+def one_type_of_op(types: int = 1) -> Tables:
+    return draw(STEPS + "cpu/pool thread : [a:MatMul.................]" + "[b:MatMul]" * (types - 1))
+
+
 def launches_on_one_line() -> Tables:
     tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
     module = "tensorflow.python.eager.execute"
@@ -420,7 +437,12 @@ PROBLEMS: dict[str, Callable[[], Tables]] = {
     "capped_trace": damage_and_caps,
     "capped_trace, one": one_event_lost,
     "python_between_ops": stacks,
+    "per_op_dispatch": many_launches,
+    "dominant_op": one_type_of_op,
+    "dominant_op, two ops": lambda: one_type_of_op(2),
+    "copies_between_ops": copying_in_the_loop,
     "per_step_io": storing_in_the_loop,
+    "waits_between_ops": waiting_in_the_loop,
     "device_waits_for_host": waiting_for_the_device,
     "retraced_functions": lambda: compilations("value"),
     "late_input": made_ranks.input_late_on_one_rank,

@@ -32,8 +32,8 @@ def findings_of(
         fields = {f.name: units.show(first[f.name], cast("Unit", f.unit)) for f in entry.columns}
         if fields.get("host_id") == "unknown":
             fields["host_id"] = "the host"
-        if "path" in fields:
-            fields["path"] = str(first["path"]).rstrip("/").rpartition("/")[2] or fields["path"]
+        for name in {"path", "file"} & fields.keys():
+            fields[name] = str(first[name]).rstrip("/").rpartition("/")[2] or fields[name]
         if several and "run_id" in fields and "host_id" in fields:
             fields["host_id"] += f" in {fields['run_id']}"
         weak = [n.slug for n in notes if n.slug in entry.weakened_by or n.effect in entry.weakened_by]

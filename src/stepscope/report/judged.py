@@ -53,8 +53,11 @@ _OF = {
     "retraced-functions": ("compile",),
     "copies-in-steps": ("copy",),
     "python-between-ops": ("python",),
+    "dominant-op": ("compute",),
     "per-op-dispatch": ("dispatch",),
+    "copies-between-ops": ("copy",),
     "per-step-io": ("wait",),
+    "waits-between-ops": ("wait",),
 }
 """Findings that say what a label says: their weight follows its part of a step."""
 _HIGH_FROM, _MEDIUM_FROM = 0.2, 0.05
@@ -75,6 +78,9 @@ _LIMITS = {
 }
 _ALIKE = 0.05
 """How far the shares of hosts may be apart that are called the same without more words."""
+_WORTH = 0.95
+"""What leaves more of a step is no gain."""
+_NOTHING = 0.01
 _MOST_SENTENCES = 3
 """Runs that get a sentence each; a table has all of them."""
 
@@ -90,6 +96,7 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
         hosts = len(judged) > 1
         return [
             _sentence(judged[0], several, hosts),
+            *_gain(judged[0]),
             *_busy(judged[0]),
             *(_hosts(judged) if hosts else ()),
         ]
@@ -101,6 +108,18 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
     if len(judged) <= _MOST_SENTENCES:
         said += [_sentence(one, True, runs < len(judged)) for one in judged]
     return said
+
+
+def _gain(one: Judgement) -> list[str]:
+    """How long a step would be without its cause, where that is worth a sentence."""
+    if one.whole_capture or one.cause in ("none", "unknown") or one.left_ps > _WORTH * one.mean_ps:
+        return []
+    without = "that"
+    if one.cause == "compute":
+        without = "these ops" if (one.op_share or 0.0) >= (one.layer_share or 0.0) else "all ops of its layer"
+    if one.left_ps < _NOTHING * one.mean_ps:
+        return [f"Without {without}, hardly anything of a step would be left."]
+    return [f"Without {without}, a step would take about {units.show(one.left_ps, 'ps')}."]
 
 
 def _busy(one: Judgement) -> list[str]:

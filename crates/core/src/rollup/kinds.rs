@@ -141,6 +141,16 @@ const COLLECTIVE_KERNELS: [&str; 6] = [
     "%ncclKernel%",
     "%cross_device_reduce%",
 ];
+/// Names of collectives in JAX, after which XLA names the instructions: `psum.3`, `psum_invariant`. In a
+/// pattern, `_` stands for `-` as well.
+const COLLECTIVES_OF_JAX: [&str; 6] = [
+    "psum%",
+    "ppermute%",
+    "all_gather%",
+    "all_to_all%",
+    "reduce_scatter%",
+    "ragged_all_to_all%",
+];
 const COLLECTIVES: [&str; 8] = [
     "all-reduce%",
     "all-gather%",
@@ -162,6 +172,10 @@ const COLLECTIVE_TYPES: [&str; 8] = [
     "collective-permute%",
 ];
 
+fn is_collective(text: &str, called: &[&str]) -> bool {
+    any(called, text) || any(&COLLECTIVE_KERNELS, text) || any(&COLLECTIVES_OF_JAX, text)
+}
+
 fn class(texts: &Texts<'_>) -> &'static str {
     let compiles = |text: &str| like("%compile", text) && like("%xla_compile", text);
     let Some(op_type) = texts.op_type else {
@@ -172,7 +186,7 @@ fn class(texts: &Texts<'_>) -> &'static str {
         );
         return if any(&["Memcpy%", "Memset%", "MEMCPY%"], name) || copies {
             "copy"
-        } else if any(&COLLECTIVES, name) || any(&COLLECTIVE_KERNELS, name) {
+        } else if is_collective(name, &COLLECTIVES) {
             "collective"
         } else if compiles(name) || like("XlaCompile%", name) {
             "compile"
@@ -187,7 +201,7 @@ fn class(texts: &Texts<'_>) -> &'static str {
         );
     if copies {
         "copy"
-    } else if any(&COLLECTIVE_TYPES, op_type) || any(&COLLECTIVE_KERNELS, op_type) {
+    } else if is_collective(op_type, &COLLECTIVE_TYPES) {
         "collective"
     } else if like("%XlaCompile", op_type) || texts.op_name.is_some_and(compiles) {
         "compile"

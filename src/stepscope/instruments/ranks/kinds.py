@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 END_TOGETHER = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"})
 
 _KINDS = (
-    (re.compile(r"reducescatter"), "reduce_scatter"),
+    (re.compile(r"reducescatter|^psumscatter"), "reduce_scatter"),
     (re.compile(r"allgather"), "all_gather"),
     (re.compile(r"alltoallv|raggedalltoall"), "all_to_all_v"),
     (re.compile(r"alltoall"), "all_to_all"),
-    (re.compile(r"allreduce|collectivereduce|crossdevicereduce"), "all_reduce"),
+    (re.compile(r"allreduce|collectivereduce|crossdevicereduce|^psum"), "all_reduce"),
     (re.compile(r"sendrecv"), "send_recv"),
     (re.compile(r"barrier"), "barrier"),
     (re.compile(r"broadcast|bcast"), "broadcast"),

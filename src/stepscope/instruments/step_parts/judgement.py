@@ -168,6 +168,8 @@ class Judgement(Weighed):
     op_type: str | None = None
     op_share: float | None = None
     """What that type takes of the time of all ops."""
+    layer_share: float | None = None
+    """What the layer that stands out takes of it; None where none does."""
     stage: str | None = None
     calls: int | None = None
     """Launches in a mean step, where launching is the cause."""

@@ -189,6 +189,7 @@ def _judged(
         op=op if of_ops else caller.op,
         op_type=op_type if of_ops else caller.op_type,
         op_share=op_share if of_ops else None,
+        layer_share=layer_share if of_ops and (layer_share or 0.0) >= judgement.ONE_LAYER else None,
         stage=stage,
         calls=calls,
         function=function,

@@ -1,12 +1,14 @@
 -- The host blocks on the accelerator
 --
 -- question: How much of the steps does a host spend in calls that block until the device is done?
--- reads: step, step_wait
+-- reads: step, step_wait, device, rollup_op
 -- severity: medium from 25 % of the steps, low from 10 %
 -- impact: {host_id} blocks on its device for {sync_share} of the steps: {impact_ps} in {waits}
 --   {waits:call|calls}. While it blocks it launches nothing, so the device runs dry afterwards.
 -- action: Read results less often: do not call .numpy(), .item() or print on tensors in each step, and log
 --   only every hundredth step. Copy with non_blocking=True from pinned memory.
+-- notes: Hosts without an accelerator are left out: there, waiting for a result is waiting for the ops themselves. A
+--   host has one when it is among its devices, or when calls of CUDA or HIP were recorded.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: A call that blocks until the device is done (fetching a value, synchronising a stream) keeps
 --   the host from launching what comes next, so the device runs dry after it. One such call per step is
@@ -31,6 +33,22 @@ WITH blocked AS (
   LEFT JOIN step_wait AS w ON w.step_id = s.id AND w.wait = 'device'
   WHERE s.averaged
   GROUP BY s.run_id, s.host_id
+),
+
+known AS (
+  SELECT d.run_id, d.host_id
+  FROM device AS d
+  WHERE d.kind <> 'cpu'
+  UNION ALL
+  SELECT r.run_id, r.host_id
+  FROM rollup_op AS r
+  WHERE r.name LIKE 'cuda%' OR r.name LIKE 'cu%Synchronize' OR r.name LIKE 'hip%'
+),
+
+accelerated AS (
+  SELECT k.run_id, k.host_id
+  FROM known AS k
+  GROUP BY k.run_id, k.host_id
 )
 
 SELECT
@@ -41,5 +59,6 @@ SELECT
   CAST(b.number AS BIGINT) AS waits,
   CAST(b.wait_ps AS DOUBLE) / NULLIF(b.all_ps, 0) AS sync_share
 FROM blocked AS b
+INNER JOIN accelerated AS a ON a.run_id = b.run_id AND a.host_id = b.host_id
 WHERE b.wait_ps * 10 >= b.all_ps AND b.wait_ps > 0
 ORDER BY b.wait_ps DESC NULLS LAST, b.run_id NULLS LAST, b.host_id NULLS LAST

@@ -1,0 +1,72 @@
+-- Labels of the steps that averages include, with the lines of the program that they come from
+--
+-- question: How much of the steps does each label take, and on which lines?
+-- reads: step, step_part, _stack_time, stack, frame
+-- notes: A label without samples has one row without a line. Whole captures that stand for a step are left out.
+-- columns:
+--   run_id | text | Run | run of the steps
+--   host_id | text | Host | host of the steps
+--   label | text | Part | label as in step_part
+--   number | int | Steps | how many steps of the host count
+--   steps_ps | ps | Time of steps | their durations, added up
+--   label_ps | ps | Time of label | what counts to the label in them
+--   file | text | File | file of the program; NULL without samples
+--   line | int | Line | line that ran
+--   function | text | Function | function that contains the line
+--   line_ps | ps | Of the line | time of the label while the thread that runs the steps is there
+--   lines_ps | ps | Of all lines | the same of all lines
+WITH judged AS (
+  SELECT s.id, s.run_id, s.host_id, s.dur_ps
+  FROM step AS s
+  WHERE s.averaged AND s.dur_ps > 0 AND s.recovered_from <> 'whole_capture'
+),
+
+hosts AS (
+  SELECT j.run_id AS of_run, j.host_id AS of_host, COUNT(*) AS step_count, SUM(j.dur_ps) AS all_ps
+  FROM judged AS j
+  GROUP BY j.run_id, j.host_id
+),
+
+labels AS (
+  SELECT j.run_id, j.host_id, p.label, SUM(p.dur_ps) AS label_sum
+  FROM step_part AS p
+  INNER JOIN judged AS j ON j.id = p.step_id
+  GROUP BY j.run_id, j.host_id, p.label
+),
+
+placed AS (
+  SELECT t.run_id, t.host_id, t.label, f.file, f.line, f.function, SUM(t.stack_ps) AS line_sum
+  FROM _stack_time AS t
+  INNER JOIN stack AS k ON k.id = t.stack_id
+  INNER JOIN frame AS f ON f.id = k.place_id
+  GROUP BY t.run_id, t.host_id, t.label, f.file, f.line, f.function
+),
+
+told AS (
+  SELECT
+    p.run_id AS in_run,
+    p.host_id AS in_host,
+    p.label AS of_label,
+    p.file,
+    p.line,
+    p.function,
+    p.line_sum,
+    SUM(p.line_sum) OVER (PARTITION BY p.run_id, p.host_id, p.label) AS lines_sum
+  FROM placed AS p
+)
+
+SELECT
+  l.run_id,
+  l.host_id,
+  l.label,
+  h.step_count AS number,
+  CAST(h.all_ps AS BIGINT) AS steps_ps,
+  CAST(l.label_sum AS BIGINT) AS label_ps,
+  t.file,
+  t.line,
+  t.function,
+  CAST(t.line_sum AS BIGINT) AS line_ps,
+  CAST(t.lines_sum AS BIGINT) AS lines_ps
+FROM labels AS l
+INNER JOIN hosts AS h ON h.of_run = l.run_id AND h.of_host = l.host_id
+LEFT JOIN told AS t ON t.in_run = l.run_id AND t.in_host = l.host_id AND t.of_label = l.label

@@ -1,0 +1,110 @@
+-- One type of op takes most of the compute
+--
+-- question: Which type of op takes most of the time in which steps compute?
+-- reads: _label_line, rollup_op, track_place, track
+-- severity: medium from 40 % of the time of all ops; only where steps compute for at least half of their time
+-- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}, {largest_share} of
+--   it in {op}.
+-- action: Ask of the ops in the rows whether each step needs them, at that size and with that precision. Usual ways
+--   out: smaller or fewer of them, bfloat16 where the hardware has it, jit_compile=True for chains of small ones.
+-- notes: On accelerators where there are any, else on the host. Ops of the input pipeline are left out, and calls of
+--   functions, whose ops are there by themselves.
+-- weakened_by: lost, capped, truncated, missing, no-steps
+-- reasoning: A step that does nothing but compute gets faster only by computing less, or faster. What takes most of
+--   the time is where that pays.
+-- formula: share = self times of the ops of the type / those of all ops that compute, at the same place. Reported from
+--   0.4 where time labelled compute is at least half of the steps that averages include.
+-- columns:
+--   severity | text | Severity | medium
+--   impact_ps | ps | Self | self times of the ops of the type, added up
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   op_type | text | Op type | type of the ops
+--   share | ratio | Share | part of the time of all ops
+--   op | text | Op | name of the op
+--   op_ps | ps | Of the op | its self times, added up
+--   largest_share | ratio | Of the type | part of the type's time that this op takes
+--   runs | int | Runs | how often it ran
+--   slices | int | Of all | how often ops of the type ran
+WITH computing AS (
+  SELECT l.run_id AS of_run, l.host_id AS of_host
+  FROM _label_line AS l
+  WHERE l.label = 'compute' AND l.label_ps * 2 >= l.steps_ps
+  GROUP BY l.run_id, l.host_id
+),
+
+computed AS (
+  SELECT
+    r.run_id,
+    r.host_id,
+    CASE WHEN p.place = 'device' THEN 1 ELSE 0 END AS on_device,
+    COALESCE(r.op_type, r.op_name, r.name) AS called,
+    COALESCE(r.op_name, r.name) AS op_called,
+    COALESCE(r.op_self_ps, r.self_ps) AS rollup_ps,
+    r.slices AS rollup_slices
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  INNER JOIN track AS t ON t.id = r.track_id
+  INNER JOIN computing AS c ON c.of_run = r.run_id AND c.of_host = r.host_id
+  WHERE
+    r.is_op
+    AND r.class = 'compute'
+    AND p.place IN ('device', 'host')
+    AND t.name NOT LIKE 'tf_data%'
+    AND COALESCE(r.op_type, '') NOT LIKE '__inference_%'
+    AND COALESCE(r.op_type, '') NOT LIKE '__forward_%'
+    AND COALESCE(r.op_type, '') NOT LIKE '__backward_%'
+),
+
+ops AS (
+  SELECT
+    c.run_id,
+    c.host_id,
+    c.on_device,
+    c.called,
+    c.op_called,
+    SUM(c.rollup_ps) AS own_ps,
+    SUM(c.rollup_slices) AS number
+  FROM computed AS c
+  GROUP BY c.run_id, c.host_id, c.on_device, c.called, c.op_called
+),
+
+places AS (
+  SELECT o.run_id, o.host_id, MAX(o.on_device) AS any_device
+  FROM ops AS o
+  WHERE o.own_ps > 0
+  GROUP BY o.run_id, o.host_id
+),
+
+told AS (
+  SELECT
+    o.run_id,
+    o.host_id,
+    o.called,
+    o.op_called,
+    o.own_ps,
+    o.number,
+    SUM(o.own_ps) OVER (PARTITION BY o.run_id, o.host_id) AS all_ps,
+    SUM(o.own_ps) OVER (PARTITION BY o.run_id, o.host_id, o.called) AS type_ps,
+    SUM(o.number) OVER (PARTITION BY o.run_id, o.host_id, o.called) AS type_runs
+  FROM ops AS o
+  INNER JOIN places AS p ON p.run_id = o.run_id AND p.host_id = o.host_id AND p.any_device = o.on_device
+)
+
+SELECT
+  'medium' AS severity,
+  CAST(t.type_ps AS BIGINT) AS impact_ps,
+  t.run_id,
+  t.host_id,
+  t.called AS op_type,
+  CAST(t.type_ps AS DOUBLE) / NULLIF(t.all_ps, 0) AS share,
+  t.op_called AS op,
+  CAST(t.own_ps AS BIGINT) AS op_ps,
+  CAST(t.own_ps AS DOUBLE) / NULLIF(t.type_ps, 0) AS largest_share,
+  CAST(t.number AS BIGINT) AS runs,
+  CAST(t.type_runs AS BIGINT) AS slices
+FROM told AS t
+WHERE t.type_ps * 5 >= t.all_ps * 2 AND t.own_ps > 0
+ORDER BY
+  t.type_ps DESC NULLS LAST, t.run_id NULLS LAST, t.host_id NULLS LAST, t.called NULLS LAST,
+  t.own_ps DESC NULLS LAST, t.op_called NULLS LAST

@@ -1,0 +1,65 @@
+-- The program sleeps or waits in its loop
+--
+-- question: On which lines of the program do the steps wait for time, locks, files or sockets?
+-- reads: _label_line, _step_purpose
+-- severity: high from half of the steps, medium from a quarter, low from a tenth
+-- impact: Sleeping and waiting takes {share} of the steps, {line_share} of that in {file}:{line} `{function}`.
+-- action: Let another thread do it while the next steps run, ask for more at once, or do it every hundredth step.
+-- notes: Lines that store or log are left out: `per-step-io` has them.
+-- weakened_by: lost, capped, truncated, no-steps, stacks-capped
+-- reasoning: While the thread that runs the steps sleeps, or waits for a lock, a file or another machine, nothing is
+--   launched, and no core works for the program.
+-- formula: impact = time labelled wait in step_part while the thread that runs the steps is in lines that neither
+--   store nor log, over the steps that averages include; share = impact / their durations; line_share = the part of
+--   it in that line. Reported from 0.1.
+-- columns:
+--   severity | text | Severity | high, medium or low
+--   impact_ps | ps | Waiting | time of the steps
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host
+--   share | ratio | Share of steps | that time as part of the steps
+--   file | text | File | file of the program
+--   line | int | Line | line that ran
+--   function | text | Function | function that contains the line
+--   line_share | ratio | Share of waiting | part of that time in which that line runs
+WITH storing AS (
+  SELECT p.run_id AS of_run, p.host_id AS of_host, p.place_file, p.place_line
+  FROM _step_purpose AS p
+  GROUP BY p.run_id, p.host_id, p.place_file, p.place_line
+),
+
+waiting AS (
+  SELECT
+    l.run_id,
+    l.host_id,
+    l.steps_ps,
+    l.file,
+    l.line,
+    l.function,
+    l.line_ps,
+    SUM(l.line_ps) OVER (PARTITION BY l.run_id, l.host_id) AS all_ps
+  FROM _label_line AS l
+  LEFT JOIN storing AS s
+    ON s.of_run = l.run_id AND s.of_host = l.host_id AND s.place_file = l.file AND s.place_line = l.line
+  WHERE l.label = 'wait' AND l.line_ps > 0 AND s.of_run IS NULL
+)
+
+SELECT
+  CASE
+    WHEN w.all_ps * 2 >= w.steps_ps THEN 'high'
+    WHEN w.all_ps * 4 >= w.steps_ps THEN 'medium'
+    ELSE 'low'
+  END AS severity,
+  CAST(w.all_ps AS BIGINT) AS impact_ps,
+  w.run_id,
+  w.host_id,
+  CAST(w.all_ps AS DOUBLE) / NULLIF(w.steps_ps, 0) AS share,
+  w.file,
+  w.line,
+  w.function,
+  CAST(w.line_ps AS DOUBLE) / NULLIF(w.all_ps, 0) AS line_share
+FROM waiting AS w
+WHERE w.all_ps * 10 >= w.steps_ps
+ORDER BY
+  w.all_ps DESC NULLS LAST, w.run_id NULLS LAST, w.host_id NULLS LAST, w.line_ps DESC NULLS LAST,
+  w.file NULLS LAST, w.line NULLS LAST, w.function NULLS LAST

@@ -1,0 +1,118 @@
+"""Findings about a label of the steps: what takes it, and on which lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepscope import library
+from tests.draw import Tables
+
+MS = 10**9
+CONNECTION = Tables().connect()
+
+
+def rows(tables: Tables, name: str) -> list[dict[str, Any]]:
+    """An entry's rows by column."""
+    tables.fill(CONNECTION)
+    found = CONNECTION.execute(library.sql(name))
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def stepping(**labels: int) -> Tables:
+    """Two steps of 100 ms in which labels take so many milliseconds each; the stacks of a label are on line 1 for
+    three quarters of that and on line 2 for the rest."""
+    tables = Tables()
+    tables.source(0)
+    for number in range(2):
+        facts = {"kind": "train", "recovered_from": "marker", "averaged": True}
+        tables.add("step_stored", step=number, ts_ps=number * 100 * MS, dur_ps=100 * MS, **facts)
+    for line in (1, 2):
+        frame = tables.add(
+            "frame", function="train", file="/home/ada/train.py", line=line, module="__main__", code="program"
+        )
+        tables.add("stack", parent_id=None, frame_id=frame["id"], place_id=frame["id"])
+    for step in range(2):
+        for label, ms in labels.items():
+            tables.add("step_part", step_id=step, label=label, dur_ps=ms * MS)
+            for stack, quarters in ((0, 3), (1, 1)):
+                tables.add(
+                    "stack_part", step_id=step, stack_id=stack, label=label, dur_ps=ms * MS * quarters // 4
+                )
+    return tables
+
+
+def calls(tables: Tables, name: str, number: int) -> None:
+    """So many slices of a name on a thread of Python."""
+    track = tables.add("track", kind="thread", name="python", device_id=None)["id"]
+    for at in range(number):
+        tables.add("slice", track_id=track, name=name, ts_ps=at * MS, dur_ps=MS, self_ps=MS, parent_id=None)
+
+
+@pytest.mark.parametrize(
+    ("dispatch_ms", "launches", "severity"),
+    [(50, 40, "high"), (35, 40, "medium"), (20, 40, "low"), (19, 40, None), (90, 38, None)],
+)
+def test_many_calls_launch_the_ops(dispatch_ms: int, launches: int, severity: str | None) -> None:
+    tables = stepping(dispatch=dispatch_ms, compute=100 - dispatch_ms)
+    calls(tables, "EagerExecute: Mul", launches)
+    calls(tables, "Mul", 100)  # ops are not launches
+    found = rows(tables, "per_op_dispatch")
+    assert [row["severity"] for row in found] == ([severity] * 2 if severity else [])
+    if severity:
+        assert [(row["line"], row["line_share"]) for row in found] == [(1, 0.75), (2, 0.25)]
+        assert found[0]["launches"] == launches // 2
+        assert (found[0]["impact_ps"], found[0]["share"]) == (2 * dispatch_ms * MS, dispatch_ms / 100)
+
+
+def test_a_call_within_itself_is_one_launch() -> None:
+    tables = stepping(dispatch=90)
+    calls(tables, "PjitFunction(f)", 42)
+    assert rows(tables, "per_op_dispatch")[0]["launches"] == 21
+    for row in tables.rows["slice"][1::2]:
+        row["parent_id"] = row["id"] - 1
+    assert rows(tables, "per_op_dispatch") == []  # ten or eleven a step
+
+
+def test_launches_without_samples_have_no_line() -> None:
+    tables = stepping(dispatch=90)
+    tables.rows["stack_part"].clear()
+    calls(tables, "EagerExecute: Mul", 100)
+    (row,) = rows(tables, "per_op_dispatch")
+    assert (row["launches"], row["file"], row["line_share"]) == (50, None, None)
+
+
+@pytest.mark.parametrize(("ms", "severity"), [(50, "high"), (25, "medium"), (10, "low"), (9, None)])
+@pytest.mark.parametrize(("label", "name"), [("copy", "copies_between_ops"), ("wait", "waits_between_ops")])
+def test_copies_and_waits_have_their_lines(label: str, name: str, ms: int, severity: str | None) -> None:
+    tables = stepping(**{label: ms, "compute": 100 - ms})
+    found = rows(tables, name)
+    assert [row["severity"] for row in found] == ([severity] * 2 if severity else [])
+    if severity:
+        assert [(row["line"], row["line_share"]) for row in found] == [(1, 0.75), (2, 0.25)]
+        assert (found[0]["impact_ps"], found[0]["share"]) == (2 * ms * MS, ms / 100)
+    tables.rows["stack_part"].clear()
+    assert rows(tables, name) == []
+
+
+def test_lines_that_store_are_left_to_per_step_io() -> None:
+    tables = stepping(wait=60, compute=40)
+    within = tables.add(
+        "frame", function="Checkpoint.save", file="checkpoint.py", line=9,
+        module="tensorflow.python.checkpoint.checkpoint", code="library",
+    )  # fmt: skip
+    stack = tables.add("stack", parent_id=0, frame_id=within["id"], place_id=0)
+    tables.add(
+        "stack_sample", ts_ps=5 * MS, weight_ps=MS, stack_id=stack["id"], cpu_ps=0, is_main=True, thread_name="t"
+    )
+    (row,) = rows(tables, "waits_between_ops")
+    assert (row["line"], row["impact_ps"], row["share"], row["line_share"]) == (2, 30 * MS, 0.15, 1.0)
+
+
+def test_a_whole_capture_has_no_steps_to_speak_of() -> None:
+    tables = stepping(copy=80)
+    for row in tables.rows["step_stored"]:
+        row["recovered_from"] = "whole_capture"
+    assert rows(tables, "copies_between_ops") == []
