@@ -298,7 +298,21 @@ def one(cause: str, **more) -> Judgement:
     ],
 )
 def test_every_sentence(found, sentence):
-    assert judged.sentences([found], False) == [sentence]
+    without = {"compute": "these ops", "none": None, "unknown": None}.get(found.cause, "that")
+    gain = [f"Without {without}, a step would take about 40.0 ms."] if without else []
+    assert judged.sentences([found], False) == [sentence, *([] if found.whole_capture else gain)]
+
+
+def test_what_would_be_gained_has_a_sentence_where_it_is_worth_one():
+    def said(**more):
+        return judged.sentences([one("compute", op_type="Svd", **more)], False)[1:]
+
+    assert said(op_share=0.8) == ["Without these ops, a step would take about 40.0 ms."]
+    assert said(op_share=0.4, layer_share=0.8) == [
+        "Without all ops of its layer, a step would take about 40.0 ms."
+    ]
+    assert said(left_ps=96 * MS) == []
+    assert said(left_ps=MS // 2) == ["Without these ops, hardly anything of a step would be left."]
 
 
 def test_hosts_of_a_run_are_told_apart():
@@ -495,7 +509,7 @@ def test_a_busy_machine_is_no_launching(running, waiting, ran, queued, cause, we
     ] == weak
     said = judged.sentences([one(found[0], contention=contention)], False)
     assert (
-        said[1:] == ["The machine was busy: 2.2 threads of the program waited for a core while 0.2 ran."]
+        said[-1] == "The machine was busy: 2.2 threads of the program waited for a core while 0.2 ran."
     ) == bool(weak)
 
 

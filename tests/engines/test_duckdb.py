@@ -283,6 +283,27 @@ def test_ctrl_c_stops_a_query(asked: str) -> None:
     assert (out, err, process.returncode) == ("stopped 42\n", "", 0)
 
 
+class Stopped:
+    """A stream at whose beginning Ctrl-C is pressed."""
+
+    def __arrow_c_schema__(self) -> object:
+        raise KeyboardInterrupt
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_table_is_opened_is_no_error_of_the_sql(engine: DuckDB) -> None:
+    stopped = Stream("store", lambda columns, mapped: Stopped(), ("id", "name", "dur_ps"), {})
+    engine.attach(Relation("slice", COLUMNS, lambda: [stopped]))
+    engine.seal()
+    with pytest.raises(KeyboardInterrupt):
+        engine.query("SELECT id FROM slice")
+    with pytest.raises(QueryError, match="refused"):
+        engine.query("SELECT error('KeyboardInterrupt')").rows()
+    assert engine.query("SELECT 42").rows() == [(42,)]
+
+
 @pytest.mark.parametrize("closed", [True, False])
 def test_nothing_is_said_at_the_end_of_the_process(closed: bool) -> None:
     program = textwrap.dedent(f"""

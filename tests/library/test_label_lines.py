@@ -22,8 +22,8 @@ def rows(tables: Tables, name: str) -> list[dict[str, Any]]:
 
 
 def stepping(**labels: int) -> Tables:
-    """Two steps of 100 ms in which labels take so many milliseconds each; the stacks of a label are on line 1 for
-    three quarters of that and on line 2 for the rest."""
+    """Two steps of 100 ms in which labels take so many milliseconds each; the stacks of a label are on line 1
+    for three quarters of that and on line 2 for the rest."""
     tables = Tables()
     tables.source(0)
     for number in range(2):
@@ -104,9 +104,8 @@ def test_lines_that_store_are_left_to_per_step_io() -> None:
         module="tensorflow.python.checkpoint.checkpoint", code="library",
     )  # fmt: skip
     stack = tables.add("stack", parent_id=0, frame_id=within["id"], place_id=0)
-    tables.add(
-        "stack_sample", ts_ps=5 * MS, weight_ps=MS, stack_id=stack["id"], cpu_ps=0, is_main=True, thread_name="t"
-    )
+    seen = {"ts_ps": 5 * MS, "weight_ps": MS, "cpu_ps": 0, "is_main": True, "thread_name": "t"}
+    tables.add("stack_sample", stack_id=stack["id"], **seen)
     (row,) = rows(tables, "waits_between_ops")
     assert (row["line"], row["impact_ps"], row["share"], row["line_share"]) == (2, 30 * MS, 0.15, 1.0)
 

@@ -235,6 +235,11 @@ def one_type_of_op(types: int = 1) -> Tables:
     return draw(STEPS + "cpu/pool thread : [a:MatMul.................]" + "[b:MatMul]" * (types - 1))
 
 
+def one_layer() -> Tables:
+    """Several types of op, most of them of one layer."""
+    return draw(STEPS + "cpu/pool thread : [wide/a:Mul....][wide/b:Add..][wide/c:Exp...][top/d:Tanh]")
+
+
 def launches_on_one_line() -> Tables:
     tables = draw(STEPS + PYTHON + "cpu/python thread :  [EagerExecute][EagerExecute]")
     module = "tensorflow.python.eager.execute"
@@ -410,6 +415,7 @@ def judged() -> Iterator[tuple[str, Tables]]:
         a_line_of_the_loop_that_calls,
         launches_on_one_line,
         an_op_with_its_line,
+        one_layer,
         an_input_pipeline,
         an_input_pipeline_of_python,
         an_op_that_calls_python,

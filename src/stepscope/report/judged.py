@@ -79,7 +79,7 @@ _LIMITS = {
 _ALIKE = 0.05
 """How far the shares of hosts may be apart that are called the same without more words."""
 _WORTH = 0.95
-"""What leaves more of a step is no gain."""
+"""Where more of a step would be left, the sentence is not worth its line."""
 _NOTHING = 0.01
 _MOST_SENTENCES = 3
 """Runs that get a sentence each; a table has all of them."""
@@ -96,9 +96,9 @@ def sentences(judged: Sequence[Judgement], several: bool, unrelated: bool = Fals
         hosts = len(judged) > 1
         return [
             _sentence(judged[0], several, hosts),
-            *_gain(judged[0]),
-            *_busy(judged[0]),
             *(_hosts(judged) if hosts else ()),
+            *(_gain(judged[0]) if not hosts else ()),
+            *_busy(judged[0]),
         ]
     if runs == 1:
         number = f"Recordings of different programs on {units.count(len(judged), 'host')}"

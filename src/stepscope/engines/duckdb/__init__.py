@@ -21,7 +21,7 @@ from stepscope.engines.duckdb.native import duckdb
 from stepscope.engines.duckdb.parser import parse
 from stepscope.engines.duckdb.refusal import SPILL, refusal
 from stepscope.engines.duckdb.rows import Answer, Rows
-from stepscope.engines.duckdb.signals import interruptible
+from stepscope.engines.duckdb.signals import interruptible, raised_again
 from stepscope.engines.duckdb.tables import Tables, quote
 from stepscope.errors import OutputError, QueryError, StepscopeError, UsageError
 
@@ -386,7 +386,8 @@ class DuckDB:
         return self._open
 
     def refused(self, error: duckdb.Error, sql: str) -> StepscopeError:
-        """The error to raise for one of DuckDB's."""
+        """The error to raise for one of DuckDB's. Raises KeyboardInterrupt where Ctrl-C is behind it."""
+        raised_again(error)
         told = refusal(error, sql, self._known())
         return self.doubt(told) if isinstance(error, _WHILE_READING) else told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -11,6 +12,18 @@ T = TypeVar("T")
 
 _INTERRUPTED = "Query interrupted"
 """The RuntimeError that DuckDB's Python package makes of a pending KeyboardInterrupt."""
+
+
+_REGISTERED = re.compile(
+    r"Invalid Input Error: [\w ]+ of the object registered as '[^']*' failed: KeyboardInterrupt:\s*"
+).fullmatch
+"""What it makes of one that comes while it asks a registered table for its columns or rows."""
+
+
+def raised_again(error: Exception) -> None:
+    """Raises KeyboardInterrupt where that is what DuckDB's error stands for."""
+    if _REGISTERED(str(error)):
+        raise KeyboardInterrupt from error
 
 
 def interruptible(method: Callable[P, T]) -> Callable[P, T]:
