@@ -114,7 +114,7 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], left_out: int) ->
 
 
 def _named(row: Mapping[str, Any]) -> str:
-    """A module: with its number where only the name of its function is shown."""
+    """A module: with its number where the name alone is its function's."""
     return module_name(row["module"], row["id"] if len(row["module"]) > _LONGEST else None)
 
 
