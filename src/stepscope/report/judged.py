@@ -81,6 +81,8 @@ _ALIKE = 0.05
 _WORTH = 0.95
 """Where more of a step would be left, the sentence is not worth its line."""
 _NOTHING = 0.01
+_MANY_CALLS = 20
+"""As in the finding per-op-dispatch."""
 _MOST_SENTENCES = 3
 """Runs that get a sentence each; a table has all of them."""
 
@@ -230,8 +232,10 @@ def _more(one: Judgement) -> str:
     if one.cause == "compile":
         return _compiles(one)
     if one.cause == "dispatch":
-        calls = f": {units.count(one.calls, 'call')} {_each(one)}" if one.calls else ""
-        return calls + (f"{',' if calls else ':'} in {_at(one.place)}" if one.place else "")
+        # A few calls launch many ops from within compiled functions: their number explains nothing.
+        many = one.calls is not None and one.calls >= _MANY_CALLS
+        calls = f": {units.count(one.calls or 0, 'call')} {_each(one)}" if many else ""
+        return calls + (f", in {_at(one.place)}" if one.place else "")
     called = f", most of it in {_at(one.spent_in)}" if one.spent_in is not None else ""
     if one.cause == "python" and one.op_type is not None:
         by = f"{shortened(one.op_type)} calls"
