@@ -88,6 +88,10 @@ def _of_source(
     ).rows()
     file, line = made[0] if made else ("train.py", 1)
     graphs = trace.query("SELECT MIN(graph) AS graph FROM node WHERE source_id = $1", [source_id]).rows()
+    programs = trace.query(
+        "SELECT id, program_id, module FROM hlo_module WHERE source_id = $1 ORDER BY id LIMIT 1", [source_id]
+    ).rows()
+    module_id, program, module_name = programs[0] if programs else (0, "0", "jit_step")
     return {
         "source_id": source_id, "run_id": run_id, "host_id": host_id, "host_ids": [host_id], "whole": 1,
         "sources": [source_id],
@@ -97,7 +101,7 @@ def _of_source(
         "place": "host", "programs": 1, "waits": 1, "captures": 1,
         "slice_id": first_slice, "text": "mA", "graph": graphs[0][0] or "graph",
         "forward": "fusion", "file": file, "line": line, "main": 1, "stack_id": 1,
-        "modules": modules,
+        "modules": modules, "module_id": module_id, "program": program, "module_name": module_name,
     }  # fmt: skip
 
 

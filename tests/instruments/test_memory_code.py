@@ -120,7 +120,7 @@ def test_an_op_log_beside_the_file_and_none(tmp_path: Path, capsys: pytest.Captu
     shutil.copy(TWO_SERVERS, tmp_path / "run_meta.pb")
     bare = holders_by_line(tmp_path / "run_meta.pb", capsys)
     assert bare.keys() == {"(line not known)"}
-    assert main(["memory", str(tmp_path / "run_meta.pb"), "--no-cache"]) == 0
+    assert main(["memory", str(tmp_path / "run_meta.pb"), "--no-cache", "--all"]) == 0
     assert "are unknown: `stepscope record`" in " ".join(capsys.readouterr().out.split())
     with stepscope.open(tmp_path, cache=False) as opened:
         ops = [name for (name,) in opened.query("SELECT DISTINCT op_name FROM buffer").rows()]

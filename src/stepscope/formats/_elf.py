@@ -133,7 +133,9 @@ class Elf:
         return sections
 
     def name(self, offset: int) -> bytes:
-        """The text at an offset of the file, to the zero behind it."""
+        """The text at an offset of the file, to the zero behind it; nothing behind its end."""
+        if offset >= len(self.data):
+            return b""
         end = self.data.find(b"\0", offset, offset + _MOST_NAME_BYTES)
         return self.data[offset : end if end >= 0 else offset + _MOST_NAME_BYTES]
 
