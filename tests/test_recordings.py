@@ -56,7 +56,8 @@ def test_pipelines(truth):
     expected = {"input_wait"} if told["expected_bound"] else set()
     expected |= {"matching_files"} if told["bottleneck"] == "matching_files" else set()
     expected |= {"python_in_pipeline"} if "pyfunction" in told["case"] else set()
-    assert set(found) - {"slow_step"} == expected
+    # Where the model itself computes, one type of op may take most of that.
+    assert set(found) - {"slow_step"} - (set() if expected else {"dominant_op"}) == expected
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: f"{path.parent.name}/{path.name}")
