@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -12,19 +10,14 @@ import pytest
 import stepscope
 from stepscope import config
 from stepscope.session import compacting
+from tests.scripts import load
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
 def costs() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("fleet_cost", ROOT / "benchmarks" / "fleet_cost.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["fleet_cost"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load(ROOT / "benchmarks" / "fleet_cost.py")
 
 
 def test_the_page_is_made_of_the_last_results(costs: ModuleType) -> None:

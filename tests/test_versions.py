@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.scripts import load
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
 def versions() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("versions", ROOT / "benchmarks" / "versions.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["versions"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load(ROOT / "benchmarks" / "versions.py")
 
 
 def test_the_page_is_made_of_the_last_results(versions: ModuleType) -> None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from stepscope import library
 from tests.draw import UNIT_PS, Tables, args, draw
+from tests.library.answers import rows
 from tests.library.stack_twins import STACK_TWINS
 from tests.library.twins import TWINS
 from tests.library.worlds import worlds
@@ -55,13 +56,6 @@ def test_conservation(tables):
     on_tracks = CONNECTION.execute("SELECT COALESCE(SUM(self_ps), 0) FROM slice").fetchone()
     by_name = CONNECTION.execute(library.sql("slices_by_name")).fetchall()
     assert (sum(row[6] for row in by_name),) == on_tracks
-
-
-def rows(tables: Tables, name: str) -> list[dict]:
-    """An analysis' rows by column."""
-    found = tables.connect().execute(library.sql(name))
-    names = [column[0] for column in found.description]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 NESTED = """

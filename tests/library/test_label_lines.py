@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from stepscope import library
 from tests.draw import Tables
+from tests.library.answers import rows
 
 MS = 10**9
-CONNECTION = Tables().connect()
-
-
-def rows(tables: Tables, name: str) -> list[dict[str, Any]]:
-    """An entry's rows by column."""
-    tables.fill(CONNECTION)
-    found = CONNECTION.execute(library.sql(name))
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def stepping(**labels: int) -> Tables:

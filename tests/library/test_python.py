@@ -10,19 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepscope import library
 from tests.draw import Tables
+from tests.library.answers import rows
 
 MS = 10**9
-CONNECTION = Tables().connect()
-
-
-def rows(tables: Tables, name: str) -> list[dict[str, Any]]:
-    """An entry's rows by column."""
-    tables.fill(CONNECTION)
-    found = CONNECTION.execute(library.sql(name))
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def recorded(origin_ns: int | None = 2_000_000) -> Tables:

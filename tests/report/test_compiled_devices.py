@@ -60,7 +60,7 @@ def _report(folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def test_arguments_that_are_donated_in_vain(dumped: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of lost the one that it has, of half the second; kept and alone use what they are given."""
+    """`lost` wastes its only argument and `half` its second; `kept` and `alone` use what they are given."""
     found = {one["slug"]: one for one in _report(dumped, capsys)["findings"]}["donated-buffers-not-used"]
     rows = found["evidence"]["rows"]
     assert {(row["module"], row["op_name"], row["value"]) for row in rows} == {

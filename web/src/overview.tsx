@@ -16,7 +16,7 @@ export function stepsOf(report: Report): Step[] {
 }
 
 const PICTURES = ["op_types", "ops", "curve"];
-const FEW = 3; // sections that are no list to choose from: the first is seen at once
+const FEW = 3; // up to so many sections need no choosing: the first is open
 
 /** What to draw first where no steps are known: what took the time, or what memory was held. */
 export function pictureOf(sections: Section[]): Section | null {

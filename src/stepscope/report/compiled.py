@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from stepscope import units
 from stepscope.instruments.xla.dumps import NOT_COLUMNS
 from stepscope.report import compiled_findings
-from stepscope.report.compiled_findings import flops, module_name
+from stepscope.report.compiled_findings import LONGEST, flops, module_name
 from stepscope.report.parts import Column, Report, Section, Table
 
 if TYPE_CHECKING:
     from stepscope.instruments.xla.dumps import Dumps
 
-_LONGEST = 60
 _MOST = 20
 """Rows of a table in a report that is not asked for everything."""
 _MODULES = (
@@ -115,7 +114,7 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], left_out: int) ->
 
 def _named(row: Mapping[str, Any]) -> str:
     """A module: with its number where the name alone is its function's."""
-    return module_name(row["module"], row["id"] if len(row["module"]) > _LONGEST else None)
+    return module_name(row["module"], row["id"] if len(row["module"]) > LONGEST else None)
 
 
 def _devices(row: Mapping[str, Any]) -> str:

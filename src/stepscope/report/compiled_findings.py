@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST = 100
 """Rows of evidence in a report that is not asked for everything."""
-_LONGEST = 60
+LONGEST = 60
 
 
 _RANK = {"high": 0, "medium": 1, "low": 2, "info": 3}
@@ -144,7 +144,7 @@ def _of_programs(kind: Definition, odd: Sequence[Odd], all: bool) -> Finding:
 
 def short(name: str) -> str:
     """A name that fits a sentence."""
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 9]}…{name[-8:]}"
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 9]}…{name[-8:]}"
 
 
 def flops(number: float) -> str:
@@ -159,7 +159,7 @@ def module_name(module: str, id: int | None) -> str:
     """A module in a sentence: by its function where TensorFlow has put that into a long name."""
     from stepscope.formats._dump_names import function
 
-    name = short(module if len(module) <= _LONGEST else function(module))
+    name = short(module if len(module) <= LONGEST else function(module))
     return name if id is None else f"{name} ({id})"
 
 

@@ -7,14 +7,12 @@
 --   run_id | text | Run | run of the steps
 --   host_id | text | Host | host of the steps
 --   label | text | Part | label as in step_part
---   number | int | Steps | how many steps of the host count
 --   steps_ps | ps | Time of steps | their durations, added up
 --   label_ps | ps | Time of label | what counts to the label in them
 --   file | text | File | file of the program; NULL without samples
 --   line | int | Line | line that ran
 --   function | text | Function | function that contains the line
 --   line_ps | ps | Of the line | time of the label while the thread that runs the steps is there
---   lines_ps | ps | Of all lines | the same of all lines
 WITH judged AS (
   SELECT s.id, s.run_id, s.host_id, s.dur_ps
   FROM step AS s
@@ -22,7 +20,7 @@ WITH judged AS (
 ),
 
 hosts AS (
-  SELECT j.run_id AS of_run, j.host_id AS of_host, COUNT(*) AS step_count, SUM(j.dur_ps) AS all_ps
+  SELECT j.run_id AS of_run, j.host_id AS of_host, SUM(j.dur_ps) AS all_ps
   FROM judged AS j
   GROUP BY j.run_id, j.host_id
 ),
@@ -34,39 +32,31 @@ labels AS (
   GROUP BY j.run_id, j.host_id, p.label
 ),
 
-placed AS (
-  SELECT t.run_id, t.host_id, t.label, f.file, f.line, f.function, SUM(t.stack_ps) AS line_sum
+told AS (
+  SELECT
+    t.run_id AS in_run,
+    t.host_id AS in_host,
+    t.label AS of_label,
+    f.file,
+    f.line,
+    f.function,
+    SUM(t.stack_ps) AS line_sum
   FROM _stack_time AS t
   INNER JOIN stack AS k ON k.id = t.stack_id
   INNER JOIN frame AS f ON f.id = k.place_id
   GROUP BY t.run_id, t.host_id, t.label, f.file, f.line, f.function
-),
-
-told AS (
-  SELECT
-    p.run_id AS in_run,
-    p.host_id AS in_host,
-    p.label AS of_label,
-    p.file,
-    p.line,
-    p.function,
-    p.line_sum,
-    SUM(p.line_sum) OVER (PARTITION BY p.run_id, p.host_id, p.label) AS lines_sum
-  FROM placed AS p
 )
 
 SELECT
   l.run_id,
   l.host_id,
   l.label,
-  h.step_count AS number,
   CAST(h.all_ps AS BIGINT) AS steps_ps,
   CAST(l.label_sum AS BIGINT) AS label_ps,
   t.file,
   t.line,
   t.function,
-  CAST(t.line_sum AS BIGINT) AS line_ps,
-  CAST(t.lines_sum AS BIGINT) AS lines_ps
+  CAST(t.line_sum AS BIGINT) AS line_ps
 FROM labels AS l
 INNER JOIN hosts AS h ON h.of_run = l.run_id AND h.of_host = l.host_id
 LEFT JOIN told AS t ON t.in_run = l.run_id AND t.in_host = l.host_id AND t.of_label = l.label

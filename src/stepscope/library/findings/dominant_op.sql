@@ -1,7 +1,7 @@
 -- One type of op takes most of the compute
 --
 -- question: Which type of op takes most of the time in which steps compute?
--- reads: _label_line, rollup_op, track_place, track
+-- reads: _label_line, _computing_op
 -- severity: medium from 40 % of the time of all ops; only where steps compute for at least half of their time
 -- impact: {op_type} takes {share} of the time of all ops: {impact_ps} in {slices} {slices:run|runs}, {largest_share} of
 --   it in {op}.
@@ -35,25 +35,16 @@ WITH computing AS (
 
 computed AS (
   SELECT
-    r.run_id,
-    r.host_id,
-    CASE WHEN p.place = 'device' THEN 1 ELSE 0 END AS on_device,
-    COALESCE(r.op_type, r.op_name, r.name) AS called,
-    COALESCE(r.op_name, r.name) AS op_called,
-    COALESCE(r.op_self_ps, r.self_ps) AS rollup_ps,
-    r.slices AS rollup_slices
-  FROM rollup_op AS r
-  INNER JOIN track_place AS p ON p.track_id = r.track_id
-  INNER JOIN track AS t ON t.id = r.track_id
-  INNER JOIN computing AS c ON c.of_run = r.run_id AND c.of_host = r.host_id
-  WHERE
-    r.is_op
-    AND r.class = 'compute'
-    AND p.place IN ('device', 'host')
-    AND t.name NOT LIKE 'tf_data%'
-    AND COALESCE(r.op_type, '') NOT LIKE '__inference_%'
-    AND COALESCE(r.op_type, '') NOT LIKE '__forward_%'
-    AND COALESCE(r.op_type, '') NOT LIKE '__backward_%'
+    o.run_id,
+    o.host_id,
+    CASE WHEN o.place = 'device' THEN 1 ELSE 0 END AS on_device,
+    COALESCE(o.op_type, o.op_name, o.name) AS called,
+    COALESCE(o.op_name, o.name) AS op_called,
+    o.kind_ps,
+    o.slices AS kind_slices
+  FROM _computing_op AS o
+  INNER JOIN computing AS c ON c.of_run = o.run_id AND c.of_host = o.host_id
+  WHERE o.class = 'compute'
 ),
 
 ops AS (
@@ -63,8 +54,8 @@ ops AS (
     c.on_device,
     c.called,
     c.op_called,
-    SUM(c.rollup_ps) AS own_ps,
-    SUM(c.rollup_slices) AS number
+    SUM(c.kind_ps) AS own_ps,
+    SUM(c.kind_slices) AS number
   FROM computed AS c
   GROUP BY c.run_id, c.host_id, c.on_device, c.called, c.op_called
 ),

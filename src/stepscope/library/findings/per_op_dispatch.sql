@@ -1,14 +1,13 @@
 -- Many small calls launch the ops of a step
 --
 -- question: How much of the steps goes into launching ops, with how many calls, and from which lines?
--- reads: _label_line, step, rollup_op, slice
+-- reads: _label_line, _launch_sum, step
 -- severity: high from half of the steps, medium from 35 %, low from a fifth; only from 20 calls a step
 -- impact: Launching ops takes {share} of the steps: {launches} {launches:call|calls} of the framework in each,
 --   and no op runs meanwhile.
 -- action: Make one call of the many: tf.function or jax.jit around the whole step, vmap or one call
 --   for a batch instead of a loop over its rows, torch.compile.
--- notes: The rows are lines of the program, where the stack of the thread that runs the steps was sampled. JAX may
---   record a call of a compiled function twice, one within the other: those count once.
+-- notes: The rows are lines of the program, where the stack of the thread that runs the steps was sampled.
 -- weakened_by: lost, capped, truncated, no-steps, stacks-capped
 -- reasoning: Each call of an op that is not compiled costs some 10 to 50 µs of Python and of the framework, however
 --   small the op is. A compiled function is one call, and launches its ops in about 1 µs each.
@@ -26,36 +25,7 @@
 --   line | int | Line | line that ran
 --   function | text | Function | function that contains the line
 --   line_share | ratio | Share of launching | part of the launching during which that line runs
-WITH launching AS (
-  SELECT r.id, r.run_id, r.host_id, r.slices
-  FROM rollup_op AS r
-  WHERE
-    r.name LIKE 'EagerExecute%' OR r.name LIKE 'PjitFunction(%' OR r.name LIKE 'cudaLaunch%'
-    OR r.name LIKE 'cuLaunch%' OR r.name LIKE 'hipLaunch%'
-),
-
-twice AS (
-  SELECT l.run_id, l.host_id, COUNT(*) AS nested
-  FROM slice AS s
-  INNER JOIN launching AS l ON l.id = s.rollup_id
-  INNER JOIN slice AS o ON o.id = s.parent_id
-  WHERE o.rollup_id = s.rollup_id
-  GROUP BY l.run_id, l.host_id
-),
-
-whole AS (
-  SELECT l.run_id, l.host_id, SUM(l.slices) AS launch_sum
-  FROM launching AS l
-  GROUP BY l.run_id, l.host_id
-),
-
-calls AS (
-  SELECT w.run_id AS of_run, w.host_id AS of_host, w.launch_sum - COALESCE(t.nested, 0) AS launch_count
-  FROM whole AS w
-  LEFT JOIN twice AS t ON t.run_id = w.run_id AND t.host_id = w.host_id
-),
-
-counted AS (
+WITH counted AS (
   SELECT s.run_id AS in_run, s.host_id AS in_host, COUNT(*) AS step_count
   FROM step AS s
   WHERE s.dur_ps > 0
@@ -78,7 +48,7 @@ SELECT
   l.function,
   CAST(l.line_ps AS DOUBLE) / NULLIF(l.label_ps, 0) AS line_share
 FROM _label_line AS l
-INNER JOIN calls AS c ON c.of_run = l.run_id AND c.of_host = l.host_id
+INNER JOIN _launch_sum AS c ON c.run_id = l.run_id AND c.host_id = l.host_id
 INNER JOIN counted AS n ON n.in_run = l.run_id AND n.in_host = l.host_id
 WHERE
   l.label = 'dispatch'

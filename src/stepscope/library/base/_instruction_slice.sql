@@ -1,0 +1,51 @@
+-- Slices of instructions that XLA compiled
+--
+-- question: Which slices are runs of an instruction of XLA, and of which program?
+-- reads: slice, track, instant
+-- notes: A slice is of an instruction when it says hlo_op, or when the metadata of its kind says hlo_category,
+--   as on a TPU.
+-- columns:
+--   slice_id | int | Slice | number of the slice
+--   source_id | int | Source | source it was read from
+--   process | text | Process | process of its track
+--   op_name | text | Instruction | instruction that it names
+--   name | text | Name | its name, on a GPU that of the kernel
+--   dur_ps | ps | Duration | its duration with children
+--   self_ps | ps | Self | the same without them
+--   hlo_module | text | Module | module that it names
+--   program_id | text | Program | program that it names
+--   execution | text | Execution | number of the execution that it names
+WITH kinds AS (
+  SELECT
+    i.source_id,
+    t.process,
+    i.name,
+    MAX(NULLIF(JSON_EXTRACT_STRING(i.args_json, '$.program_id'), '')) AS program
+  FROM instant AS i
+  INNER JOIN track AS t ON t.id = i.track_id
+  WHERE i.category = 'event_metadata' AND i.args_json LIKE '%"hlo_category"%'
+  GROUP BY i.source_id, t.process, i.name
+)
+
+SELECT
+  s.id AS slice_id,
+  s.source_id,
+  t.process,
+  s.op_name,
+  s.name,
+  s.dur_ps,
+  s.self_ps,
+  CASE
+    WHEN s.args_json LIKE '%"hlo_module"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.hlo_module'), '')
+  END AS hlo_module,
+  CASE
+    WHEN s.args_json LIKE '%"program_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.program_id'), '')
+    ELSE k.program
+  END AS program_id,
+  CASE
+    WHEN s.args_json LIKE '%"run_id"%' THEN NULLIF(JSON_EXTRACT_STRING(s.args_json, '$.run_id'), '')
+  END AS execution
+FROM slice AS s
+INNER JOIN track AS t ON t.id = s.track_id
+LEFT JOIN kinds AS k ON k.source_id = s.source_id AND k.process = t.process AND k.name = s.name
+WHERE s.op_name IS NOT NULL AND (s.args_json LIKE '%"hlo_op"%' OR k.name IS NOT NULL)
