@@ -77,13 +77,16 @@ site: setup ## build the documentation as a site into site/ (installs Zensical)
 	@$(PIP) zensical==0.0.73
 	$(BIN)/zensical build --clean
 
-# The wheel for this machine's processor and any Linux with glibc 2.28, with the crates that Cargo.lock names.
-wheel: $(STAMPS)/toolchain ## build a wheel that others can install, check its tag, and try it in an empty environment
-	@rm -rf target/wheels/release
-	$(RUST) $(BIN)/python packaging/wheel.py build --target $$(uname -m)-unknown-linux-gnu --tag manylinux_2_28 \
-		--out target/wheels/release
-	$(BIN)/python packaging/wheel.py check --tag manylinux_2_28 target/wheels/release
-	$(BIN)/python packaging/wheel.py smoke target/wheels/release
+# Both of a release, in one build: the wheel is made from the source distribution, without a network, for this machine's
+# processor and any Linux with glibc 2.28.
+RELEASE := target/wheels/release
+TAG     := manylinux_2_28
+wheel: $(STAMPS)/toolchain ## build a wheel and a source distribution that others can install, and try the wheel where there is nothing else
+	@rm -rf $(RELEASE)
+	$(RUST) $(BIN)/python packaging/wheel.py sdist --out $(RELEASE)
+	$(RUST) $(BIN)/python packaging/wheel.py offline --target $$(uname -m)-unknown-linux-gnu --tag $(TAG) $(RELEASE)
+	$(BIN)/python packaging/wheel.py check --tag $(TAG) $(RELEASE)
+	$(BIN)/python packaging/wheel.py smoke $(RELEASE)
 
 bill: $(STAMPS)/toolchain ## write LICENSES-RUST.md, and the bill of materials to target/sbom.cdx.json
 	$(RUST) $(BIN)/python packaging/bill.py --write --check --sbom target/sbom.cdx.json

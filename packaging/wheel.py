@@ -4,10 +4,11 @@
     python packaging/wheel.py check --tag manylinux_2_28 dist
     python packaging/wheel.py smoke dist
     python packaging/wheel.py sdist --out dist
-    python packaging/wheel.py offline dist
+    python packaging/wheel.py offline --target x86_64-unknown-linux-gnu --tag manylinux_2_28 dist
 
-It needs Python and, to build, Rust. For Linux, zig links against the symbols of the glibc that the tag names,
-however new that of the machine is. Exit code 1 says what is wrong.
+All steps need Python; those that build need Rust. `offline` builds from the source distribution what `build`
+builds from a checkout. For Linux, zig links against the symbols of the glibc that the tag names, however new
+that of the machine is. Exit code 1 says what is wrong.
 """
 
 from __future__ import annotations
@@ -48,13 +49,30 @@ class Wrong(Exception):
 
 def build(target: str, tag: str, out: Path) -> None:
     """Builds the wheel of a target. Wrong when it fails."""
-    zig = "linux" in target
     with tempfile.TemporaryDirectory() as folder:
-        python = _environment(Path(folder), [MATURIN, *(ZIG if zig else ())])
-        words = ["-m", "maturin", "build", "--release", "--locked", "--target", target, "--out", str(out)]
-        if zig:
-            words += ["--zig", "--compatibility", tag]
-        _run([str(python), *words], path=python.parent)
+        _build(_builder(Path(folder), target), target, tag, out)
+
+
+def _builder(folder: Path, target: str) -> Path:
+    """The Python of a new environment with what builds a wheel for a target."""
+    return _environment(folder, [MATURIN, *(ZIG if "linux" in target else ())])
+
+
+def _build(python: Path, target: str, tag: str, out: Path, *options: str, cwd: Path = ROOT) -> None:
+    words = [
+        "-m",
+        "maturin",
+        "build",
+        "--release",
+        "--locked",
+        "--target",
+        target,
+        "--out",
+        str(out.resolve()),
+    ]
+    if "linux" in target:
+        words += ["--zig", "--compatibility", tag]
+    _run([str(python), *words, *options], cwd=cwd, path=python.parent)
 
 
 def sdist(out: Path) -> None:
@@ -64,11 +82,14 @@ def sdist(out: Path) -> None:
         _run([str(python), "-m", "maturin", "sdist", "--out", str(out)], path=python.parent)
 
 
-def offline(dist: Path) -> None:
-    """Builds a wheel from the source distribution with the crates of its Cargo.lock and without a network."""
+def offline(dist: Path, target: str, tag: str) -> None:
+    """Builds the wheel of a target from the source distribution in a folder, into that folder.
+
+    Only the crates of its Cargo.lock are fetched first; the build itself has no network.
+    """
     (archive,) = dist.glob("stepscope-*.tar.gz")
     with tempfile.TemporaryDirectory() as folder:
-        python = _environment(Path(folder, "environment"), [MATURIN])
+        python = _builder(Path(folder, "environment"), target)
         with tarfile.open(archive) as packed:
             if sys.version_info >= (3, 12):
                 packed.extractall(folder, filter="data")
@@ -78,8 +99,7 @@ def offline(dist: Path) -> None:
         if not (source / "Cargo.lock").is_file():
             raise Wrong("the source distribution lacks Cargo.lock")
         _run(["cargo", "fetch", "--locked"], cwd=source)
-        words = ["-m", "maturin", "build", "--release", "--offline", "--locked", "--out", folder]
-        _run([str(python), *words], cwd=source, path=python.parent, CARGO_NET_OFFLINE="true")
+        _build(python, target, tag, dist, "--offline", cwd=source)
 
 
 def check(wheels: Sequence[Path], tag: str) -> None:
@@ -202,7 +222,7 @@ def main() -> int:
         ("sdist", ("--out",)),
         ("check", ("--tag", "dist")),
         ("smoke", ("dist",)),
-        ("offline", ("dist",)),
+        ("offline", ("--target", "--tag", "dist")),
     ):
         step = steps.add_parser(name)
         for argument in arguments:
@@ -220,7 +240,7 @@ def main() -> int:
         elif given.step == "smoke":
             smoke(given.dist)
         else:
-            offline(given.dist)
+            offline(given.dist, given.target, given.tag)
     except Wrong as wrong:
         print(f"error: {wrong}", file=sys.stderr)
         return 1
