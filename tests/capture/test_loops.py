@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.capture.loops import NOWHERE, Site, Sites, loops_of
+from stepscope.capture.pace import Pace
 from tests.capture.launching import PROGRAMS, lines, record, run
 
 
@@ -62,6 +63,30 @@ def test_threads_without_the_program_are_nowhere() -> None:
     worker.join()
     assert len(found[0].at) == 1
     assert Site((), ()) == NOWHERE
+
+
+def ops_before_an_outer_call(round_ns: int, has_jitted: bool) -> int | None:
+    """After how many rounds of an inner loop of ops the pace takes them for steps."""
+    pace = Pace(3)
+    pace.has_jitted = has_jitted
+    outer, inner = (1, 10), (2, 20)
+    now = 0
+    for number in range(1, 500):
+        for name in ("gather", "multiply", "scatter", "add"):
+            site = Site(((2, 24),), (outer, inner))
+            begin_ns, now = now, now + round_ns // 4
+            pace.saw("jax_op", ("jax_op", "op", name, site, 0), name, begin_ns, begin_ns, now, True, site)
+        if pace.ready():
+            return number
+    return None
+
+
+def test_ops_of_a_program_that_has_jitted_a_function_are_waited_for_on_a_busy_machine() -> None:
+    slow_ns = 40_000_000
+    plain, awaited = (ops_before_an_outer_call(slow_ns, jitted) for jitted in (False, True))
+    assert plain is not None
+    assert awaited is not None
+    assert plain < 60 < awaited <= 200
 
 
 CASES = {

@@ -112,6 +112,7 @@ def watch(recorder: Recorder) -> None:
     recorder.patches.wrap(pjit, helper, watched_helper)
     recorder.patches.wrap(pjit, "_get_fastpath_data", watched_path)
     ops.watch(core)
+    _watch_jit(recorder, pjit)
     _watch_compilation(recorder)
     _stay_out_of_places()
 
@@ -171,6 +172,22 @@ class _Ops:
             return process_primitive
 
         self._recorder.patches.wrap(trace, "process_primitive", make)
+
+
+def _watch_jit(recorder: Recorder, pjit: Any) -> None:
+    """Tells the pace when the program, or a library that it uses, has a function of its own compiled."""
+    if not hasattr(pjit, "make_jit"):
+        return  # versions that make them in another way: the pace then goes by the length of rounds alone
+
+    def watched(make: Any) -> Any:
+        def make_jit(function: Any, *rest: Any, **more: Any) -> Any:
+            if not is_framework(_file(function)):
+                recorder.pace.has_jitted = True
+            return make(function, *rest, **more)
+
+        return make_jit
+
+    recorder.patches.wrap(pjit, "make_jit", watched)
 
 
 def _stay_out_of_places() -> None:

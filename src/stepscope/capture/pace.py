@@ -58,7 +58,8 @@ _OPS_OF_STEP, _LEAST_OPS = 20, 4
 than the second number, that is quick as well, sets up."""
 _ROUNDS, _PATIENCE, _MOST_PATIENCE = 3, 50, 2000
 """So many rounds of the outer loop tell that it is one. So many calls within it are waited for while it has
-made no call of its own, four times as many when they are quick, and so many when it has made one."""
+made no call of its own, four times as many when they are quick or ops of a program that has jitted a
+function, and so many when it has made one."""
 _EACH_ROUND = 0.9
 """A call belongs to each round of a loop when it is made at least so often as part of the most frequent."""
 
@@ -142,9 +143,10 @@ class Caller:
         first = {"gradient": _PATIENCE, "jax": _FEW}.get(self.how, 0)
         return self.count < first and shortest < _LONG_NS
 
-    def patient(self) -> bool:
-        """True while the loop around its loop may still make a call of its own."""
-        return self.count < _PATIENCE or (self.count < _PATIENCE * 4 and self.tiny())
+    def patient(self, awaited: bool) -> bool:
+        """True while the loop around its loop may still make a call of its own. awaited: a surer mark of a
+        step may come, however long the rounds take."""
+        return self.count < _PATIENCE or (self.count < _PATIENCE * 4 and (awaited or self.tiny()))
 
 
 class Identities:
@@ -183,6 +185,9 @@ class Pace:
         self.warmup = warmup
         self.callers: dict[tuple[Any, ...], Caller] = {}
         self.anchor: tuple[Any, ...] | None = None
+        self.has_jitted = False
+        """The program has given a function of its own to JAX to compile: a call of it would be the step, not
+        the ops that run before it. How long a round takes does not tell that, least on a busy machine."""
 
     def saw(
         self,
@@ -259,7 +264,7 @@ class Pace:
                     if most < _ROUNDS and inner.count < _MOST_PATIENCE:
                         return None
                     key = (_heaviest(each) or key) if most >= _ROUNDS else key
-            elif loop != self.callers[key].site.loops[-1] and self.callers[key].patient():
+            elif loop != self.callers[key].site.loops[-1] and self._patient(key):
                 return None
             ops = self._ops_each_round(loop, key)
             if ops >= _OPS_OF_STEP or (ops == 0 and not self.callers[key].tiny()):
@@ -272,6 +277,10 @@ class Pace:
             if found.count < _MANY_OPS or (ops < _LEAST_OPS and found.tiny()):
                 return None
         return key if found.ready(self.warmup) else None
+
+    def _patient(self, key: tuple[Any, ...]) -> bool:
+        one = self.callers[key]
+        return one.patient(self.has_jitted and one.how == "jax_op")
 
     def _update_behind(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Of a loop that adds up gradients, the update behind it."""
