@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from stepscope.cli import VERBS, help_text, main, module_of
+from stepscope.lake.schema import schema
 
 HEAVY = (
     "duckdb",
@@ -103,6 +104,13 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"stepscope {stepscope.__version__}\n"
+    assert main(["version", "--format", "json"]) == 0
+    told = {row["name"]: row["version"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert told["stepscope"] == stepscope.__version__
+    assert int(told["schema"]) == schema().version
+    assert main(["version"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == list(told)
 
 
 @pytest.mark.parametrize("module", ["stepscope", "stepscope.cli"])

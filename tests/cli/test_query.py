@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -205,7 +206,22 @@ def test_blank() -> None:
     assert not is_blank("SELECT 1 -- a")
 
 
-@pytest.mark.parametrize("ending", verb.ENDINGS)
+def test_rows_in_a_parquet_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "top.parquet"
+    with fake_trace(monkeypatch):
+        assert ask("a", TOP, "-o", str(path)) == 0
+        assert capsys.readouterr().err == f"wrote 3 rows to {path}\n"
+        assert ask("a", TOP, "--format", "json") == 0
+        shown = json.loads(capsys.readouterr().out)["rows"]
+        found = duckdb.sql(f"SELECT * FROM '{path}'")
+        assert [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()] == shown
+        assert ask("a", TOP, "-o", str(path)) == 2
+        assert "--force" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [one for one in verb.ENDINGS if one != ".parquet"])
 def test_rows_in_a_file(
     ending: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,7 +248,7 @@ def test_rows_in_a_file(
 @pytest.mark.parametrize(
     ("words", "seen"),
     [
-        ((TOP, "-o", "x.parquet"), "ends in .parquet"),
+        ((TOP, "-o", "x.xlsx"), "ends in .xlsx"),
         ((TOP, "-o", "x"), "ends in nothing"),
         ((TOP, "-o", "x.csv", "--format", "json"), "--format json"),
         (("SELECT 1; SELECT 2", "-o", "x.csv"), "2 statements"),

@@ -40,7 +40,7 @@ VERBS = (
         "serve",
         "open",
     ),
-    *("tfprof", "graph", "xla", "attach", "capture", "mcp", "docs", "completions"),
+    *("tfprof", "graph", "xla", "attach", "capture", "mcp", "docs", "completions", "version"),
 )
 """In the order of a first day with stepscope; summary is the verb of a bare PATH. The help lists
 other modules that are verbs after these."""
@@ -191,7 +191,7 @@ def _run(words: list[str], console: Console) -> int:
     if not words or verb == "help" or (verb == "summary" and words[0] in ("-h", "--help")):
         (console.out if words else console.err).write(help_text())
         return OK if words else FAILED
-    if words[0] in ("-V", "--version") or (words == ["version"] and not Path("version").exists()):
+    if words[0] in ("-V", "--version"):
         from stepscope import __version__
 
         console.out.write(f"stepscope {__version__}\n")
@@ -222,7 +222,7 @@ def with_hint(error: StepscopeError, words: Sequence[str]) -> StepscopeError:
     if not os.path.exists(first):  # noqa: PTH110 - a name that is too long is not there, either
         import difflib
 
-        near = difflib.get_close_matches(first, (*verbs(), "help", "version"), 1)
+        near = difflib.get_close_matches(first, (*verbs(), "help"), 1)
         if near:
             error.todo = f"did you mean the verb {near[0]}? If not: {error.todo}"
     return error

@@ -35,7 +35,7 @@ ABOUT = "query with SQL; without SQL, a prompt opens"
 EPILOG = """Give SQL as an argument, in a file (-f), on standard input or at the prompt. @NAME runs an
 analysis of the library: stepscope query PATH @op_types. Tables and columns: stepscope docs tables."""
 
-ENDINGS = (".csv", ".json", ".md", ".ndjson")
+ENDINGS = (".csv", ".json", ".md", ".ndjson", ".parquet")
 """What -o writes."""
 ROWS_ON_SCREEN = 200
 """Rows of a table that a terminal is given; --all gives it all."""
@@ -145,18 +145,21 @@ def _to_file(options: argparse.Namespace, asked: Sequence[str], ending: str, con
     # The file first, so that a bad name costs no decoding.
     with staged(Path(options.output), force=options.force) as part, opened(options, console) as (trace, _):
         statement = entry.statement if entry else asked[0]
-        found = trace.query(statement)
-        rows = (row for batch in found.batches() for row in batch)
-        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
-            if ending == ".csv":
-                number = presenter.to_csv(found.columns, rows, out, spreadsheet=options.spreadsheet)
-            else:
-                write = {
-                    ".json": presenter.to_json,
-                    ".md": presenter.to_markdown,
-                    ".ndjson": presenter.to_ndjson,
-                }[ending]
-                number = write(found.columns, rows, out)
+        if ending == ".parquet":
+            number = trace.copy(statement, str(part), "parquet")
+        else:
+            found = trace.query(statement)
+            rows = (row for batch in found.batches() for row in batch)
+            with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
+                if ending == ".csv":
+                    number = presenter.to_csv(found.columns, rows, out, spreadsheet=options.spreadsheet)
+                else:
+                    write = {
+                        ".json": presenter.to_json,
+                        ".md": presenter.to_markdown,
+                        ".ndjson": presenter.to_ndjson,
+                    }[ending]
+                    number = write(found.columns, rows, out)
     console.say(f"wrote {units.count(number, 'row')} to {options.output}")
     return 0
 

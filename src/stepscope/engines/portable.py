@@ -200,7 +200,8 @@ class Portable(ABC):
         raise UsageError(
             f"{self.NAME} answers queries, but writes no files.",
             seen=path,
-            todo="leave out --engine: the lake's files say the same to every engine",
+            todo="leave out --engine, since the files of the lake say the same to every engine; rows of a "
+            "query can also go to a file that ends in .csv, .json, .md or .ndjson",
         )
 
     @abstractmethod

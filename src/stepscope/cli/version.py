@@ -1,0 +1,51 @@
+"""stepscope version: which version answers, and what it stands on, as a report of a problem needs it."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+
+from stepscope.cli.arguments import Parser, add_showing, need_csv
+from stepscope.cli.console import Console
+
+ABOUT = "this version, and the versions it stands on"
+
+
+def parser() -> Parser:
+    """The options of the verb."""
+    parser = Parser("version", ABOUT, "stepscope version [options]")
+    add_showing(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Prints the versions."""
+    from stepscope.cli.query import write_rows
+
+    need_csv(options, options.format == "csv")
+    told = _versions()
+    if options.format == "table":
+        width = max(map(len, told))
+        console.out.writelines(f"{name:<{width}}  {version}\n" for name, version in told.items())
+    else:
+        write_rows(
+            ("name", "version"), told.items(), console, options.format, spreadsheet=options.spreadsheet
+        )
+    return 0
+
+
+def _versions() -> dict[str, str]:
+    """Names and versions, stepscope's first."""
+    import duckdb
+
+    from stepscope import __version__, _core
+    from stepscope.lake.schema import schema
+
+    return {
+        "stepscope": __version__,
+        "schema": str(schema().version),
+        "decoders": str(_core.DECODER_VERSION),
+        "duckdb": duckdb.__version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
