@@ -40,7 +40,9 @@ REFUSED = (
 def test_lines_of_a_log(tmp_path: Path) -> None:
     log = tmp_path / "a.log.gz"
     log.write_bytes(gzip.compress((SPILLS + REFUSED).encode()))
-    said = program_log.read([str(log), str(tmp_path / "none.log")])
+    missing = str(tmp_path / "none.log")
+    said, unread = program_log.read([str(log), missing])
+    assert unread == {missing: "No such file or directory"}
     assert [(one.kind, one.name, one.value, one.at) for one in said] == [
         ("spilled", "loop_add_fusion_3", 592, 2),
         ("spilled", "gemm_fusion_dot_9", 16, 3),
@@ -50,6 +52,27 @@ def test_lines_of_a_log(tmp_path: Path) -> None:
         ("refused", "bool[3]", 3, 11),
         ("refused", "bfloat16[1024,1024]", 2 << 20, 12),
     ]
+
+
+def test_a_log_that_ends_early_tells_what_it_has_and_that_there_is_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut, long = tmp_path / "cut.log.gz", tmp_path / "long.log"
+    cut.write_bytes(gzip.compress((REFUSED + SPILLS).encode() + os.urandom(100_000))[:-50_000])
+    long.write_text(REFUSED + SPILLS)
+    monkeypatch.setattr(program_log, "MOST_LINES", 2)
+    said, unread = program_log.read([str(long)])
+    assert {one.kind for one in said} == {"refused"}
+    assert unread == {str(long): "it has more than 2 lines"}
+    monkeypatch.undo()
+    said, unread = program_log.read([str(cut)])
+    assert "spilled" in {one.kind for one in said}
+    assert "end" in unread[str(cut)]
+    long.unlink()
+    _dump(tmp_path, "jit_f", "f32[8]")
+    assert main([str(tmp_path), "--format", "json"]) == 0
+    headline = json.loads(capsys.readouterr().out)["headline"]
+    assert any("cut.log.gz could not be read to its end" in one for one in headline)
 
 
 def _dump(folder: Path, name: str, shape: str) -> None:

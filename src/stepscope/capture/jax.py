@@ -177,7 +177,7 @@ class _Ops:
 def _watch_jit(recorder: Recorder, pjit: Any) -> None:
     """Tells the pace when the program, or a library that it uses, has a function of its own compiled."""
     if not hasattr(pjit, "make_jit"):
-        return  # versions that make them in another way: the pace then goes by the length of rounds alone
+        return  # versions that make them in another way: the pace then goes by how long rounds take
 
     def watched(make: Any) -> Any:
         def make_jit(function: Any, *rest: Any, **more: Any) -> Any:

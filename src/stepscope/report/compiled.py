@@ -46,12 +46,13 @@ def build(found: Dumps, name: str, all: bool = False) -> Report:
 
     last = oddities.finals(found.rows)
     odd = oddities.find(found.rows)
-    looked = evidence.find(found.rows, program_log.read(found.logs))
+    logs = program_log.read(found.logs)
+    looked = evidence.find(found.rows, logs.said)
     findings = compiled_findings.build(odd, looked.cases, _heavy(last), all)
     sections = [_modules(last, all), _passes(found, all)]
     return Report(
         title=f"{name}: {units.count(len(found.files), 'file')} that XLA dumped",
-        headline=tuple(_headline(found, last, looked.left_out)),
+        headline=(*_headline(found, last, looked.left_out), *_unread(logs.unread)),
         sections=tuple(one for one in sections if one is not None),
         findings=findings,
         next_commands=_next(found, name),
@@ -110,6 +111,14 @@ def _headline(found: Dumps, last: Sequence[Mapping[str, Any]], left_out: int) ->
         damaged = units.count(found.damaged, "stage")
         told.append(f"{damaged} could not be read; stepscope xla dumps says why, in the column problem.")
     return told
+
+
+def _unread(logs: Mapping[str, str]) -> list[str]:
+    """Logs of which a part is missing, so that what they would tell may be missing, too."""
+    return [
+        f"{path} could not be read to its end ({why}): spills and refused donations may be missing."
+        for path, why in logs.items()
+    ]
 
 
 def _named(row: Mapping[str, Any]) -> str:

@@ -120,6 +120,9 @@ def _gain(one: Judgement) -> list[str]:
     if one.cause == "compute":
         without = "these ops" if (one.op_share or 0.0) >= (one.layer_share or 0.0) else "all ops of its layer"
     if one.left_ps < _NOTHING * one.mean_ps:
+        # The ops that were launched stay; where they ran within compiled functions, nobody recorded them.
+        if one.cause == "dispatch":
+            return []
         return [f"Without {without}, hardly anything of a step would be left."]
     return [f"Without {without}, a step would take about {units.show(one.left_ps, 'ps')}."]
 

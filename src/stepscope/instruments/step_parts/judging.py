@@ -333,4 +333,4 @@ def _compiled(asked: Asked) -> str | None:
 
 def _launches(asked: Asked, steps: int) -> int | None:
     ((number,),) = asked("launch_count")
-    return round(number / steps) if number and steps else None
+    return number // steps if number and steps else None

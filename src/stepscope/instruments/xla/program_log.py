@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ENDINGS = (".log", ".log.gz")
-_MOST_LINES = 5_000_000
+MOST_LINES = 5_000_000
+"""Of a log; the rest is not read, and `Logs.unread` says so."""
 _LONGEST = 1 << 16
 
 
@@ -43,14 +44,23 @@ _AMD_MODULE = re.compile(rb"\] Module: (\S+)")
 _AMD_BYTES = re.compile(rb"Private segment size: (\d+) bytes")
 
 
-def read(paths: Sequence[str]) -> list[Said]:
-    """What logs say, in their order; of a kernel the last. A log that cannot be read says nothing."""
+class Logs(NamedTuple):
+    """What logs say, and which of them could not be read to the end."""
+
+    said: list[Said]
+    unread: dict[str, str]
+    """Paths, and why no more of the log was read."""
+
+
+def read(paths: Sequence[str]) -> Logs:
+    """What logs say, in their order; of a kernel the last. What was read of a damaged log counts."""
     found: dict[tuple[str, str, str], Said] = {}
+    unread: dict[str, str] = {}
     for path in paths:
-        for said in _of(path):
+        for said in _of(path, unread):
             found.pop((path, said.kind, said.name), None)
             found[path, said.kind, said.name] = said
-    return list(found.values())
+    return Logs(list(found.values()), unread)
 
 
 def kernel(instruction: str) -> str:
@@ -58,9 +68,9 @@ def kernel(instruction: str) -> str:
     return re.sub(r"\W", "_", instruction)
 
 
-def _of(path: str) -> Iterator[Said]:
+def _of(path: str, unread: dict[str, str]) -> Iterator[Said]:
     function = module = b""
-    for at, line in _lines(path):
+    for at, line in _lines(path, unread):
         if b"donated buffers" in line:
             if match := _REFUSED.search(line):
                 for shape in _SHAPE.finditer(match[1]):
@@ -100,11 +110,13 @@ def _bytes(shape: re.Match[bytes]) -> float:
     return size
 
 
-def _lines(path: str) -> Iterator[tuple[int, bytes]]:
+def _lines(path: str, unread: dict[str, str]) -> Iterator[tuple[int, bytes]]:
     """Lines with their numbers; one without an end in parts, so that it does not fill the memory."""
     try:
         with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as file:
             lines = iter(lambda: file.readline(_LONGEST), b"")
-            yield from enumerate(islice(lines, _MOST_LINES), 1)
-    except (OSError, EOFError, zlib.error):
-        return
+            yield from enumerate(islice(lines, MOST_LINES), 1)
+            if next(lines, None) is not None:
+                unread[path] = f"it has more than {MOST_LINES:,} lines"
+    except (OSError, EOFError, zlib.error) as error:
+        unread[path] = getattr(error, "strerror", None) or str(error)

@@ -1,11 +1,11 @@
--- Collectives look parallel, but share one network
+-- Collectives look parallel, but share their links
 --
 -- question: Do collective ops of one host overlap on several rows?
 -- reads: _labelled_slice, track_place
 -- severity: medium from 20 % of their time overlapping
 -- impact: Collectives on {device} overlap for {impact_ps} ({overlap_share} of their time), on {rows_drawn}
---   {rows_drawn:row|rows}. They share one background thread and one network, so overlapping does not make
---   them faster.
+--   {rows_drawn:row|rows}. They share the links between the devices, or the memory of one machine, so
+--   overlapping does not make them faster.
 -- action: Judge communication by the time in which any collective runs, {union_ps}, not by the number of
 --   rows. Before you look for more parallelism, fuse small tensors (HOROVOD_FUSION_THRESHOLD, XLA's
 --   all-reduce combiner) or send less.
