@@ -42,6 +42,7 @@ WORDS = {
     "tfprof": ["scope", "-graph_path", GRAPH],
     "graph": [GRAPH],
     "docs": ["lake"],
+    "version": [],
     "completions": [],
     "xla dumps": [DUMP],
     "xla cost": [MODULE],
