@@ -99,3 +99,9 @@ def test_counts_have_their_noun() -> None:
     assert units.count(1, "slice") == "1 slice"
     assert units.count(1234, "slice") == "1,234 slices"
     assert units.count(2, "index", "indices") == "2 indices"
+
+
+def test_differences_are_shown_with_their_sign() -> None:
+    rows = [(12_300_000_000,), (-400_000_000,), (0,), (1000,), (None,)]
+    (scale,) = units.scales(["ps"], rows, [True])
+    assert [scale.cell(value) for (value,) in rows] == ["+12.30", "-0.40", "0.00", "<0.01", units.NOTHING]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -36,6 +36,8 @@ class Scale:
     divisor: int
     symbol: str
     decimals: int
+    signed: bool = False
+    """Whether more than nothing has a plus sign: of differences."""
 
     def cell(self, value: Any) -> str:
         """`value` without its symbol, which belongs into the heading."""
@@ -49,7 +51,8 @@ class Scale:
             return str(value)
         if not math.isfinite(value):
             return str(value)
-        return _fixed(value, self.divisor, self.decimals)
+        text = _fixed(value, self.divisor, self.decimals)
+        return f"+{text}" if self.signed and value > 0 and text[0] != "<" else text
 
     def text(self, value: Any) -> str:
         """`value` with its symbol: 12.3 ms."""
@@ -85,9 +88,10 @@ def scale(unit: Unit, values: Iterable[Any]) -> Scale:
     return Scale(unit, divisor, symbol, min(_MOST_DECIMALS, decimals))
 
 
-def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]]) -> list[Scale]:
+def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]], signed: Sequence[bool] = ()) -> list[Scale]:
     """The scales of a table's columns. Columns of one kind share theirs, so that they can be compared,
-    unless one is so much smaller (means beside totals) that its digits would all vanish."""
+    unless one is so much smaller (means beside totals) that its digits would all vanish. signed: which of
+    them hold differences; none when not given."""
     columns = [[row[i] for row in rows] for i in range(len(kinds))]
     largest = [max((abs(v) for v in column if _is_number(v)), default=0) for column in columns]
     found = []
@@ -96,7 +100,8 @@ def scales(kinds: Sequence[Unit], rows: Sequence[Sequence[Any]]) -> list[Scale]:
         top = max(largest[k] for k in like)
         together = [k for k in like if largest[k] * _FAR >= top]
         shared = kind in _STEPS and i in together
-        found.append(scale(kind, [v for k in together for v in columns[k]] if shared else columns[i]))
+        one = scale(kind, [v for k in together for v in columns[k]] if shared else columns[i])
+        found.append(replace(one, signed=bool(signed and signed[i])))
     return found
 
 

@@ -122,6 +122,8 @@ def test_brushed_steps_have_the_bar_that_sql_gives_them(tab: Browser) -> None:
     tab.value(press % "ArrowRight")
     tab.value(press % "ArrowRight")
     _until(tab, "document.querySelector('.steps-card').innerText.includes('Selected: step 1.')")
+    # The parts of each step come with the whole report, after the first one.
+    _until(tab, "document.querySelector('.where-a-step-goes').innerText.includes('a step, step 1')")
     asked = (
         "SELECT p.label, p.dur_ps, s.ts_ps, s.dur_ps FROM step_part p JOIN step s ON s.id = p.step_id "
         "WHERE s.step = 1 AND p.dur_ps > 0 ORDER BY p.dur_ps DESC"

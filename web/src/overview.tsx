@@ -33,8 +33,8 @@ function show(id: string): void {
   found?.scrollIntoView();
 }
 
-/** The first screen answers: where a step goes, why, what to do. The rest is a click away. */
-export function Summary({ report, steps, linked, below }: { report: Report; steps: Step[]; linked: boolean; below?: ComponentChildren }): JSX.Element {
+/** The first screen answers: where a step goes, why, what to do. The rest is a click away. coming: whether a report that tells more is on its way. */
+export function Summary({ report, steps, linked, coming = false, below }: { report: Report; steps: Step[]; linked: boolean; coming?: boolean; below?: ComponentChildren }): JSX.Element {
   const [brushed, setBrushed] = useState<Brushed | null>(null);
   const parts = report.sections.find((s) => s.name === "step_parts");
   const [first, ...more] = report.headline;
@@ -43,7 +43,7 @@ export function Summary({ report, steps, linked, below }: { report: Report; step
   useCommands(useMemo(() => folded.map((section, i) => ({ title: `Open ${section.title}`, key: "", run: () => show(`s${i}`) })), [folded]));
   return <>
     <h1><Prose text={report.title} /></h1>
-    {parts && <StepBars section={parts} brushed={brushed} hasSteps={report.facts?.["steps"] !== 0} />}
+    {parts && <StepBars section={parts} brushed={brushed} coming={coming} hasSteps={report.facts?.["steps"] !== 0} />}
     {first !== undefined && <p class="headline"><Prose text={first} /></p>}
     {more.length > 0 && <p class="also">{more.map((sentence) => <span><Prose text={sentence} />{" "}</span>)}</p>}
     <Findings findings={report.findings} />

@@ -89,6 +89,11 @@ test("a column has one scale, as in the terminal", () => {
   expect(scalesOf(columns, [{ a: 5e12, b: 2e12 }]).map((one) => one.symbol)).toEqual(["s", "s"]);
 });
 
+test("differences are shown with their sign", () => {
+  const [scale] = scalesOf([{ name: "change", unit: "ps", title: "Change", about: "", signed: true }], [{ change: 12.3e9 }, { change: -0.4e9 }]);
+  expect([12.3e9, -0.4e9, 0, 1e3, null].map((value) => inScale(value, scale!))).toEqual(["+12.30", "-0.40", "0.00", "<0.01", "–"]);
+});
+
 test("pieces of a curve keep the largest of all points", () => {
   fc.assert(fc.property(fc.array(fc.nat(), { minLength: 1 }), fc.integer({ min: 1, max: 50 }), (values, most) => {
     const parts = pieces(values, most);

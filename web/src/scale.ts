@@ -11,7 +11,7 @@ const STEPS = new Map<string, [number, string][]>([
 const MOST_DECIMALS = 3;
 const FAR = 100; // columns whose largest values lie further apart have scales of their own
 
-export interface Scale { unit: string; divisor: number; symbol: string; decimals: number }
+export interface Scale { unit: string; divisor: number; symbol: string; decimals: number; signed?: boolean }
 
 export const isNumber = (value: Cell | undefined): value is number => typeof value === "number" && Number.isFinite(value);
 
@@ -47,7 +47,8 @@ export function scalesOf(columns: Column[], rows: Row[]): Scale[] {
     const like = columns.flatMap((other, k) => (other.unit === c.unit ? [k] : []));
     const top = Math.max(...like.map((k) => largest[k]!));
     const together = like.filter((k) => largest[k]! * FAR >= top);
-    return scaleOf(c.unit, STEPS.has(c.unit) && together.includes(i) ? together.flatMap((k) => values[k]!) : values[i]!);
+    const scale = scaleOf(c.unit, STEPS.has(c.unit) && together.includes(i) ? together.flatMap((k) => values[k]!) : values[i]!);
+    return c.signed ? { ...scale, signed: true } : scale;
   });
 }
 
@@ -70,7 +71,7 @@ export function inScale(value: Cell | undefined, scale: Scale): string {
   if (scale.unit === "") return raw(value);
   const digits = { minimumFractionDigits: scale.decimals, maximumFractionDigits: scale.decimals, roundingMode: "halfEven" }; // as Python rounds
   const text = (value / scale.divisor).toLocaleString("en", digits as Intl.NumberFormatOptions);
-  if (!value || /[1-9]/.test(text)) return text;
+  if (!value || /[1-9]/.test(text)) return scale.signed && value > 0 ? `+${text}` : text;
   return `${value < 0 ? ">-" : "<"}${(10 ** -scale.decimals).toFixed(scale.decimals)}`; // it is not zero, so it is not shown as zero
 }
 

@@ -32,7 +32,7 @@ export function ofSteps(brushed: Brushed, section: Section): Whole | null {
 const total = (parts: { ps: number }[]): number => parts.reduce((sum, p) => sum + p.ps, 0);
 
 /** Where a step goes: one bar a host, or that of the brushed steps, its parts coloured by their class and named below. */
-export function StepBars({ section, brushed, hasSteps }: { section: Section; brushed: Brushed | null; hasSteps: boolean }): JSX.Element | null {
+export function StepBars({ section, brushed, coming, hasSteps }: { section: Section; brushed: Brushed | null; coming: boolean; hasSteps: boolean }): JSX.Element | null {
   const { chart, table } = section;
   if (!chart || !table) return null;
   const means = table.rows.filter((row) => row[chart.x] === "mean");
@@ -42,7 +42,7 @@ export function StepBars({ section, brushed, hasSteps }: { section: Section; bru
   const one = (whole: Whole) => <Bar whole={whole} section={section} />;
   return <section class="where-a-step-goes" aria-label="Where a step goes"><h2>{hasSteps ? "Where a step goes" : "Where the time goes"}</h2>
     {bars.slice(0, HOSTS).map(one)}
-    {brushed && !selected && <p class="quiet">This is the mean of all steps: the parts of the selected ones are not in the report. Open them in the timeline.</p>}
+    {brushed && !selected && <p class="quiet">This is the mean of all steps{coming ? "; the parts of the selected ones are being read." : ": the parts of the selected ones are not in the report. Open them in the timeline."}</p>}
     {bars.length > HOSTS && <details><summary>{counted(bars.length - HOSTS, "more host")}</summary>{bars.slice(HOSTS).map(one)}</details>}</section>;
 }
 

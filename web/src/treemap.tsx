@@ -18,6 +18,6 @@ export function Treemap({ groups, onPick }: { groups: Group[]; onPick: (key: str
     return <svg class="box" key={item.key} x={percent(x, WIDE)} y={y} width={percent(w, WIDE)} height={Math.max(h, 0)} tabIndex={0} role="button" aria-label={title}
       onClick={() => onPick(item.key)} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); onPick(item.key); } }}>
       <title>{title}</title><rect class={ofRow(item.class)} width="100%" height="100%" />
-      {h > 16 && w > 24 && <text x="5" y="14">{plain(item.key.split("/").pop() || item.key, 60)}</text>}{h > 32 && w > 40 && <text x="5" y="28" class="faint">{show(item.share, "ratio")}</text>}</svg>;
+      {h > 16 && w > 24 && <foreignObject width="100%" height="100%"><p>{plain(item.key.split("/").pop() || item.key, 60)}{h > 32 && <small>{show(item.share, "ratio")}</small>}</p></foreignObject>}</svg>;
   })}</svg>;
 }

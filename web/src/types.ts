@@ -2,7 +2,7 @@
 
 export type Cell = string | number | boolean | null | Cell[] | { [key: string]: Cell };
 export type Row = Record<string, Cell>;
-export interface Column { name: string; unit: string; title: string; about: string }
+export interface Column { name: string; unit: string; title: string; about: string; signed?: boolean }
 export interface Table { columns: Column[]; rows: Row[]; total: number }
 export interface Chart { kind: string; x: string; y: string[]; title: string }
 export interface Finding {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stepscope import units
 from stepscope.presenters.plain import plain
 from stepscope.report import Table
 
@@ -27,7 +26,7 @@ def without_constants(table: Table) -> tuple[Table, str]:
     kept = [i for i in range(len(table.columns)) if i not in places | words]
     if not kept:
         return table, ""
-    scales = units.scales([column.unit for column in table.columns], rows)
+    scales = table.scales()
     said = []
     for i in sorted(words):
         title, value = table.columns[i].title, rows[0][i]

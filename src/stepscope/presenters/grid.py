@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from stepscope import units
 from stepscope.presenters.bars import bars
 from stepscope.presenters.cells import Grid, cells, shorten_cells
 from stepscope.presenters.plain import plain
@@ -53,7 +52,7 @@ def painter(color: bool) -> Paint:
 
 def lay_out(table: Table, chart: Chart | None, room: int, paint: Paint) -> list[str]:
     """Heading and rows of a table, aligned, a bar behind the label; columns without room are left out."""
-    scales = units.scales([c.unit for c in table.columns], table.rows)
+    scales = table.scales()
     texts = [[plain(scales[i].cell(v), 400) for i, v in enumerate(row)] for row in table.rows]
     headings = zip(table.columns, scales, strict=True)
     titles = [f"{shorten_cells(plain(c.title, 80), _HEADING)} {s.symbol}".strip() for c, s in headings]

@@ -104,7 +104,7 @@ def table(table: Table) -> str:
         pairs = (f"| {markdown(c.title)} | {markdown(plain(text, _LONGEST_CELL))} |" for c, text in told)
         return "\n".join(["| | |", "| --- | --- |", *pairs])
     table, alike = without_constants(table)
-    scales = units.scales([column.unit for column in table.columns], table.rows)
+    scales = table.scales()
     titles = [f"{c.title} {s.symbol}".strip() for c, s in zip(table.columns, scales, strict=True)]
     lines = [f"{markdown(alike)}\n"] if alike else []
     lines.append("| " + " | ".join(map(markdown, titles)) + " |")

@@ -145,7 +145,7 @@ def _ops(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Section
         Column("name", "text", "Op", "name in A, or in B of what only B has"),
         Column("a", "ps", "A", "own time in A"),
         Column("b", "ps", "B", "own time in B"),
-        Column("change", "ps", "Change", "B less A"),
+        Column("change", "ps", "Change", "B less A", signed=True),
         Column("a_runs", "float", "Runs in A", "executions in A"),
         Column("b_runs", "float", "Runs in B", "executions in B"),
         Column("matched", "text", "Matched by", "why it is the same on both sides"),
@@ -233,7 +233,7 @@ def _layers(pairs: Sequence[Pair], numbers: tuple[int, int], whole: str) -> Sect
         Column("name", "text", "Scope", "layer or scope, forward and backward"),
         Column("a", "ps", "A", "own time of its ops in A"),
         Column("b", "ps", "B", "own time of its ops in B"),
-        Column("change", "ps", "Change", "B less A"),
+        Column("change", "ps", "Change", "B less A", signed=True),
     )
     rows: list[tuple[Any, ...]] = [(name, a, b, b - a) for name, (a, b) in sums.items()] if known else []
     rows.sort(key=lambda row: (-abs(row[3]), row[0]))
@@ -304,7 +304,7 @@ def _graph(a: Measured, b: Measured) -> Section:
         Column("name", "text", "Op type", "type of node"),
         Column("a", "int", "A", "nodes in A"),
         Column("b", "int", "B", "nodes in B"),
-        Column("change", "int", "Change", "B less A"),
+        Column("change", "int", "Change", "B less A", signed=True),
     )
     rows = [
         (name, left, right, right - left) for name, (left, right) in found.counts.items() if left != right
@@ -334,7 +334,7 @@ def _section(
         Column("name", "text", what, "name on either side"),
         Column("a", unit, "A", "in A; nothing where A lacks it"),
         Column("b", unit, "B", "in B; nothing where B lacks it"),
-        Column("change", unit, "Change", "B less A"),
+        Column("change", unit, "Change", "B less A", signed=True),
         Column("matched", "text", "In", "both, A only or B only"),
     )
     rows = []

@@ -35,7 +35,7 @@ _PASSES = (
     Column("pass_number", "int", "Number", "of the dump"),
     Column("pass", "text", "Pass", "the pass that had just run"),
     Column("instructions", "int", "Instructions", "after it"),
-    Column("added", "int", "Change", "instructions more than in the dump before"),
+    Column("added", "int", "Change", "instructions more than in the dump before", signed=True),
     Column("changed", "text", "Opcodes", "opcodes that became more or fewer"),
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from stepscope.units import Unit
+from stepscope.units import Scale, Unit, scales
 
 if TYPE_CHECKING:
     from stepscope import library
@@ -24,6 +24,8 @@ class Column:
     unit: Unit
     title: str
     about: str = ""
+    signed: bool = False
+    """Whether it holds differences, which are shown with their sign."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     total: int
+
+    def scales(self) -> list[Scale]:
+        """How the values of each column are written."""
+        return scales([one.unit for one in self.columns], self.rows, [one.signed for one in self.columns])
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ function Growing({ catalog, first }: { catalog: Catalog; first: Report }): JSX.E
   const more = whole ? null : error !== null ? <Problem error={error} />
     : wanted ? <p class="quiet" role="status">Asking the other questions …</p>
     : <p class="quiet">The other questions read all {counted(slices, "slice")}, which takes a while. <button type="button" onClick={() => setWanted(true)}>Ask them</button></p>;
-  return <Summary report={whole ?? first} steps={catalog.steps} linked below={more} />;
+  return <Summary report={whole ?? first} steps={catalog.steps} linked coming={!whole && wanted && error === null} below={more} />;
 }
 
 export const view: View = { name: "overview", title: "Overview", order: 1, key: "1", Component: Overview };
