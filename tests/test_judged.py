@@ -179,18 +179,18 @@ def test_a_loop_that_calls_one_function_says_nothing():
 
 def test_instructions_without_scopes_are_told_apart_by_their_lines():
     """XLA names a chain of products like every other product."""
-    rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", "compute", 20) for n in range(4)]
+    rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", "compute", 20, 1) for n in range(4)]
     rows += [
-        ("host", "dot", "dot.1", "dot.1", "compute", 15),
-        ("host", "dot", "dot.2", "dot.2", "compute", 5),
+        ("host", "dot", "dot.1", "dot.1", "compute", 15, 1),
+        ("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
     ]
     lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
     assert judging._top_op(lambda _: rows, lines)[1:] == ("ynn_fusion", 0.8, 0.95)
     assert judging._top_op(lambda _: rows, {})[3] is None
     assert judging._top_op(lambda _: rows, {"dot.1": "p.py:16"})[3] is None
     scoped = [
-        ("host", "MatMul", "a/MatMul", "x", "compute", 60),
-        ("host", "MatMul", "b/MatMul", "x", "compute", 40),
+        ("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
+        ("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
     ]
     assert judging._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"})[3] == 0.6
 
@@ -418,6 +418,18 @@ def test_ops_that_are_launched_one_by_one_go_with_their_launching():
         1: 20
     }
     assert beside([(1, 7, "dispatch", 70), (1, 7, "compute", 30)], {7}, "dispatch") == {}
+
+
+def test_ops_of_functions_that_are_compiled_already_stay():
+    """They have names of their own, which run once or twice in a step."""
+    rows = [
+        ("host", "wrapped_add", "wrapped_add", "wrapped_add", "compute", 30, 2000),
+        ("host", "dot", "dot.39", "dot.39", "compute", 10, 10),
+    ]
+    assert judging._one_by_one(lambda _: rows, 10) == 0.75
+    assert judging._one_by_one(lambda _: [], 10) == 1.0
+    line = [(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 16)]
+    assert beside(line, {7}, "dispatch", 0.75) == {1: 17}
 
 
 def test_of_launching_all_lines_of_a_function_go():

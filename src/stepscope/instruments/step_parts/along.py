@@ -27,10 +27,15 @@ Row = tuple[int, int, str, int]
 
 
 def goes_with(
-    query: Query, stacks: Iterable[Stacks], place: Place, cause: str, sources: Sequence[int]
+    query: Query,
+    stacks: Iterable[Stacks],
+    place: Place,
+    cause: str,
+    sources: Sequence[int],
+    one_by_one: float = 1.0,
 ) -> dict[int, int]:
     """Picoseconds of each step besides the cause's own that go when a line is mended. stacks: of the host;
-    sources: those that have the steps."""
+    sources: those that have the steps; one_by_one: which part of the ops is launched one by one."""
     if cause not in TAKES:
         return {}
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
@@ -40,10 +45,10 @@ def goes_with(
         for stack_id, path in one.paths.items()
         if any(call == place or (by_function and _alike(call, place)) for call in path)
     }
-    return beside(query(statement("parts_by_stack", sources=sources)).rows(), there, cause)
+    return beside(query(statement("parts_by_stack", sources=sources)).rows(), there, cause, one_by_one)
 
 
-def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str) -> dict[int, int]:
+def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str, one_by_one: float = 1.0) -> dict[int, int]:
     """The same from rows of stack_part. stacks: those that come from the line."""
     there = set(stacks)
     steps: dict[int, Counter[str]] = defaultdict(Counter)
@@ -52,7 +57,14 @@ def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str) -> dict[int, 
         if stack_id in there:
             steps[step_id][label] += dur_ps
             whole[label] += dur_ps
-    return _others(steps, cause) if _is_one(whole, cause) else {}
+    if not _is_one(whole, cause):
+        return {}
+    # Ops that are compiled into one function take what that leaves of each, launching included.
+    goes = dict.fromkeys(GOES - {cause}, 1.0) | ({"compute": one_by_one} if cause == "dispatch" else {})
+    return {
+        step_id: round(sum(dur_ps * goes.get(label, 0.0) for label, dur_ps in parts.items()))
+        for step_id, parts in steps.items()
+    }
 
 
 def _alike(call: Place, place: Place) -> bool:
@@ -63,12 +75,3 @@ def _is_one(whole: Mapping[str, int], cause: str) -> bool:
     ops = whole.get("compute", 0)
     rest = sum(whole.values()) - ops
     return whole.get(cause, 0) >= MOST_OF_LINE * rest and ops <= LITTLE * (ops + rest)
-
-
-def _others(steps: Mapping[int, Mapping[str, int]], cause: str) -> dict[int, int]:
-    # Ops that are compiled into one function take what that leaves of each, launching included.
-    goes = GOES | {"compute"} if cause == "dispatch" else GOES
-    return {
-        step_id: sum(dur_ps for label, dur_ps in parts.items() if label in goes and label != cause)
-        for step_id, parts in steps.items()
-    }

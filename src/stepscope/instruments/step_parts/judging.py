@@ -16,6 +16,8 @@ from stepscope.instruments.step_parts.labels import of_framework
 from stepscope.instruments.step_parts.layers import forward_of, is_gradient, layer_of
 from stepscope.library.statements import Query, statement
 
+OF_COMPILED = 3
+"""An op of a compiled function has a name of its own, which runs no more often than this in a step."""
 CALLED_BACK = 0.5
 """Python is that of ops which call it when they take this part of it."""
 
@@ -145,7 +147,8 @@ def _judged(
         place = sampled.place
     elif cause == "compile":
         stacks = places.sampled(query, run_id, host_id)
-    more = {} if place is None else along.goes_with(query, stacks.values(), place, cause, sources)
+    one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
+    more = {} if place is None else along.goes_with(query, stacks.values(), place, cause, sources, one_by_one)
     sums = [
         (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)}) for step in judged
     ]
@@ -218,11 +221,11 @@ def _top_op(
     left out. A layer is a scope in the names of ops; where they have none, a line of the program, to which
     gradients of what it made belong. None where neither is known."""
     rows = asked("computing_ops")
-    place = "device" if any(row[0] == "device" and row[-1] for row in rows) else "host"
+    place = "device" if any(row[0] == "device" and row[-2] for row in rows) else "host"
     # A fleet has many hosts, and a host many ops: each row is looked at once before anything is made of it.
     busy = [
         (op_type, op, op or name, own_ps)
-        for at, op_type, op, name, _, own_ps in rows
+        for at, op_type, op, name, _, own_ps, _ in rows
         if at == place and own_ps
     ]
     types: dict[str, int] = {}
@@ -264,7 +267,7 @@ class Caller(NamedTuple):
 
 def _caller(asked: Asked) -> Caller:
     found: Counter[tuple[str, str]] = Counter()
-    for _, op_type, op, name, kind, own_ps in asked("computing_ops"):
+    for _, op_type, op, name, kind, own_ps, _ in asked("computing_ops"):
         if kind == "python" and own_ps:
             found[op or name, op_type or op or name] += own_ps
     if not found:
@@ -329,6 +332,16 @@ def _compiled(asked: Asked) -> str | None:
     """The function that was traced for longest, where slices tell."""
     rows = asked("longest_traced")
     return rows[0][0] if rows else None
+
+
+def _one_by_one(asked: Asked, steps: int) -> float:
+    """The part of all computing that belongs to ops which run again and again in a step: those are launched
+    one by one. The others are of functions that are compiled already, and stay. 1.0 where no op is known."""
+    whole = again = 0
+    for *_, own_ps, runs in asked("computing_ops"):
+        whole += own_ps or 0
+        again += (own_ps or 0) if runs > OF_COMPILED * steps else 0
+    return again / whole if whole else 1.0
 
 
 def _launches(asked: Asked, steps: int) -> int | None:

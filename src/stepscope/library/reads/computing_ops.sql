@@ -12,8 +12,17 @@
 --   name | text | name of its slices
 --   class | text | compute, or python for ops that call Python
 --   own_ps | ps | their own time
+--   runs | int | how many slices
 SELECT
-  r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class, CAST(SUM(r.kind_ps) AS BIGINT) AS own_ps
+  r.run_id,
+  r.host_id,
+  r.place,
+  r.op_type,
+  r.op_name,
+  r.name,
+  r.class,
+  CAST(SUM(r.kind_ps) AS BIGINT) AS own_ps,
+  CAST(SUM(r.slices) AS BIGINT) AS runs
 FROM _computing_op AS r
 GROUP BY r.run_id, r.host_id, r.place, r.op_type, r.op_name, r.name, r.class
 ORDER BY
