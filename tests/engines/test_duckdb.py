@@ -8,7 +8,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -246,6 +246,35 @@ def test_interrupt_from_another_thread(engine: DuckDB) -> None:
         engine.query("SELECT count(*) FROM range(100000000) a, range(1000000) b").rows()
     assert time.monotonic() - begin < 10
     assert engine.query("SELECT 1").rows() == [(1,)]
+
+
+@pytest.mark.parametrize("asks", [DuckDB.query, lambda engine, sql: engine.answers([sql]), DuckDB.stream])
+def test_views_that_failed_are_made_anew(engine: DuckDB, asks: Callable[[DuckDB, str], object]) -> None:
+    """A console goes on after a statement that found no memory for the views it names."""
+    views = {
+        "outer_": "SELECT a FROM middle_",
+        "middle_": "SELECT a FROM inner_",
+        "inner_": "SELECT a FROM t",
+    }
+    engine.define(views)
+    for _ in range(2):
+        with pytest.raises(QueryError) as refused:
+            asks(engine, "SELECT a FROM outer_")
+        assert refused.value.seen.startswith("Table with name t does not exist")
+        # A function of the engine may read any view, so that all are made.
+        with pytest.raises(QueryError):
+            asks(engine, "SELECT a FROM query_table('outer_')")
+    engine.attach(table("t", NUMBERS, [(7,)]))
+    assert engine.query("SELECT a FROM outer_").rows() == [(7,)]
+
+
+def test_views_that_could_not_be_kept_are_kept_anew(engine: DuckDB) -> None:
+    engine.define({"outer_": "SELECT a FROM inner_", "inner_": "SELECT a FROM t"})
+    with pytest.raises(QueryError):
+        engine.keep(["outer_"])
+    engine.attach(table("t", NUMBERS, [(7,)]))
+    engine.keep(["outer_"])
+    assert engine.query("SELECT a FROM outer_").rows() == [(7,)]
 
 
 @pytest.mark.parametrize(

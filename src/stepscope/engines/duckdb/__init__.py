@@ -10,7 +10,7 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -153,7 +153,7 @@ class DuckDB:
         before = frozenset(self._made)
         beside = self._beside = Beside(self._side, self._tables.streams, _PATIENCE_SECONDS)
         try:
-            with beside:
+            with self._unmade_when_it_fails(), beside:
                 # All at once: a table attached again with more columns would be read again.
                 self._bring(*early, *(self._views[name] for name in keep))
                 views = [sql for name in keep for sql in self._keeping(name)]
@@ -166,9 +166,6 @@ class DuckDB:
                     self._make_views(one)
                     beside.put(one.sql)
                 found = dict(zip([*early, *late], beside.rows(self.refused), strict=True))
-        except BaseException:
-            self._made = set(before)  # some may be there: they are made anew
-            raise
         finally:
             self._beside = None
             self._stuck = self._stuck or beside.stuck
@@ -214,11 +211,12 @@ class DuckDB:
         self._free()
         for name in views:
             self._bring(self._views[name])
-            try:
-                for sql in self._keeping(name):
-                    self.patiently(functools.partial(self._con.execute, sql))
-            except duckdb.Error as error:
-                raise self.refused(error, name) from error
+            with self._unmade_when_it_fails():
+                try:
+                    for sql in self._keeping(name):
+                        self.patiently(functools.partial(self._con.execute, sql))
+                except duckdb.Error as error:
+                    raise self.refused(error, name) from error
 
     def _keeping(self, name: str) -> list[str]:
         """Statements that store a view's rows in a table, and read the view from it. What the view reads is
@@ -347,11 +345,23 @@ class DuckDB:
             if reads is None or reads.tables & self._beside.coming:
                 self._beside.begun(self.refused)
         for name in self._needed(asked):
-            for sql in self._making(name):
-                try:
-                    self._con.execute(sql)
-                except duckdb.Error as error:
-                    raise self.refused(error, sql) from error
+            with self._unmade_when_it_fails():
+                for sql in self._making(name):
+                    try:
+                        self._con.execute(sql)
+                    except duckdb.Error as error:
+                        raise self.refused(error, sql) from error
+
+    @contextlib.contextmanager
+    def _unmade_when_it_fails(self) -> Iterator[None]:
+        """For want of memory, or because it was stopped, a view may not come to be. Those that were to be
+        made are made anew then, when a query names them again."""
+        before = frozenset(self._made)
+        try:
+            yield
+        except BaseException:
+            self._made = set(before)
+            raise
 
     def _needed(self, asked: Statement) -> list[str]:
         """Views that a statement names and that do not exist yet."""
