@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import gain, judgement, judging
+from stepscope.instruments.step_parts import gain, judgement, judging, places
 from stepscope.instruments.step_parts.along import beside, goes_with
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
@@ -237,6 +237,35 @@ def test_where_the_loop_of_steps_is_known_its_line_is_named_however_little_else_
         load,
         None,
     )
+
+
+def test_a_few_samples_of_other_things_do_not_lead_further_inside() -> None:
+    """Both lie in the line that the loop calls; four of five lie elsewhere in a longer recording."""
+    top, load, helper = Place("p.py", 85, "<module>"), Place("p.py", 76, "main"), Place("p.py", 32, "load")
+    python = Counter({(top, load, helper): 40})
+    everything = python + Counter({(top, load, Place("p.py", 31, "load")): 10})
+    loops = {("p.py", "main")}
+    assert in_loop(python, everything, loops) == (helper, load)
+    assert in_loop(python, everything, loops, few=True) == (load, top)
+
+
+def test_launching_is_of_the_function_that_has_all_of_it() -> None:
+    """The model's call has two parts of three; what is to be compiled is the step, with the gradients."""
+    step = Place("p.py", 39, "train_step")
+    weights = Counter({(MAIN, step): 33, (MAIN, step, Place("p.py", 24, "__call__")): 67})
+    assert chosen(weights, by_function=True) == (Place("p.py", 24, "__call__"), step)
+    assert chosen(weights, by_function=True, most_of=0.8) == (step, MAIN)
+
+
+def test_a_line_that_waits_for_ops_has_none_of_the_python() -> None:
+    """block_until_ready is no Python: its stack looks like that of the line, and ops run meanwhile."""
+    wait, load = (MAIN, Place("p.py", 78, "main")), (MAIN, Place("p.py", 76, "main"))
+    stacks = {0: Stacks(frozenset(), {1: wait, 2: load, 3: ()}, {}, frozenset(), {})}
+    rows = [(5, 1, "compute", 90), (5, 1, "python", 1), (5, 2, "python", 40), (5, 3, "python", 7)]
+    asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
+    took, everything = places._by_time(asked, stacks, "python", [0])
+    assert took == {wait: 1, load: 40}
+    assert everything == {wait: 91, load: 40}
 
 
 def one(cause: str, **more) -> Judgement:

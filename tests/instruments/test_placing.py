@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.step_parts import stacks
-from stepscope.instruments.step_parts.placing import placed
+from stepscope.instruments.step_parts.placing import at_length, placed
 from stepscope.instruments.step_parts.stacks import Look, Sample
 from stepscope.instruments.step_parts.sweep import Segment
 
@@ -60,6 +60,51 @@ def test_a_kind_that_was_never_seen_keeps_what_lies_around_it() -> None:
     ]
 
 
+def test_what_waits_for_ops_says_nothing_of_the_time_after_them() -> None:
+    """A step: a call that launches, ops for 300 us in which the thread waits, then Python for 600 us."""
+    us = 10**6
+    steps = [at * 1000 * us for at in range(4)]
+    calls = [Segment(at, at + 100 * us, "dispatch") for at in steps]
+    ops = at_length((at + 100 * us, at + 400 * us) for at in steps)
+    samples = [
+        sample(at, at + 1000 * us, at + seen * us, label, number)
+        for number, (at, seen, label) in enumerate(
+            zip(steps, (50, 200, 700, 300), ("dispatch", "wait", "python", "wait"), strict=True)
+        )
+    ]
+    waiting: Counter[int] = Counter()
+    after: Counter[int] = Counter()
+    for one in placed(samples, calls, ops):
+        if one.from_ps % (1000 * us) == 100 * us:
+            waiting[one.stack_id] += one.to_ps - one.from_ps
+        elif one.from_ps % (1000 * us) == 400 * us:
+            after[one.stack_id] += one.to_ps - one.from_ps
+    assert waiting == {1: 600 * us, 3: 600 * us}
+    assert after == {2: 2400 * us}
+
+
+def test_many_small_ops_are_no_stretches() -> None:
+    us = 10**6
+    apart = [(at * us, (at + 100) * us) for at in range(0, 900, 150)]
+    assert at_length(apart) == []
+    together = [(at * us, (at + 15) * us) for at in range(0, 300, 30)]
+    assert at_length([*together, (500 * us, 600 * us)]) == [(0, 285 * us)]
+    assert at_length(reversed(together)) == at_length(together)
+
+
+def test_a_kind_that_was_seen_only_while_ops_run_lends_what_it_has() -> None:
+    us = 10**6
+    calls = [Segment(0, 300 * us, "dispatch"), Segment(400 * us, 700 * us, "dispatch")]
+    samples = [sample(0, 400 * us, 100 * us, "wait", 1), sample(400 * us, 800 * us, 750 * us, "python", 2)]
+    found = placed(samples, calls, [(0, 300 * us)])
+    assert [(one.from_ps, one.stack_id) for one in found] == [
+        (0, 1),
+        (300 * us, 2),
+        (400 * us, 1),
+        (700 * us, 2),
+    ]
+
+
 def test_time_without_samples_stays_without() -> None:
     found = placed([sample(0, 10, 5, "python"), sample(90, 100, 95, "python")], [Segment(40, 60, "dispatch")])
     assert merged(found) == [(0, 10, "python"), (90, 100, "python")]
@@ -80,7 +125,8 @@ def test_the_same_time_is_covered_and_nothing_twice(moments, edges, seed) -> Non
     doing = [
         Segment(a, b, seed.choice(["dispatch", "compute"])) for a, b in pairwise(edges) if seed.random() < 0.6
     ]
-    found = placed(samples, doing)
+    busy = [(a, b) for a, b in pairwise(moments) if seed.random() < 0.3]
+    found = placed(samples, doing, busy)
     assert all(one.to_ps <= other.from_ps for one, other in pairwise(found))
     cells = {cell for one in found for cell in range(one.from_ps, one.to_ps)}
     assert cells == {cell for one in samples for cell in range(one.from_ps, one.to_ps)}
@@ -89,4 +135,5 @@ def test_the_same_time_is_covered_and_nothing_twice(moments, edges, seed) -> Non
         own = {one.stack_id for one in samples if segment.from_ps <= one.seen_ps < segment.to_ps}
         if own and set(range(*segment[:2])) <= cells:
             inside = {one.stack_id for one in found if segment.from_ps <= one.from_ps < segment.to_ps}
-            assert inside <= own  # a stretch with samples of its own has nobody else's
+            cut = any(begin < segment.to_ps and end > segment.from_ps for begin, end in busy)
+            assert cut or inside <= own  # a stretch with samples of its own has nobody else's

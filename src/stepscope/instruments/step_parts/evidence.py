@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from stepscope import config
 from stepscope.engines import Statement
@@ -17,6 +17,9 @@ from stepscope.instruments.step_parts.labels import EXECUTION, Label
 from stepscope.instruments.step_parts.stacks import Look, Sample, Shifts
 from stepscope.instruments.step_parts.sweep import Evidence, Interval, Segment
 from stepscope.library.statements import Query, Stream, Value, statement
+
+if TYPE_CHECKING:
+    from stepscope._core import Spans
 
 AT_ONCE = 2_500_000
 """Slices that are looked at together, if their times can be told apart, on a machine with little memory. Each
@@ -115,7 +118,13 @@ def of_sources(
             source.source_id: list(_windows(query, source.source_id, whole, kinds[source.source_id].slices))
         }
     doing = threads.throughout({source_id: bits[source_id] for source_id in seen})
-    placed = {source_id: placing.placed(own, doing.get(source_id, [])) for source_id, own in seen.items()}
+    executing_long = {
+        source_id: _executing(spans, source_id, bits[source_id]) for source_id in seen if spans is not None
+    }
+    placed = {
+        source_id: placing.placed(own, doing.get(source_id, []), executing_long.get(source_id, ()))
+        for source_id, own in seen.items()
+    }
     samples = {source_id: stacks.segments(looks) for source_id, looks in placed.items()}
     for number in range(max(map(len, bits.values()))):
         # With what is near on both sides, so that a gap between two calls is seen whole.
@@ -143,6 +152,15 @@ def of_sources(
             )
             loader = Loader(stacks.merged(loaded) if ran.get(own) else (), ran.get(own, ()))
             yield Bit(source, window, told, _near(placed.get(own, ()), window), loader)
+
+
+def _executing(spans: Spans, source_id: int, windows: Sequence[Interval]) -> list[Interval]:
+    """When something executes for long in all windows of a source, which follow each other."""
+    found: list[Interval] = []
+    for window in windows:
+        all_ = spans.within(source_id, *window)
+        found = placing.at_length([*found, *(one for label in EXECUTION for one in all_.get(label, ()))])
+    return found
 
 
 def _ran(samples: Sequence[Sample]) -> list[Ran]:

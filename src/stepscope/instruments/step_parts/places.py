@@ -24,7 +24,10 @@ MOST_OF_WAITS = 0.55
 ALL_OF = 0.9
 """A line that has this part of all that a thread does tells nothing apart: the loop is further inside."""
 MOST_OF_FUNCTION = 0.6
-"""The same of a function."""
+"""The same of a function. Of launching it is MOST_OF: what is to be compiled is the function that has all of
+the calls."""
+FEW = 5
+"""So few samples of other things say nothing of where all of them come from."""
 _ALIKE = {"copy": "dispatch", "dispatch": "copy"}
 """A call that moves data also launches, and the other way round: slices tell them apart, stacks do not."""
 _INNER = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
@@ -97,10 +100,12 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     by_label: dict[str | None, Counter[Path]] = defaultdict(Counter)
     number: dict[str | None, dict[Path, float]] = defaultdict(lambda: defaultdict(float))
     everything: Counter[Path] = Counter()
+    samples = 0
     for other, one in stacks.items():
         for stack_id, weight_ps, active_ps in _samples(query, other, sources, 1):
             path = one.paths.get(stack_id, ())
             everything[path] += weight_ps
+            samples += 1
             ran = None if active_ps is None else active_ps / weight_ps
             for part, share in labels.shares(one.meanings.get(stack_id, labels.NOTHING).label, ran):
                 if path:
@@ -109,11 +114,31 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     told = label if by_label[label] else _ALIKE.get(label)
     weights, counted = by_label[told], number[told]
     loops = frozenset[Function]().union(*(one.loops for one in stacks.values()))
-    if label in ("python", "copy") and (found := in_loop(weights, everything, loops)) is not None:
-        return _counted(*found, counted, by_line=True)._replace(spent_in=within(found[0], weights))
+    if label in ("python", "copy"):
+        few = samples - sum(counted.values()) < FEW
+        took, all_took = _by_time(query, stacks, label, sources)
+        took, all_took = (took, all_took) if took else (weights, everything)
+        if (found := in_loop(took, all_took, loops, few)) is not None:
+            return _counted(*found, counted, by_line=True)._replace(spent_in=within(found[0], took))
     most_of = MOST_OF_WAITS if label == "wait" else MOST_OF
     innermost = chosen(weights, label == "dispatch", most_of, functions_too=label in ("wait", "copy"))
     return _counted(*innermost, counted)
+
+
+def _by_time(
+    query: Query, stacks: Mapping[int, Stacks], label: str, sources: Sequence[int]
+) -> tuple[Counter[Path], Counter[Path]]:
+    """What a label takes of the steps by the calls meanwhile, and what all labels do. A stack alone does not
+    tell a thread that computes from one that waits in the same line until ops are done."""
+    took: Counter[Path] = Counter()
+    everything: Counter[Path] = Counter()
+    paths = {stack_id: path for one in stacks.values() for stack_id, path in one.paths.items() if path}
+    for _, stack_id, told, dur_ps in query(statement("parts_by_stack", sources=sources)).rows():
+        if (path := paths.get(stack_id)) is not None:
+            everything[path] += dur_ps
+            if told == label:
+                took[path] += dur_ps
+    return took, everything
 
 
 def looks(query: Query, stacks: Mapping[int, Stacks], sources: Sequence[int]) -> int:
@@ -176,16 +201,16 @@ def _function(place: Place) -> Function:
 
 
 def in_loop(
-    weights: Counter[Path], everything: Counter[Path], loops: Collection[Function] = ()
+    weights: Counter[Path], everything: Counter[Path], loops: Collection[Function] = (), few: bool = False
 ) -> tuple[Place, Place | None] | None:
     """The line of the function with the loop of steps that spends most of what is asked about, and what
     called that function; None when all that the thread does comes from one line, as from a call of fit.
 
     loops: the functions with the loop of steps, where the recorder saw them; else the function is where what
-    the thread does parts. Which line within a loop of Python runs is not known well: threads take turns where
-    loops begin again.
+    the thread does parts. few: there are too few samples of anything else to tell by them. Which line within
+    a loop of Python runs is not known well: threads take turns where loops begin again.
     """
-    if (found := _in_known_loop(weights, everything, loops)) is not None:
+    if (found := _in_known_loop(weights, everything, loops, few)) is not None:
         return found
     whole = sum(everything.values())
     depth = 0
@@ -227,7 +252,7 @@ def within(line: Place, weights: Counter[Path]) -> Place | None:
 
 
 def _in_known_loop(
-    weights: Counter[Path], everything: Counter[Path], loops: Collection[Function]
+    weights: Counter[Path], everything: Counter[Path], loops: Collection[Function], few: bool
 ) -> tuple[Place, Place | None] | None:
     asked: Counter[tuple[Place, Place | None]] = Counter()
     inside: Counter[Path] = Counter()
@@ -241,7 +266,7 @@ def _in_known_loop(
         return None
     place, above = max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
     others = everything - weights
-    while _has_all(place, others):
+    while not few and _has_all(place, others):
         # All else that the thread does is called from that line too: the cause is further inside.
         inside = Counter({calls[1:]: n for calls, n in inside.items() if calls[:1] == (place,)})
         nexts: Counter[Place] = Counter()
@@ -303,17 +328,19 @@ def _extended(path: Path, place: Place) -> Path:
 def chosen(
     weights: Counter[Path],
     by_function: bool = False,
-    most_of: float = MOST_OF,
+    most_of: float | None = None,
     first_too: bool = False,
     functions_too: bool = False,
 ) -> tuple[Place | None, Place | None]:
     """The innermost call that has most of the time on one line, and the one that called it.
 
     by_function: on one function, whatever its lines: where many small calls are the cause, no line of them
-    is. first_too: the outermost call needs most of the time as well. functions_too: where no line of a
-    function has most of it but all of them together have, its longest line stands for it.
+    is. most_of: which part that is. first_too: the outermost call needs most of the time as well.
+    functions_too: where no line of a function has most of it but all of them together have, its longest line
+    stands for it.
     """
     whole = sum(weights.values())
+    least = most_of or (MOST_OF_FUNCTION if by_function else MOST_OF)
     path: list[Place] = []
     while whole:
         nexts: Counter[tuple[str, str | None, int | None]] = Counter()
@@ -329,7 +356,6 @@ def chosen(
             break
         key = max(nexts, key=lambda one: (nexts[one], one[0], one[1] or "", one[2] or 0))
         # The line of a module that calls the function with the loop of steps tells nothing.
-        least = MOST_OF_FUNCTION if by_function else most_of
         follows = (path and path[-1].function != "<module>") or (first_too and not path)
         one_line = not follows or nexts[key] >= least * whole
         of_function = sum(nexts[one] for one in nexts if one[:2] == key[:2])

@@ -1,7 +1,8 @@
 """Which time of the driving thread each sample of its stack stands for.
 
 A sample is one moment, and the next may come a whole step later. Slices tell in which call, or between which
-calls, that moment lies: it says something about that stretch and nothing about those beside it. A stretch
+calls, that moment lies, and whether ops executed: it says something about that stretch and nothing about
+those beside it. A thread that waits for ops does something else once they are done. A stretch
 that no sample fell into is like those of its kind that one fell into, so it borrows from them: over many
 steps, each kind of stretch then has the samples that it would have with a faster recorder.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,35 +19,47 @@ from stepscope.instruments.step_parts.labels import Label
 from stepscope.instruments.step_parts.stacks import Look, Sample, looks
 from stepscope.instruments.step_parts.sweep import Interval, Segment
 
+TOGETHER_PS = 20 * 10**6
+"""Ops that begin so soon after others are done execute together with them."""
+LONG_PS = 200 * 10**6
+"""What executes for less hardly makes a thread wait: many small ops are no stretches of their own."""
 NEAREST = 2
 """From how many times 2 longer or shorter a stretch borrows when none of its own length has samples."""
 
 
 class Stretch(NamedTuple):
-    """Time in which slices say one thing of the driving thread; a label of None: it is between calls."""
+    """Time in which slices say one thing of the driving thread; a label of None: it is between calls.
+    executes: ops run all the while."""
 
     from_ps: int
     to_ps: int
     label: Label | None
+    executes: bool
     samples: tuple[Sample, ...]
     """Those whose moment lies in it."""
 
-    def kind(self, longer: int = 0) -> tuple[Label | None, int]:
-        """What stretches that lend to each other share: the label, and the length to a factor of 2."""
-        return self.label, (self.to_ps - self.from_ps).bit_length() + longer
+    def kind(self, longer: int = 0) -> Kind:
+        """What stretches that lend to each other share."""
+        return self.label, self.executes, (self.to_ps - self.from_ps).bit_length() + longer
 
 
-def placed(samples: Sequence[Sample], doing: Sequence[Segment]) -> list[Look]:
+Kind = tuple[Label | None, bool, int]
+"""A label, whether ops execute, and a length to a factor of 2."""
+
+
+def placed(
+    samples: Sequence[Sample], doing: Sequence[Segment], executing: Sequence[Interval] = ()
+) -> list[Look]:
     """What the samples stand for: disjoint and in order. They cover the time that they covered before, except
     for a stretch with samples of its own, which those divide among themselves.
 
-    samples: disjoint and in order. doing: what slices say of the thread, likewise.
+    samples: disjoint and in order. doing: what slices say of the thread, likewise. executing: see at_length.
     """
-    stretches = list(_stretches(samples, doing))
-    pools: dict[tuple[Label | None, int], list[Sample]] = defaultdict(list)
+    stretches = list(_stretches(samples, doing, executing))
+    pools: dict[Kind, list[Sample]] = defaultdict(list)
     for stretch in stretches:
         pools[stretch.kind()] += stretch.samples
-    lent: Counter[tuple[Label | None, int]] = Counter()
+    lent: Counter[Kind] = Counter()
     found: list[Look] = []
     for stretch in stretches:
         own = stretch.samples
@@ -61,17 +74,34 @@ def placed(samples: Sequence[Sample], doing: Sequence[Segment]) -> list[Look]:
     return found
 
 
-def _stretches(samples: Sequence[Sample], doing: Sequence[Segment]) -> Iterator[Stretch]:
-    """The time that samples cover, cut where slices begin and end."""
+def at_length(executing: Iterable[Interval]) -> list[Interval]:
+    """When ops execute for long, one or many after each other: disjoint and in order."""
+    found: list[Interval] = []
+    for begin, end in sorted(executing):
+        if found and begin <= found[-1][1] + TOGETHER_PS:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            if found and found[-1][1] - found[-1][0] < LONG_PS:
+                found.pop()
+            found.append((begin, end))
+    return [one for one in found if one[1] - one[0] >= LONG_PS]
+
+
+def _stretches(
+    samples: Sequence[Sample], doing: Sequence[Segment], executing: Sequence[Interval]
+) -> Iterator[Stretch]:
+    """The time that samples cover, cut where slices begin and end, and where ops begin and end to execute."""
     at = 0
+    busy = [Segment(begin, end, "compute") for begin, end in executing]
     for begin, end in _covered(samples):
-        for from_ps, to_ps, label in _cut(begin, end, doing):
-            while at < len(samples) and samples[at].seen_ps < from_ps:
-                at += 1
-            first = at
-            while at < len(samples) and samples[at].seen_ps < to_ps:
-                at += 1
-            yield Stretch(from_ps, to_ps, label, tuple(samples[first:at]))
+        for told_ps, until_ps, label in _cut(begin, end, doing):
+            for from_ps, to_ps, executes in _cut(told_ps, until_ps, busy):
+                while at < len(samples) and samples[at].seen_ps < from_ps:
+                    at += 1
+                first = at
+                while at < len(samples) and samples[at].seen_ps < to_ps:
+                    at += 1
+                yield Stretch(from_ps, to_ps, label, executes is not None, tuple(samples[first:at]))
 
 
 def _covered(samples: Sequence[Sample]) -> Iterator[Interval]:
@@ -102,12 +132,14 @@ def _cut(begin: int, end: int, doing: Sequence[Segment]) -> Iterator[tuple[int, 
         yield at, end, None
 
 
-def _near(stretch: Stretch) -> Iterator[tuple[Label | None, int]]:
-    """Kinds of stretches to borrow from, the nearest first."""
-    yield stretch.kind()
-    for times in range(1, NEAREST + 1):
-        yield stretch.kind(times)
-        yield stretch.kind(-times)
+def _near(stretch: Stretch) -> Iterator[Kind]:
+    """Kinds of stretches to borrow from, the nearest first; last those in which ops do or do not execute as
+    they do not here, or do."""
+    for one in (stretch, stretch._replace(executes=not stretch.executes)):
+        yield one.kind()
+        for times in range(1, NEAREST + 1):
+            yield one.kind(times)
+            yield one.kind(-times)
 
 
 def _divided(stretch: Stretch, own: Sequence[Sample]) -> Iterator[Look]:
