@@ -22,7 +22,7 @@ from stepscope.instruments.step_parts.sweep import Interval, Segment
 TOGETHER_PS = 20 * 10**6
 """Ops that begin so soon after others are done execute together with them."""
 LONG_PS = 200 * 10**6
-"""What executes for less hardly makes a thread wait: many small ops are no stretches of their own."""
+"""What executes for less hardly makes a thread wait: many small ops are not stretches of their own."""
 NEAREST = 2
 """From how many times 2 longer or shorter a stretch borrows when none of its own length has samples."""
 
