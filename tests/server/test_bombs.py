@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.errors import StepscopeError
-from stepscope.server.console import Console, Settings
+from stepscope.errors import LimitReached, StepscopeError
+from stepscope.server.console import Console, Rows, Settings
 from tests.corpus import SAMPLES
 
 SECONDS = 1.0
@@ -74,6 +74,16 @@ def memory_of(pid: int) -> int:
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon:")), 0)
 
 
+async def answered(console: Console) -> Rows:
+    """What it says to a small question, for which a busy machine may need more than a second."""
+    for _ in range(5):
+        try:
+            return await console.run("SELECT 1 AS a")
+        except LimitReached as error:
+            refused = error
+    raise refused
+
+
 def test_there_are_enough() -> None:
     assert len(set(BOMBS)) >= 40
 
@@ -98,7 +108,7 @@ def test_bombs_end_in_time() -> None:
         async def throw(sql: str) -> tuple[str, float]:
             async with gate:
                 if not console._idle and len(console._every) < settings.processes:
-                    await console.run("SELECT 1 AS a")  # a fresh process is not the bomb's time
+                    await answered(console)  # a fresh process is not the bomb's time
                 begun = time.monotonic()
                 try:
                     found = await console.run(sql)
@@ -113,7 +123,7 @@ def test_bombs_end_in_time() -> None:
         try:
             ends = await asyncio.gather(*map(throw, BOMBS))
             begun = time.monotonic()
-            assert (await console.run("SELECT 1 AS a")).body == b"[[1]]"
+            assert (await answered(console)).body == b"[[1]]"
             again = time.monotonic() - begun
         finally:
             over = True
