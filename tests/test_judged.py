@@ -4,25 +4,21 @@ other."""
 from __future__ import annotations
 
 import statistics
-from argparse import Namespace
-from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.instruments.step_parts import gain, judgement, judging, places
-from stepscope.instruments.step_parts.along import beside, goes_with
+from stepscope.instruments.step_parts import gain, judgement
 from stepscope.instruments.step_parts.judgement import Judgement, Part, Place
 from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.layers import layer_of
-from stepscope.instruments.step_parts.places import Stacks, chosen, in_loop, within
 from stepscope.report import Finding, Table, judged, sentences
 
 MS = 10**9
 US = 10**6
+MAIN = Place("train.py", 69, "main")
 
 
 def parts(**shares: float) -> list[Part]:
@@ -125,12 +121,6 @@ def test_a_call_beside_most_of_the_cause_tells_as_well():
     assert gain.without(saving, "wait", half)[0] == 30 * US  # a quarter of 40 us: 10 events of 1 us
 
 
-def test_what_traces_or_compiles_takes_python_of_its_line_along():
-    """A call that compiles runs Python around the compiler; one that is compiled already does not."""
-    line = [(1, 7, "compile", 900), (1, 7, "python", 50), (1, 7, "compute", 30), (1, 8, "python", 20)]
-    assert beside(line, [7], "compile") == {1: 50}
-
-
 def test_without_other_programs_what_is_left_may_take_as_little_as_its_threads_ran():
     asleep = [(1000 * US, {"wait": 960 * US, "compute": 40 * US})] * 5
     busy = judgement.Contention(0.5, 1.5)
@@ -150,122 +140,6 @@ def test_the_paces_are_medians_of_what_the_recorder_timed():
     rows += [(True, "traced_ns", 4.0), (True, "untraced_ns", 2.0)] * 3
     assert gain.paces_of(rows, 7) == gain.Paces(10_000, 5_000, 4_000, 2_000, 7)
     assert gain.paces_of(rows[:2], 7) is None
-
-
-MAIN = Place("train.py", 69, "main")
-
-
-def test_the_line_that_has_most_of_the_time():
-    """Followed inward while one line has it; a loop in a function is called from one line."""
-    weights = Counter({(MAIN, Place("train.py", line, "points")): 10 for line in range(30, 36)})
-    assert chosen(weights) == (MAIN, None)
-    assert chosen(weights, functions_too=True) == (Place("train.py", 35, "points"), MAIN)
-    weights = Counter({(MAIN, Place("train.py", 9, "read"), Place("train.py", 18, "take")): 9, (MAIN,): 1})
-    assert chosen(weights) == (Place("train.py", 18, "take"), Place("train.py", 9, "read"))
-
-
-def test_a_loop_that_calls_one_function_says_nothing():
-    """All steps come from its line: which of them is Python, and which a call of the framework, is inside."""
-    loop, step = ("train.py", "main"), Place("train.py", 40, "step")
-    noted, update = Place("train.py", 33, "noted"), Place("train.py", 41, "step")
-    asked = Counter({(MAIN, step, noted): 90, (MAIN, step): 5})
-    assert in_loop(asked, asked + Counter({(MAIN, update): 60}), {loop}) == (step, MAIN)
-    # Where the loop calls the framework itself, its line is the one.
-    other = Place("train.py", 70, "main")
-    assert in_loop(asked, asked + Counter({(other,): 60}), {loop}) == (MAIN, None)
-    assert in_loop(asked, asked, {loop}) == (MAIN, None)
-    assert in_loop(Counter(), Counter({(MAIN,): 60}), {loop}) is None
-
-
-def test_instructions_without_scopes_are_told_apart_by_their_lines():
-    """XLA names a chain of products like every other product."""
-    rows = [("host", "ynn_fusion", f"ynn_fusion.{n}", f"ynn_fusion.{n}", "compute", 20, 1) for n in range(4)]
-    rows += [
-        ("host", "dot", "dot.1", "dot.1", "compute", 15, 1),
-        ("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
-    ]
-    lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
-    assert judging._top_op(lambda _: rows, lines)[1:] == ("ynn_fusion", 0.8, 0.95)
-    assert judging._top_op(lambda _: rows, {})[3] is None
-    assert judging._top_op(lambda _: rows, {"dot.1": "p.py:16"})[3] is None
-    scoped = [
-        ("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
-        ("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
-    ]
-    assert judging._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"})[3] == 0.6
-
-
-def test_many_small_calls_are_a_function_and_no_line():
-    weights = Counter({(MAIN, Place("train.py", line, "step")): line for line in range(30, 36)})
-    assert chosen(weights, by_function=True) == (Place("train.py", 35, "step"), MAIN)
-    assert chosen(Counter()) == (None, None)
-
-
-def test_python_is_told_by_the_line_of_the_loop():
-    """Not by the line within a loop of Python at which threads take turns."""
-    top = Place("train.py", 90, "<module>")
-    step = (top, Place("train.py", 60, "main"))
-    python = Counter({(top, MAIN, Place("train.py", 31, "points")): 50})
-    assert in_loop(python, python + Counter({step: 40})) == (MAIN, top)
-    fit = (top, Place("train.py", 70, "main"))
-    assert in_loop(Counter({(*fit, MAIN): 50}), Counter({(*fit, MAIN): 50, fit: 40})) is None
-    assert in_loop(Counter(), Counter()) is None
-
-
-def test_a_line_of_the_loop_names_what_it_calls() -> None:
-    call, audit = Place("p.py", 28, "<module>"), Place("p.py", 22, "audit")
-    spent = Counter({(call, audit, Place("p.py", line, "fingerprint")): line for line in (17, 18)})
-    assert within(call, spent) == Place("p.py", 18, "fingerprint")
-    # Two functions share the time: the one that calls both has it.
-    shared = Counter({(call, audit, Place("p.py", 9, name)): 10 for name in ("first", "second")})
-    assert within(call, shared) == audit
-    # The line itself computes, or calls a little.
-    assert within(call, Counter({(call,): 60, (call, audit): 40})) is None
-    assert within(call, Counter({(audit,): 60})) is None
-
-
-def test_where_the_loop_of_steps_is_known_its_line_is_named_however_little_else_was_seen() -> None:
-    top, load, helper = Place("p.py", 85, "<module>"), Place("p.py", 76, "main"), Place("p.py", 32, "load")
-    inner = Place("p.py", 21, "jitter")
-    python = Counter({(top, load, helper): 40, (top, load, Place("p.py", 31, "load"), inner): 50})
-    everything = python + Counter({(top, Place("p.py", 78, "main")): 5})
-    assert in_loop(python, everything, {("p.py", "main")}) == (load, top)
-    # Nobody knows: 95 of 100 come from line 76, so that the loop may be further inside.
-    assert in_loop(python, everything) != (load, top)
-    # What does not pass through the loop, as a callback that the framework calls, is not said of it.
-    assert in_loop(Counter({(helper,): 90, (load,): 10}), Counter({(helper,): 100}), {("p.py", "main")}) != (
-        load,
-        None,
-    )
-
-
-def test_a_few_samples_of_other_things_do_not_lead_further_inside() -> None:
-    """Both lie in the line that the loop calls; four of five lie elsewhere in a longer recording."""
-    top, load, helper = Place("p.py", 85, "<module>"), Place("p.py", 76, "main"), Place("p.py", 32, "load")
-    python = Counter({(top, load, helper): 40})
-    everything = python + Counter({(top, load, Place("p.py", 31, "load")): 10})
-    loops = {("p.py", "main")}
-    assert in_loop(python, everything, loops) == (helper, load)
-    assert in_loop(python, everything, loops, few=True) == (load, top)
-
-
-def test_launching_is_of_the_function_that_has_all_of_it() -> None:
-    """The model's call has two parts of three; what is to be compiled is the step, with the gradients."""
-    step = Place("p.py", 39, "train_step")
-    weights = Counter({(MAIN, step): 33, (MAIN, step, Place("p.py", 24, "__call__")): 67})
-    assert chosen(weights, by_function=True) == (Place("p.py", 24, "__call__"), step)
-    assert chosen(weights, by_function=True, most_of=0.8) == (step, MAIN)
-
-
-def test_a_line_that_waits_for_ops_has_none_of_the_python() -> None:
-    """block_until_ready is no Python: its stack looks like that of the line, and ops run meanwhile."""
-    wait, load = (MAIN, Place("p.py", 78, "main")), (MAIN, Place("p.py", 76, "main"))
-    stacks = {0: Stacks(frozenset(), {1: wait, 2: load, 3: ()}, {}, frozenset(), {})}
-    rows = [(5, 1, "compute", 90), (5, 1, "python", 1), (5, 2, "python", 40), (5, 3, "python", 7)]
-    asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
-    took, everything = places._by_time(asked, stacks, "python", [0])
-    assert took == {wait: 1, load: 40}
-    assert everything == {wait: 91, load: 40}
 
 
 def one(cause: str, **more) -> Judgement:
@@ -415,61 +289,6 @@ def test_files_of_different_programs_in_one_folder_get_a_table():
     assert not sentences.unrelated({"runs_and_hosts": [*rows, {"run_id": "s", "producers": "kineto"}]})
     named = judged.sentences([hosts[2], hosts[0]], False)
     assert named[0].startswith("Waiting for input takes 60.0 % of a step on a host without a name (")
-
-
-ROWS = [
-    (1, 7, "copy", 40),
-    (1, 7, "python", 15),
-    (1, 8, "dispatch", 35),
-    (1, 8, "compute", 5),
-    (2, 7, "copy", 50),
-]
-
-
-def test_what_else_comes_from_a_line_goes_with_it():
-    assert beside(ROWS, {7}, "copy") == {1: 15, 2: 0}
-    # Nothing is known to come from elsewhere, and ops never go with a line.
-    assert beside(ROWS, set(), "copy") == {}
-    assert beside([(1, 7, "copy", 80), (1, 7, "compute", 10)], {7}, "copy") == {1: 0}
-
-
-def test_a_line_that_calls_the_model_stays():
-    """Two parts of three are the cause's, but ops run for a third of the time."""
-    rows = [(1, 7, "python", 60), (1, 7, "dispatch", 20), (1, 7, "compute", 40)]
-    assert beside(rows, {7}, "python") == {}
-    assert beside(rows[:2], {7}, "python") == {1: 20}
-    assert beside([(1, 7, "python", 60), (1, 7, "dispatch", 40)], {7}, "python") == {}
-
-
-def test_ops_that_are_launched_one_by_one_go_with_their_launching():
-    """Small ones: what compiling them leaves of each is counted elsewhere. Big ones are the model."""
-    assert beside([(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 15)], {7}, "dispatch") == {
-        1: 20
-    }
-    assert beside([(1, 7, "dispatch", 70), (1, 7, "compute", 30)], {7}, "dispatch") == {}
-
-
-def test_ops_of_functions_that_are_compiled_already_stay():
-    """They have names of their own, which run once or twice in a step."""
-    rows = [
-        ("host", "wrapped_add", "wrapped_add", "wrapped_add", "compute", 30, 2000),
-        ("host", "dot", "dot.39", "dot.39", "compute", 10, 10),
-    ]
-    assert judging._one_by_one(lambda _: rows, 10) == 0.75
-    assert judging._one_by_one(lambda _: [], 10) == 1.0
-    line = [(1, 7, "dispatch", 80), (1, 7, "copy", 5), (1, 7, "compute", 16)]
-    assert beside(line, {7}, "dispatch", 0.75) == {1: 17}
-
-
-def test_of_launching_all_lines_of_a_function_go():
-    function = Place("train.py", 34, "update")
-    stacks = [
-        Stacks(frozenset(), {1: (MAIN, Place("train.py", 30, "update")), 2: (MAIN,)}, {}, frozenset(), {})
-    ]
-    rows = [(5, 1, "dispatch", 80), (5, 1, "copy", 9), (5, 2, "copy", 7)]
-    asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
-    assert goes_with(asked, stacks, function, "dispatch", [0]) == {5: 9}
-    assert goes_with(asked, stacks, function, "copy", [0]) == {}
 
 
 def steps_of(*shares: dict[str, float]) -> list[tuple[int, dict[str, int]]]:

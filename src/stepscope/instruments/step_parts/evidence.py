@@ -118,11 +118,12 @@ def of_sources(
             source.source_id: list(_windows(query, source.source_id, whole, kinds[source.source_id].slices))
         }
     doing = threads.throughout({source_id: bits[source_id] for source_id in seen})
-    executing_long = {
-        source_id: _executing(spans, source_id, bits[source_id]) for source_id in seen if spans is not None
-    }
     placed = {
-        source_id: placing.placed(own, doing.get(source_id, []), executing_long.get(source_id, ()))
+        source_id: placing.placed(
+            own,
+            doing.get(source_id, []),
+            [] if spans is None else _executing(spans, source_id, bits[source_id]),
+        )
         for source_id, own in seen.items()
     }
     samples = {source_id: stacks.segments(looks) for source_id, looks in placed.items()}

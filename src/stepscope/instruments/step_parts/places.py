@@ -100,12 +100,10 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     by_label: dict[str | None, Counter[Path]] = defaultdict(Counter)
     number: dict[str | None, dict[Path, float]] = defaultdict(lambda: defaultdict(float))
     everything: Counter[Path] = Counter()
-    samples = 0
     for other, one in stacks.items():
         for stack_id, weight_ps, active_ps in _samples(query, other, sources, 1):
             path = one.paths.get(stack_id, ())
             everything[path] += weight_ps
-            samples += 1
             ran = None if active_ps is None else active_ps / weight_ps
             for part, share in labels.shares(one.meanings.get(stack_id, labels.NOTHING).label, ran):
                 if path:
@@ -115,9 +113,10 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
     weights, counted = by_label[told], number[told]
     loops = frozenset[Function]().union(*(one.loops for one in stacks.values()))
     if label in ("python", "copy"):
-        few = samples - sum(counted.values()) < FEW
+        few = looks(query, stacks, sources) - sum(counted.values()) < FEW
         took, all_took = _by_time(query, stacks, label, sources)
-        took, all_took = (took, all_took) if took else (weights, everything)
+        if not took:
+            took, all_took = weights, everything
         if (found := in_loop(took, all_took, loops, few)) is not None:
             return _counted(*found, counted, by_line=True)._replace(spent_in=within(found[0], took))
     most_of = MOST_OF_WAITS if label == "wait" else MOST_OF
@@ -128,8 +127,8 @@ def of_label(query: Query, stacks: Mapping[int, Stacks], label: str, sources: Se
 def _by_time(
     query: Query, stacks: Mapping[int, Stacks], label: str, sources: Sequence[int]
 ) -> tuple[Counter[Path], Counter[Path]]:
-    """What a label takes of the steps by the calls meanwhile, and what all labels do. A stack alone does not
-    tell a thread that computes from one that waits in the same line until ops are done."""
+    """The time of the steps by the calls on the stack: that of one label, and that of all labels. A stack
+    alone cannot tell a thread that runs a line from one that waits in it for ops."""
     took: Counter[Path] = Counter()
     everything: Counter[Path] = Counter()
     paths = {stack_id: path for one in stacks.values() for stack_id, path in one.paths.items() if path}

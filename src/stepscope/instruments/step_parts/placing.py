@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from stepscope.instruments.step_parts.labels import Label
-from stepscope.instruments.step_parts.stacks import Look, Sample, looks
+from stepscope.instruments.step_parts.stacks import Look, Sample, looks, merged
 from stepscope.instruments.step_parts.sweep import Interval, Segment
 
 TOGETHER_PS = 20 * 10**6
@@ -76,15 +76,7 @@ def placed(
 
 def at_length(executing: Iterable[Interval]) -> list[Interval]:
     """When ops execute for long, one or many after each other: disjoint and in order."""
-    found: list[Interval] = []
-    for begin, end in sorted(executing):
-        if found and begin <= found[-1][1] + TOGETHER_PS:
-            found[-1] = found[-1][0], max(found[-1][1], end)
-        else:
-            if found and found[-1][1] - found[-1][0] < LONG_PS:
-                found.pop()
-            found.append((begin, end))
-    return [one for one in found if one[1] - one[0] >= LONG_PS]
+    return [(begin, end) for begin, end in merged(executing, TOGETHER_PS) if end - begin >= LONG_PS]
 
 
 def _stretches(
@@ -133,8 +125,8 @@ def _cut(begin: int, end: int, doing: Sequence[Segment]) -> Iterator[tuple[int, 
 
 
 def _near(stretch: Stretch) -> Iterator[Kind]:
-    """Kinds of stretches to borrow from, the nearest first; last those in which ops do or do not execute as
-    they do not here, or do."""
+    """Kinds of stretches to borrow from, the nearest first. Those that differ in whether ops execute come
+    last."""
     for one in (stretch, stretch._replace(executes=not stretch.executes)):
         yield one.kind()
         for times in range(1, NEAREST + 1):

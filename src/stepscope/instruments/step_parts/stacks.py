@@ -128,11 +128,11 @@ def of_loaders(query: Query, source_id: int, calling: bool = False) -> frozenset
     return found | {one for one in loaders if meanings[one].label in ("dispatch", "copy")}
 
 
-def merged(intervals: Iterable[Interval]) -> list[Interval]:
-    """The union of intervals: disjoint and in order."""
+def merged(intervals: Iterable[Interval], gap_ps: int = 0) -> list[Interval]:
+    """The union of intervals: disjoint and in order. Gaps of up to gap_ps between them are closed."""
     found: list[Interval] = []
     for begin, end in sorted(intervals):
-        if found and begin <= found[-1][1]:
+        if found and begin <= found[-1][1] + gap_ps:
             found[-1] = found[-1][0], max(found[-1][1], end)
         else:
             found.append((begin, end))

@@ -1,4 +1,5 @@
 //! Programs as rows of tables: `hlo_computation`, `hlo_instruction`, `hlo_buffer` and `hlo_allocation`.
+//! Over 400 lines because one reading of a module fills all four, which share its texts and places.
 
 use super::buffers::{Buffers, Class, Replay};
 use super::cost::{Cost, Costs, Ran};
