@@ -26,7 +26,7 @@ NOT_RECORDED = ("truth.json", "plugins_list", ".hlo.", "graph.pb", "snapshot")
 
 def recordings() -> Iterator[pytest.param]:
     """Samples, and recordings of the corpus where it lies beside the clone."""
-    for folder in ("tf_data", "capture", "run_metadata", "xplane", "chrome", "kineto", "profile"):
+    for folder in ("tf_data", "capture", "run_metadata", "xplane", "gpu", "chrome", "kineto", "profile"):
         for path in sorted((corpus.SAMPLES / folder).iterdir()):
             if path.suffix != ".md" and path.name != "truth.json":
                 yield pytest.param(path, id=f"{folder}/{path.name}")

@@ -4,12 +4,13 @@
 -- reads: rollup_op, track, track_place
 -- notes: An op is work of the input pipeline when it runs on its threads or reads files; writing a checkpoint or a
 --   summary is waiting, and a call of a function is nothing: what it runs is there by itself. Python of the input is
---   in two layers, and so is in two rows.
+--   in two layers, and so is in two rows. Threads of the runtime that stage arrays for an accelerator move data, also
+--   while the copy on the device has not begun and the program's thread stands in the call that needs them.
 -- columns:
 --   rollup_id | int | Label | row of rollup_op
 --   source_id | int | Source | source it was read from
 --   place | text | Place | device, host or launch, as in track_place
---   because | text | Because | op, python or wait: what makes it evidence
+--   because | text | Because | op, python, wait or transfer: what makes it evidence
 --   layer | text | Layer | class of op, input work, input python, wait, input waits or peer waits
 WITH labels AS (
   SELECT
@@ -70,3 +71,16 @@ SELECT
 FROM rollup_op AS r
 INNER JOIN track_place AS p ON p.track_id = r.track_id
 WHERE r.wait IN ('input', 'receive', 'peers') AND p.place NOT IN ('device', 'none')
+UNION ALL
+SELECT
+  r.id AS rollup_id,
+  r.source_id,
+  p.place,
+  'transfer' AS because,
+  'copy' AS layer
+FROM rollup_op AS r
+INNER JOIN track AS t ON t.id = r.track_id
+INNER JOIN track_place AS p ON p.track_id = r.track_id
+WHERE
+  r.name IN ('H2D Dispatch', 'D2H Dispatch', 'Transpose::Execute')
+  AND NOT r.is_op AND p.place = 'host' AND t.name LIKE 'pjrt%'
