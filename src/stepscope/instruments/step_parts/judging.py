@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from stepscope.instruments.pipeline.stages import branch
-from stepscope.instruments.step_parts import along, gain, judgement, places
+from stepscope.instruments.step_parts import along, gain, judgement, places, traced
 from stepscope.instruments.step_parts.asking import Asked, Asking
 from stepscope.instruments.step_parts.gain import Sums
 from stepscope.instruments.step_parts.judgement import Contention, Judgement, Place, Retrace, Weighed
@@ -18,6 +18,8 @@ from stepscope.library.statements import Query, statement
 
 OF_COMPILED = 3
 """An op of a compiled function has a name of its own, which runs no more often than this in a step."""
+TRACED = ("input", "copy", "dispatch", "python", "wait")
+"""Labels whose place calls of Python tell where no stack was sampled."""
 CALLED_BACK = 0.5
 """Python is that of ops which call it when they take this part of it."""
 
@@ -147,6 +149,9 @@ def _judged(
         place = sampled.place
     elif cause == "compile":
         stacks = places.sampled(query, run_id, host_id)
+    if place is None and cause in TRACED and not stacks:
+        place = traced.of_label(query, cause, sources)
+        in_python = in_python or (cause == "input" and place is not None)
     one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
     more = {} if place is None else along.goes_with(query, stacks.values(), place, cause, sources, one_by_one)
     sums = [

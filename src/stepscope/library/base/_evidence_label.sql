@@ -5,7 +5,7 @@
 -- notes: An op is work of the input pipeline when it runs on its threads or reads files; writing a checkpoint or a
 --   summary is waiting, and a call of a function is nothing: what it runs is there by itself. Python of the input is
 --   in two layers, and so is in two rows. Threads of the runtime that stage arrays for an accelerator move data, also
---   while the copy on the device has not begun and the program's thread stands in the call that needs them.
+--   while the copy on the device has not begun and the program's thread waits in the call that needs them.
 -- columns:
 --   rollup_id | int | Label | row of rollup_op
 --   source_id | int | Source | source it was read from

@@ -1,0 +1,102 @@
+"""Functions of the program that a part of the steps comes from, where a recorder traced its calls of Python:
+PyTorch does (`with_stack=True`), and tells the folders of files, so that a program's own can be known."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from stepscope.instruments.python_frame import of_pytorch
+from stepscope.instruments.step_parts import driver, labels
+from stepscope.instruments.step_parts.judgement import Place
+from stepscope.instruments.step_parts.labels import Meaning
+from stepscope.instruments.step_parts.places import MOST_OF_FUNCTION, Path, chosen
+from stepscope.library.statements import Query, statement
+
+MOST_SLICES = 500_000
+"""Of the first steps, so many are looked at: steps are alike, and each slice is a row."""
+IN_LOADER = 0.5
+"""The program's own Python makes the batches where it has this part of the time in which a loader does."""
+
+Name = tuple[str, str | None, bool]
+"""Name of a slice, its category, whether it names an op."""
+
+
+def of_label(query: Query, label: str, sources: Sequence[int]) -> Place | None:
+    """The innermost function of the program that has most of what counts to a label; of input, the one that
+    makes batches. None where calls of Python were not traced, or no function has most of it."""
+    weights: dict[str | None, Counter[Path]] = defaultdict(Counter)
+    candidates: dict[int, list[tuple[int, str, int, int]]] = defaultdict(list)
+    for source_id, *row in query(statement("driving_threads", sources=list(sources))).rows():
+        candidates[source_id].append((row[0], row[1], row[2], row[3]))
+    for source_id, some in candidates.items():
+        track = driver.choose(some)
+        if track is None:
+            continue
+        names: dict[int, Name] = {
+            row[0]: (row[1], row[2], bool(row[3]))
+            for row in query(statement("driving_names", tracks=[track])).rows()
+        }
+        if not any(
+            category == "python_function" and of_pytorch(name) for name, category, _ in names.values()
+        ):
+            continue
+        span = _first_steps(query, source_id)
+        if span is None:
+            continue
+        begin_ps, end_ps = span
+        slices = query(statement("driving_slices", tracks=[track], begin_ps=begin_ps, end_ps=end_ps)).rows()
+        add(weights, ((row[1], row[2], names[row[3]]) for row in slices if row[3] in names))
+    told = weights[label]
+    if label == "input":
+        # A function around the loader's call waits for it, and makes nothing.
+        made = Counter({path: weight for path, weight in told.items() if path})
+        if sum(made.values()) < IN_LOADER * sum(told.values()):
+            return None
+        told = made
+    return chosen(told, by_function=True, most_of=MOST_OF_FUNCTION)[0]
+
+
+def _first_steps(query: Query, source_id: int) -> tuple[int, int] | None:
+    """Begin and end of as many steps as hold MOST_SLICES, at least one; None where one holds far more."""
+    steps = [
+        (row[4], row[4] + row[5]) for row in query(statement("timed_steps")).rows() if row[0] == source_id
+    ]
+    slices = query(statement("slice_count", source_id=source_id)).rows()[0][0] or 0
+    if not steps or slices > 4 * MOST_SLICES * len(steps):
+        return None
+    kept = steps[: max(1, len(steps) * MOST_SLICES // max(slices, 1))]
+    return kept[0][0], max(end for _, end in kept)
+
+
+def add(weights: dict[str | None, Counter[Path]], slices: Iterable[tuple[int, int, Name]]) -> None:
+    """Adds the time of each slice without those within, to what it stands for and the program's own calls
+    around it: of a loader, those that it makes. slices: of one thread, by begin, the longer first."""
+    open_: list[tuple[int, Path, Meaning]] = []
+    at = 0
+    for begin, end, (name, category, is_op) in slices:
+        while open_ and open_[-1][0] <= begin:
+            at = _until(weights, open_, at, open_[-1][0])
+            open_.pop()
+        at = _until(weights, open_, at, begin) if open_ else begin
+        path, around = (open_[-1][1], open_[-1][2]) if open_ else ((), labels.NOTHING)
+        meaning = labels.of_slice(name, category, is_op, False, end - begin)
+        frame = of_pytorch(name) if category == "python_function" else None
+        own = labels.within(around, meaning)
+        if own.label == "input" and around.label != "input":
+            path = ()
+        if frame is not None and meaning.label == "python" and (not around.whole or own.label == "input"):
+            path = (*path, Place(frame[0], frame[1] or None, frame[2]))
+        open_.append((end, path, own))
+    while open_:
+        at = _until(weights, open_, at, open_[-1][0])
+        open_.pop()
+
+
+def _until(
+    weights: dict[str | None, Counter[Path]], open_: list[tuple[int, Path, Meaning]], at: int, to: int
+) -> int:
+    if to > at:
+        _, path, meaning = open_[-1]
+        weights[meaning.label][path] += to - at
+    return max(at, to)

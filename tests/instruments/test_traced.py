@@ -1,0 +1,85 @@
+"""Functions of the program by traced calls of Python, held against a twin that looks at each instant."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.instruments.python_frame import of_pytorch
+from stepscope.instruments.step_parts import labels, traced
+from stepscope.instruments.step_parts.judgement import Place
+from stepscope.instruments.step_parts.places import Path
+from stepscope.instruments.step_parts.traced import Name
+
+PYTHON = "python_function"
+NAMES: tuple[Name, ...] = (
+    ("train.py(3): step", PYTHON, False),
+    ("data.py(9): __getitem__", PYTHON, False),
+    ("torch/utils/data/dataloader.py(700): __next__", PYTHON, False),
+    ("torch/nn/modules/module.py(1700): _call_impl", PYTHON, False),
+    ("<built-in method to of Tensor object at 0x7f>", PYTHON, False),
+    ("aten::copy_", "cpu_op", True),
+    ("aten::mm", "cpu_op", True),
+    ("cudaLaunchKernel", "cuda_runtime", False),
+    ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation", False),
+)
+Slice = tuple[int, int, Name]
+Weights = dict[str | None, Counter[Path]]
+
+
+@st.composite
+def nested(draw: st.DrawFn, begin: int = 0, end: int = 40, depth: int = 0) -> list[Slice]:
+    """Slices of a thread, by begin, the longer first."""
+    found: list[Slice] = []
+    at = begin
+    while at < end and depth < 5 and draw(st.booleans()):
+        first = draw(st.integers(at, end - 1))
+        last = draw(st.integers(first + 1, end))
+        found.append((first, last, draw(st.sampled_from(NAMES))))
+        found += draw(nested(first, last, depth + 1))
+        at = last
+    return found
+
+
+def twin(slices: list[Slice]) -> Weights:
+    weights: Weights = defaultdict(Counter)
+    for instant in range(max((end for _, end, _ in slices), default=0)):
+        around, path = labels.NOTHING, ()
+        within = [(b, e, name) for b, e, name in slices if b <= instant < e]
+        for b, e, (name, kind, is_op) in within:
+            meaning = labels.of_slice(name, kind, is_op, False, e - b)
+            purpose = around.whole and around.label != "input"
+            before, around = around, labels.within(around, meaning)
+            if around.label == "input" and before.label != "input":
+                path = ()
+            if kind == PYTHON and meaning.label == "python" and not purpose:
+                file, line, function = of_pytorch(name) or ("", 0, "")
+                path = (*path, Place(file, line, function))
+        if within:
+            weights[around.label][path] += 1
+    return weights
+
+
+def shown(weights: Weights) -> dict[str | None, dict[Path, int]]:
+    return {label: dict(paths) for label, paths in weights.items() if paths}
+
+
+@given(nested())
+def test_each_instant_counts_to_the_innermost_call(slices: list[Slice]) -> None:
+    found: Weights = defaultdict(Counter)
+    traced.add(found, slices)
+    assert shown(found) == shown(twin(slices))
+
+
+def test_what_makes_batches_and_what_waits_for_them() -> None:
+    """The function around the loader is no part of it; the program's own within it is."""
+    step, getitem, loader = NAMES[0], NAMES[1], NAMES[2]
+    found: Weights = defaultdict(Counter)
+    traced.add(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])
+    made = Place("data.py", 9, "__getitem__")
+    assert shown(found) == {
+        "python": {(Place("train.py", 3, "step"),): 20},
+        "input": {(): 20, (made,): 60},
+    }
