@@ -182,6 +182,24 @@ def test_of_launching_all_lines_of_a_function_go():
     assert goes_with(asked, stacks, function, "copy", [0]) == {}
 
 
+def test_a_line_that_calls_all_of_a_step_takes_along_what_its_function_does():
+    """The loop calls `step`, and `step` calls all: launching outside of `batch` has nothing to do with it."""
+    step, batch = Place("train.py", 8, "step"), Place("train.py", 3, "batch")
+    paths = {
+        1: (MAIN, step, batch),
+        2: (MAIN, Place("train.py", 9, "step")),
+        3: (Place("train.py", 70, "main"),),
+    }
+    stacks = [Stacks(frozenset(), paths, {}, frozenset(), {})]
+    rows = [(5, 1, "python", 80), (5, 1, "copy", 4), (5, 2, "dispatch", 9)]
+    asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
+    assert goes_with(asked, stacks, MAIN, "python", [0]) == {5: 13}
+    assert goes_with(asked, stacks, MAIN, "python", [0], spent_in=batch) == {5: 4}
+    # With other lines in the loop, the line is the one that is told apart.
+    rows.append((5, 3, "dispatch", 40))
+    assert goes_with(asked, stacks, MAIN, "python", [0], spent_in=batch) == {5: 13}
+
+
 def test_what_traces_or_compiles_takes_python_of_its_line_along():
     """A call that compiles runs Python around the compiler; one that is compiled already does not."""
     line = [(1, 7, "compile", 900), (1, 7, "python", 50), (1, 7, "compute", 30), (1, 8, "python", 20)]

@@ -6,7 +6,7 @@ A constant that is made in every step is copied, and Python makes ready what is 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.places import Stacks
@@ -19,6 +19,8 @@ TAKES = GOES | {"compile"}
 finds no compiled call."""
 MOST_OF_LINE = 0.65
 """A line goes as a whole when the cause has this part of it, ops apart; else it does other things too."""
+ALL_OF = 0.9
+"""A line that has this part of all else in the steps calls all that they do: it tells nothing apart."""
 LITTLE = 0.2
 """When ops run for more than this part of a line's time, it is the model that is called there."""
 
@@ -33,19 +35,35 @@ def goes_with(
     cause: str,
     sources: Sequence[int],
     one_by_one: float = 1.0,
+    spent_in: Place | None = None,
 ) -> dict[int, int]:
     """Picoseconds of each step besides the cause's own that go when a line is mended. stacks: of the host;
-    sources: those that have the steps; one_by_one: which part of the ops is launched one by one."""
+    sources: those that have the steps; one_by_one: which part of the ops is launched one by one; spent_in:
+    the function called in the line that has most of the cause, which stands for the line where that calls all
+    of a step."""
     if cause not in TAKES:
         return {}
+    paths = {stack_id: path for one in stacks for stack_id, path in one.paths.items()}
+    rows = query(statement("parts_by_stack", sources=sources)).rows()
     by_function = cause == "dispatch"  # many small calls: no line of the function is the cause
     there = {
         stack_id
-        for one in stacks
-        for stack_id, path in one.paths.items()
+        for stack_id, path in paths.items()
         if any(call == place or (by_function and _alike(call, place)) for call in path)
     }
-    return beside(query(statement("parts_by_stack", sources=sources)).rows(), there, cause, one_by_one)
+    if spent_in is not None and calls_all(rows, there, cause):
+        there = {stack_id for stack_id, path in paths.items() if any(_alike(call, spent_in) for call in path)}
+    return beside(rows, there, cause, one_by_one)
+
+
+def calls_all(rows: Iterable[Row], stacks: Collection[int], cause: str) -> bool:
+    """Whether stacks have nearly all of what is not of the cause."""
+    there = whole = 0
+    for _, stack_id, label, dur_ps in rows:
+        if label != cause:
+            whole += dur_ps
+            there += dur_ps if stack_id in stacks else 0
+    return there >= ALL_OF * whole
 
 
 def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str, one_by_one: float = 1.0) -> dict[int, int]:

@@ -153,7 +153,11 @@ def _judged(
         place = traced.of_label(query, cause, sources)
         in_python = in_python or (cause == "input" and place is not None)
     one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
-    more = {} if place is None else along.goes_with(query, stacks.values(), place, cause, sources, one_by_one)
+    more: Mapping[int, int] = {}
+    if place is not None:
+        more = along.goes_with(
+            query, stacks.values(), place, cause, sources, one_by_one, spent_in=sampled.spent_in
+        )
     sums = [
         (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)}) for step in judged
     ]
