@@ -313,18 +313,16 @@ def test_it_costs_a_hundredth_of_the_time() -> None:
 def test_a_recording_has_stacks_and_says_what_they_cost(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     program = PROGRAMS / "jax_python.py"
-    parts = []
-    for out in ("first", "second", "out"):  # on a busy machine, processor time is longer as well
+    for out in ("first", "second", "third"):  # on a busy machine, processor time is longer as well
         done = record("--steps", "40", "--out", out, "--", sys.executable, program, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         told = facts(tmp_path / out)
         assert told["stacks"]["looks"] > 0
         assert told["cost"]["stacks_ns"] == told["stacks"]["cpu_ns"]
-        parts.append(told["stacks"]["cpu_ns"] / told["stacks"]["sampled_ns"])
-    assert min(parts) < 0.03
-    found = Read().read(
-        lines(tmp_path / "out" / "stacks.ndjson"), lambda ns: None if ns is None else ns * 1000
-    )
+        if cheap := told["stacks"]["cpu_ns"] < 0.03 * told["stacks"]["sampled_ns"]:
+            break
+    assert cheap
+    found = Read().read(lines(tmp_path / out / "stacks.ndjson"), lambda ns: None if ns is None else ns * 1000)
     assert found.odd == 0
     spent: Counter[tuple[str, str]] = Counter()
     for sample in found.samples:

@@ -195,7 +195,7 @@ def test_a_line_that_calls_all_of_a_step_takes_along_what_its_function_does():
     asked: Any = lambda _: Namespace(rows=lambda: rows)  # noqa: E731
     assert goes_with(asked, stacks, MAIN, "python", [0]) == {5: 13}
     assert goes_with(asked, stacks, MAIN, "python", [0], spent_in=batch) == {5: 4}
-    # With other lines in the loop, the line is the one that is told apart.
+    # The loop has another line as well, so this one is told from it.
     rows.append((5, 3, "dispatch", 40))
     assert goes_with(asked, stacks, MAIN, "python", [0], spent_in=batch) == {5: 13}
 

@@ -12,7 +12,7 @@ MS = 1_000_000_000
 
 
 def test_staging_an_array_is_copying() -> None:
-    """The program's thread stands in the call that needs the array, while threads of the runtime stage it.
+    """The program's thread waits in the call that needs the array, while threads of the runtime stage it.
     With the array on the device a step takes 1.85 ms."""
     with stepscope.open(GPU / "jax_uploads.xplane.pb.gz") as trace:
         (found,) = judging.judge(trace.query)

@@ -74,7 +74,7 @@ def test_each_instant_counts_to_the_innermost_call(slices: list[Slice]) -> None:
 
 
 def test_what_makes_batches_and_what_waits_for_them() -> None:
-    """The function around the loader is no part of it; the program's own within it is."""
+    """A function that calls the loader only waits; a function that the loader calls makes batches."""
     step, getitem, loader = NAMES[0], NAMES[1], NAMES[2]
     found: Weights = defaultdict(Counter)
     traced.add(found, [(0, 100, step), (10, 90, loader), (20, 80, getitem)])

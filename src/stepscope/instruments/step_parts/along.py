@@ -6,10 +6,10 @@ A constant that is made in every step is copied, and Python makes ready what is 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from stepscope.instruments.step_parts.judgement import Place
-from stepscope.instruments.step_parts.places import Stacks
+from stepscope.instruments.step_parts.places import Path, Stacks, has_all
 from stepscope.library.statements import Query, statement
 
 GOES = frozenset({"python", "copy", "dispatch", "wait"})
@@ -19,8 +19,6 @@ TAKES = GOES | {"compile"}
 finds no compiled call."""
 MOST_OF_LINE = 0.65
 """A line goes as a whole when the cause has this part of it, ops apart; else it does other things too."""
-ALL_OF = 0.9
-"""A line that has this part of all else in the steps calls all that they do: it tells nothing apart."""
 LITTLE = 0.2
 """When ops run for more than this part of a line's time, it is the model that is called there."""
 
@@ -51,19 +49,13 @@ def goes_with(
         for stack_id, path in paths.items()
         if any(call == place or (by_function and _alike(call, place)) for call in path)
     }
-    if spent_in is not None and calls_all(rows, there, cause):
+    others: Counter[Path] = Counter()
+    for _, stack_id, label, dur_ps in rows:
+        if label != cause and stack_id in paths:
+            others[paths[stack_id]] += dur_ps
+    if spent_in is not None and has_all(place, others):
         there = {stack_id for stack_id, path in paths.items() if any(_alike(call, spent_in) for call in path)}
     return beside(rows, there, cause, one_by_one)
-
-
-def calls_all(rows: Iterable[Row], stacks: Collection[int], cause: str) -> bool:
-    """Whether stacks have nearly all of what is not of the cause."""
-    there = whole = 0
-    for _, stack_id, label, dur_ps in rows:
-        if label != cause:
-            whole += dur_ps
-            there += dur_ps if stack_id in stacks else 0
-    return there >= ALL_OF * whole
 
 
 def beside(rows: Iterable[Row], stacks: Iterable[int], cause: str, one_by_one: float = 1.0) -> dict[int, int]:

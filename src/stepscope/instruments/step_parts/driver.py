@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from stepscope.instruments.step_parts import labels
 from stepscope.instruments.step_parts.labels import Meaning
 from stepscope.instruments.step_parts.sweep import Interval, Segment
+from stepscope.library.statements import Query, statement
 
 Row = tuple[int, str, str | None, bool]
 """Number of a row of rollup_op, name, category, whether it names an op."""
@@ -25,6 +26,15 @@ or gives, moved in bulk."""
 
 BUILDS = frozenset({"dispatch", "python", "copy", "compile"})
 """What a thread does in a call that compiles, under other names."""
+
+
+def tracks(query: Query, sources: Sequence[int]) -> dict[int, int]:
+    """The tracks of the driving threads, by source; without sources that have no such thread."""
+    candidates: dict[int, list[tuple[int, str, int, int]]] = {}
+    for source_id, *row in query(statement("driving_threads", sources=list(sources))).rows():
+        candidates.setdefault(source_id, []).append((row[0], row[1], row[2], row[3]))
+    chosen = {source_id: choose(some) for source_id, some in candidates.items()}
+    return {source_id: track for source_id, track in chosen.items() if track is not None}
 
 
 def choose(candidates: Iterable[tuple[int, str, int, int]]) -> int | None:

@@ -193,11 +193,7 @@ class _Threads:
     def __init__(self, query: Query, stream: Stream, kinds: Mapping[int, Kinds], whole: Interval) -> None:
         """whole: time around the steps of all sources."""
         self._query, self._stream = query, stream
-        candidates: dict[int, list[tuple[int, str, int, int]]] = {}
-        for source_id, *row in query(statement("driving_threads", sources=list(kinds))).rows():
-            candidates.setdefault(source_id, []).append((row[0], row[1], row[2], row[3]))
-        chosen = {source_id: driver.choose(some) for source_id, some in candidates.items()}
-        self._tracks = {source_id: track for source_id, track in chosen.items() if track is not None}
+        self._tracks = driver.tracks(query, list(kinds))
         self._calls: driver.Kinds = {}
         for on_devices in (False, True):
             tracks = [

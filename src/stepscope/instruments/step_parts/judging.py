@@ -151,7 +151,7 @@ def _judged(
         stacks = places.sampled(query, run_id, host_id)
     if place is None and cause in TRACED and not stacks:
         place = traced.of_label(query, cause, sources)
-        in_python = in_python or (cause == "input" and place is not None)
+        in_python = cause == "input" and place is not None
     one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
     more: Mapping[int, int] = {}
     if place is not None:

@@ -265,7 +265,7 @@ def _in_known_loop(
         return None
     place, above = max(asked, key=lambda one: (asked[one], one[0].file, one[0].line or 0))
     others = everything - weights
-    while not few and _has_all(place, others):
+    while not few and has_all(place, others):
         # All else that the thread does is called from that line too: the cause is further inside.
         inside = Counter({calls[1:]: n for calls, n in inside.items() if calls[:1] == (place,)})
         nexts: Counter[Place] = Counter()
@@ -278,7 +278,7 @@ def _in_known_loop(
     return place, above
 
 
-def _has_all(place: Place, others: Counter[Path]) -> bool:
+def has_all(place: Place, others: Counter[Path]) -> bool:
     """Whether there are samples, and nearly all of them pass through a line."""
     there = sum(weight for calls, weight in others.items() if place in calls)
     return there > 0 and there >= ALL_OF * sum(others.values())

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from stepscope.instruments.python_frame import of_pytorch
 from stepscope.instruments.step_parts import driver, labels
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.labels import Meaning
-from stepscope.instruments.step_parts.places import MOST_OF_FUNCTION, Path, chosen
+from stepscope.instruments.step_parts.places import Path, chosen
 from stepscope.library.statements import Query, statement
 
 MOST_SLICES = 500_000
@@ -26,21 +27,14 @@ def of_label(query: Query, label: str, sources: Sequence[int]) -> Place | None:
     """The innermost function of the program that has most of what counts to a label; of input, the one that
     makes batches. None where calls of Python were not traced, or no function has most of it."""
     weights: dict[str | None, Counter[Path]] = defaultdict(Counter)
-    candidates: dict[int, list[tuple[int, str, int, int]]] = defaultdict(list)
-    for source_id, *row in query(statement("driving_threads", sources=list(sources))).rows():
-        candidates[source_id].append((row[0], row[1], row[2], row[3]))
-    for source_id, some in candidates.items():
-        track = driver.choose(some)
-        if track is None:
-            continue
+    known = {source_id for (source_id,) in query(statement("traced_sources")).rows()}.intersection(sources)
+    if not known:
+        return None
+    for source_id, track in driver.tracks(query, sorted(known)).items():
         names: dict[int, Name] = {
             row[0]: (row[1], row[2], bool(row[3]))
             for row in query(statement("driving_names", tracks=[track])).rows()
         }
-        if not any(
-            category == "python_function" and of_pytorch(name) for name, category, _ in names.values()
-        ):
-            continue
         span = _first_steps(query, source_id)
         if span is None:
             continue
@@ -54,7 +48,7 @@ def of_label(query: Query, label: str, sources: Sequence[int]) -> Place | None:
         if sum(made.values()) < IN_LOADER * sum(told.values()):
             return None
         told = made
-    return chosen(told, by_function=True, most_of=MOST_OF_FUNCTION)[0]
+    return chosen(told, by_function=True)[0]
 
 
 def _first_steps(query: Query, source_id: int) -> tuple[int, int] | None:
@@ -81,16 +75,22 @@ def add(weights: dict[str | None, Counter[Path]], slices: Iterable[tuple[int, in
         at = _until(weights, open_, at, begin) if open_ else begin
         path, around = (open_[-1][1], open_[-1][2]) if open_ else ((), labels.NOTHING)
         meaning = labels.of_slice(name, category, is_op, False, end - begin)
-        frame = of_pytorch(name) if category == "python_function" else None
         own = labels.within(around, meaning)
         if own.label == "input" and around.label != "input":
             path = ()
-        if frame is not None and meaning.label == "python" and (not around.whole or own.label == "input"):
-            path = (*path, Place(frame[0], frame[1] or None, frame[2]))
+        if meaning.label == "python" and (not around.whole or own.label == "input"):
+            path = (*path, *_called(name, category))
         open_.append((end, path, own))
     while open_:
         at = _until(weights, open_, at, open_[-1][0])
         open_.pop()
+
+
+@lru_cache(maxsize=50_000)
+def _called(name: str, category: str | None) -> Path:
+    """The function that a slice is a call of, and no more."""
+    frame = of_pytorch(name) if category == "python_function" else None
+    return () if frame is None else (Place(frame[0], frame[1] or None, frame[2]),)
 
 
 def _until(

@@ -309,7 +309,12 @@ pub fn op_of(name: &str) -> Option<(&str, &str)> {
 
 /// `fusion.12` is one of many `fusion`s.
 pub fn hlo_base(op: &str) -> &str {
-    match op.rsplit_once('.') {
+    unnumbered(op, '.')
+}
+
+/// A name without the number after its last separator: `wrapped_tanh_5` is one of many `wrapped_tanh`s.
+pub fn unnumbered(name: &str, separator: char) -> &str {
+    match name.rsplit_once(separator) {
         Some((base, number))
             if !base.is_empty()
                 && !number.is_empty()
@@ -317,7 +322,7 @@ pub fn hlo_base(op: &str) -> &str {
         {
             base
         }
-        _ => op,
+        _ => name,
     }
 }
 
@@ -437,5 +442,11 @@ mod tests {
         assert_eq!(hlo_base("dot"), "dot");
         assert_eq!(hlo_base("a.b"), "a.b");
         assert_eq!(hlo_base(".1"), ".1");
+        assert_eq!(
+            unnumbered("gemm_fusion_dot_general_24", '_'),
+            "gemm_fusion_dot_general"
+        );
+        assert_eq!(unnumbered("wrapped_tanh", '_'), "wrapped_tanh");
+        assert_eq!(unnumbered("_1", '_'), "_1");
     }
 }

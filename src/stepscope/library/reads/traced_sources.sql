@@ -1,0 +1,11 @@
+-- Sources with calls of Python
+--
+-- question: In which sources did PyTorch trace calls of Python?
+-- reads: rollup_op
+-- columns:
+--   source_id | int | number of the source
+SELECT r.source_id
+FROM rollup_op AS r
+WHERE r.category = 'python_function'
+GROUP BY r.source_id
+ORDER BY r.source_id NULLS LAST
