@@ -7,7 +7,8 @@ FOLDER holds a folder for each program, with program.py and truth.json. Each pro
 (also_acceptable counts; a healthy program is one whose cause is none), the place (a line of the culprit, or
 another of its function, as the place or as what is called there), op or stage, findings of high severity
 about something else, and the predicted step with the fixed program's, timed without a profiler beside the
-recording. Written to benchmarks/results/culprits-LABEL.json.
+recording. What a prediction can score at most is told as well: how often a run of the fixed program itself is
+as near to its other runs (from three runs on). Written to benchmarks/results/culprits-LABEL.json.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -158,9 +159,24 @@ def gain(truth: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any] 
         "broken_ms": round(statistics.median(truth["ms_broken"]), 2),
         "predicted_ms": round(predicted, 2),
         "fixed_ms": round(fixed, 2),
-        "near": abs(predicted - fixed) <= NEAR * fixed,
+        "near": near(predicted, fixed),
+        "within_bounds": answer["low"] / 1e9 <= fixed <= answer["high"] / 1e9,
+        "fixed_runs_ms": truth["ms_fixed"],
         "direction": answer["step_if_removed_ps"] < answer["step_ps"],
     }
+
+
+def near(one_ms: float, other_ms: float) -> bool:
+    """Whether a duration is about another."""
+    return abs(one_ms - other_ms) <= NEAR * other_ms
+
+
+def again(runs_ms: Sequence[float]) -> list[bool]:
+    """For each run of a program, whether it is near to the middle of the others; empty for fewer than 3."""
+    if len(runs_ms) < 3:
+        return []
+    others = [[*runs_ms[:number], *runs_ms[number + 1 :]] for number in range(len(runs_ms))]
+    return [near(one, statistics.median(rest)) for one, rest in zip(runs_ms, others, strict=True)]
 
 
 def shares(results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -175,6 +191,10 @@ def shares(results: list[dict[str, Any]]) -> dict[str, Any]:
         "place": part([one["placed"] for one in results if one["placed"] is not None]),
         "no false high finding": part([not one["false_high"] for one in results]),
         "gain": part([one["near"] for one in gains]),
+        "gain, by another run of the fixed program": part(
+            [found for one in gains for found in again(one["fixed_runs_ms"])]
+        ),
+        "fixed program within the bounds": part([one["within_bounds"] for one in gains]),
         "direction": part([one["direction"] for one in gains]),
     }
 

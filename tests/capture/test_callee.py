@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stepscope.capture.built_in import BLOCKING, FILE, MOVING
+from stepscope.capture.built_in import AWAITING, BLOCKING, FILE, MOVING
 from stepscope.capture.callee import called_by
 from stepscope.capture.frames import Frames
 from stepscope.instruments.step_parts.labels import Meaning, of_frame
@@ -161,3 +161,4 @@ def test_every_instruction_of_a_file_can_be_asked() -> None:
 def test_what_waits_or_moves_data_in_c_does_so_whatever_it_costs() -> None:
     assert {of_frame(FILE, name, "python") for name in BLOCKING} == {Meaning("wait")}
     assert {of_frame(FILE, name, "python") for name in MOVING} == {Meaning("copy")}
+    assert {of_frame(FILE, name, "python") for name in AWAITING} == {Meaning("idle", True)}

@@ -259,4 +259,28 @@ def test_lines_that_wait_for_the_device_need_a_device(module: str, function: str
     tables.add("device", name="gpu", kind="gpu")
     (row,) = rows(tables, "device_waits_for_host")
     assert (row["line"], row["impact_ps"], row["in_steps"]) == (12, 3 * MS, 2)
+    assert (row["share"], row["idle_share"]) == (0.15, 1.0)
     assert rows(tables, "per_step_io") == []
+
+
+def test_waiting_for_a_device_that_is_busy_costs_nothing() -> None:
+    """Of 20 ms, 3 are spent waiting; where the device is idle for 2, no more is lost."""
+    tables = purposes("jax._src.api", "block_until_ready")
+    tables.add("device", name="gpu", kind="gpu")
+    for step, ms in ((0, 10), (1, 8)):
+        tables.add("step_part", step_id=step, label="compute", dur_ps=ms * MS)
+    tables.add("step_part", step_id=1, label="dispatch", dur_ps=2 * MS)
+    (row,) = rows(tables, "device_waits_for_host")
+    assert (row["impact_ps"], row["share"], row["idle_share"], row["severity"]) == (2 * MS, 0.15, 0.1, "low")
+    tables.rows["step_part"][1]["dur_ps"] = 8 * MS + 1
+    tables.rows["step_part"][2]["dur_ps"] = 2 * MS - 1
+    assert rows(tables, "device_waits_for_host") == []
+
+
+def test_a_method_of_an_array_that_waits_has_no_file() -> None:
+    tables = purposes("jax._src.api", "nothing")
+    tables.rows["frame"][5].update(file="<built-in>", function="block_until_ready", module=None)
+    assert rows(tables, "device_waits_for_host") == []
+    tables.add("device", name="gpu", kind="gpu")
+    (row,) = rows(tables, "device_waits_for_host")
+    assert (row["line"], row["impact_ps"]) == (12, 3 * MS)

@@ -32,4 +32,4 @@ pub mod store;
 pub use formats::{decode, open};
 
 /// Raised whenever the same bytes would give other rows.
-pub const DECODER_VERSION: u32 = 12;
+pub const DECODER_VERSION: u32 = 13;

@@ -14,3 +14,6 @@ BLOCKING = frozenset(
 """Functions that wait for a thread, a file, a socket or a program, whatever that costs the processor."""
 MOVING = frozenset({"array", "asarray", "astype", "tolist", "copyto"})
 """Functions of NumPy that copy and convert arrays; those of devices come to the host in them."""
+AWAITING = frozenset({"block_until_ready"})
+"""Methods of JAX's arrays that wait until the device has computed them."""
+SHOWN = BLOCKING | MOVING | AWAITING

@@ -38,6 +38,24 @@ class Folder:
             while self._open:
                 self._open.popitem()[1].close()
 
+    def start_again(self, facts: dict[str, Any]) -> None:
+        """Takes what was recorded away; what was compiled stays, since it tells of the whole program."""
+        kept = "compilations.ndjson"
+        with self._lock:
+            for name in [name for name in self._open if name != kept]:
+                self._open.pop(name).close()
+            files: list[dict[str, Any]] = self.facts["files"]
+            for one in files:
+                if one["path"] != kept:
+                    (self.path / one["path"]).unlink(missing_ok=True)
+            for folder in sorted(self.path.glob("**/"), key=lambda path: -len(path.parts)):
+                if folder != self.path and not any(folder.iterdir()):
+                    folder.rmdir()
+            problems = self.facts["problems"]
+            self.facts.clear()
+            self.facts.update({"format": FORMAT, **facts, "problems": problems})
+            self.facts["files"] = [one for one in files if one["path"] == kept]
+
     def add(self, name: str, kind: str, data: bytes, **more: Any) -> None:
         """Writes a file and lists it."""
         path = self.path / name

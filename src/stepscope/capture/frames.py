@@ -12,7 +12,7 @@ import sysconfig
 from types import CodeType, FrameType
 from typing import Any, Callable
 
-from .built_in import BLOCKING, FILE, MOVING
+from .built_in import FILE, SHOWN
 from .callee import called_by
 from .environment import relative
 from .places import is_ours
@@ -82,7 +82,7 @@ class Frames:
         if known is None:
             name = None if stack < 0 or is_ours(code.co_filename) else called_by(code, instruction)
             known = stack
-            if name is not None and (name in BLOCKING or name in MOVING):
+            if name is not None and name in SHOWN:
                 known = self._on_top(stack, (FILE, name, 0), None)
             if known is not None:
                 self._seen[key] = known

@@ -131,6 +131,8 @@ class _Ops:
 
     def wanted(self) -> bool:
         """True while nothing that the program has jitted was called, or where ops mark its steps."""
+        if self._recorder.in_doubt:
+            return False
         anchor = self._recorder.pace.anchor
         by_ops = not self._jits if anchor is None else anchor[0] == "jax_op"
         return by_ops and self._recorder.listening and not getattr(self._inside, "op", False)

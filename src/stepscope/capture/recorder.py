@@ -1,6 +1,6 @@
 """The recorder of a process: it sees every call that may be a step, and records once they have settled.
 
-Past 400 lines because it is one machine of five states, whose changes are best read in one place.
+Past 400 lines because it is one machine of six states, whose changes are best read in one place.
 
 It never raises into the program: what goes wrong in a piece is stated as a problem of the capture.
 """
@@ -16,6 +16,7 @@ from . import environment, notes
 from .compilations import Compilations
 from .exits import Exits
 from .folder import Folder
+from .hindsight import WEAK, Hindsight
 from .loops import NOWHERE, Site, Sites
 from .machine import Sampler, Shares
 from .pace import FRAMEWORK, Call, Caller, Identities, Pace, Settle, why_no_steps
@@ -24,7 +25,10 @@ from .plan import METADATA_STEPS, STEPS, Plan
 from .profiler import Busy, Profilers, now_ns, settle_devices
 from .stacks import Stacks
 
-WAITING, RECORDING, METADATA, AFTER, DONE = "waiting", "recording", "metadata", "after", "done"
+WAITING, RECORDING, METADATA, AFTER = "waiting", "recording", "metadata", "after"
+IN_DOUBT = "in doubt"
+"""All is written, but what comes now may turn out to be the steps."""
+DONE = "done"
 
 MOST_CALLERS = 10_000
 STEPS_BEFORE, STEPS_AFTER = 10, 30
@@ -78,6 +82,7 @@ class Recorder:
         self._metadata = 0.0
         self._after = 0
         """Steps since the last recording ended."""
+        self._hindsight: Hindsight | None = None
         self._complete = False
         """Whether all is written but the steps after the recording."""
         self._before = (0, 0)
@@ -202,6 +207,9 @@ class Recorder:
     def _saw(self, call: Call) -> None:
         """Counts a call; a step, or a call that may turn out to be one, moves the recording on."""
         key = self._key(call.how, call.key, call.site)
+        if self.state == IN_DOUBT:
+            self._judge_again(key, call)
+            return
         known = self.pace.callers.get(key)
         if known is None and len(self.pace.callers) >= MOST_CALLERS:
             self.problem(
@@ -215,9 +223,7 @@ class Recorder:
             begin_ns = known.last_end_ns if known and known.last_end_ns else call.call_ns
         begin_ns = min(max(begin_ns, self._held_until_ns), call.end_ns)
         call_ns = max(call.call_ns, begin_ns)
-        # The first call of all is never settled: whatever is to be set up is set up in it.
-        settled = self.compiled == self._compiled_before.get(key, -1)
-        self._compiled_before[key] = self.compiled
+        settled = self._settled(key)
         caller = self.pace.saw(call.how, key, call.name, begin_ns, call_ns, call.end_ns, settled, call.site)
         if self.state == WAITING and self.folder is None:
             notes.seen(self.plan, self.frameworks, self.pace)
@@ -246,7 +252,32 @@ class Recorder:
             self._after += 1
             long = call.end_ns - self._held_until_ns >= AFTER_NS and self._after >= FEW_AFTER
             if long or self._after >= STEPS_AFTER:
-                self.finish()
+                self._leave(caller)
+
+    def _settled(self, key: tuple[Any, ...]) -> bool:
+        """Whether nothing was traced or compiled since the last such call. The first of all is never settled:
+        whatever is to be set up is set up in it."""
+        settled = self.compiled == self._compiled_before.get(key, -1)
+        self._compiled_before[key] = self.compiled
+        return settled
+
+    def _judge_again(self, key: tuple[Any, ...], call: Call) -> None:
+        """Looks at a call after a recording of a weak mark: steps that come only now are recorded instead."""
+        doubt = self._hindsight
+        if doubt is None or not doubt.surer(call) or not doubt.saw(call, key, self._settled(key)):
+            return
+        self.pace, self._hindsight = doubt.pace, None
+        assert self.folder is not None
+        assert self.pace.anchor is not None
+        given_up = {name: self._session[name] for name in ("name", "how", "steps")}
+        self.folder.start_again({**environment.start_facts(self.plan), "given_up": given_up})
+        self.folder.save()
+        self._session, self._shares, self._complete = {}, None, False
+        self.cost.clear()
+        self._next_at = 0
+        self.state = WAITING
+        caller = self.pace.callers[self.pace.anchor]
+        self._begin(caller, call.settle)
 
     def _recorded(self, caller: Caller, call: Call) -> None:
         """A step was recorded: the last one wanted ends the recording."""
@@ -398,10 +429,24 @@ class Recorder:
                 self._write_rest(caller)
                 self.state = AFTER
                 return
-            self.finish()
+            self._leave(caller)
             return
         self._next_at = self._session["first_step"] + self.plan.every
         self.state = WAITING
+
+    def _leave(self, caller: Caller) -> None:
+        """Ends all, but where the mark of the steps was a weak one."""
+        if caller.how not in WEAK:
+            self.finish()
+            return
+        self._write_rest(caller)
+        self._hindsight = Hindsight(caller, self.plan.warmup)
+        self.state = IN_DOUBT
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether only surer marks of steps than the recorded one are wanted."""
+        return self.state == IN_DOUBT
 
     def _make_way(self, whose: str) -> None:
         with self._lock:

@@ -204,6 +204,10 @@ def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
         return ["stepscope: nothing was recorded", *(f"  {line}" for line in why_not(outcome, plan))]
     facts = outcome.facts
     lines = [f"stepscope: recorded {_what(facts)} to {out}"]
+    if (before := facts.get("given_up")) is not None:
+        lines.append(
+            f"  instead: of {before['steps']} steps of {before['name']}, in a loop before that only set up"
+        )
     lines.append(f"  kept:    {_kept(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
     for problem in facts["problems"]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from stepscope.instruments.step_parts.gain import Sums
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.places import Path, Stacks, has_all
 from stepscope.library.statements import Query, statement
@@ -19,8 +20,13 @@ TAKES = GOES | {"compile"}
 finds no compiled call."""
 MOST_OF_LINE = 0.65
 """A line goes as a whole when the cause has this part of it, ops apart; else it does other things too."""
+MOST_OF_WAIT = 0.5
+"""The same of a line that waits: what it stores or sends is copied and made ready first."""
 LITTLE = 0.2
 """When ops run for more than this part of a line's time, it is the model that is called there."""
+
+LITTLE_LAUNCHED = 0.1
+"""A function that launches more than this part of all ops calls the model."""
 
 Row = tuple[int, int, str, int]
 """A step, a stack, a label, picoseconds."""
@@ -84,4 +90,32 @@ def _alike(call: Place, place: Place) -> bool:
 def _is_one(whole: Mapping[str, int], cause: str) -> bool:
     ops = whole.get("compute", 0)
     rest = sum(whole.values()) - ops
-    return whole.get(cause, 0) >= MOST_OF_LINE * rest and ops <= LITTLE * (ops + rest)
+    least = MOST_OF_WAIT if cause == "wait" else MOST_OF_LINE
+    return whole.get(cause, 0) >= least * rest and ops <= LITTLE * (ops + rest)
+
+
+def traced(
+    weights: Mapping[str | None, Counter[Path]], place: Place, cause: str, steps: Iterable[tuple[int, Sums]]
+) -> dict[int, int]:
+    """The same where calls of Python were traced. weights: by label and calls, as traced.by_label has them;
+    steps: number and parts of each. Nothing where the model is called from there as well: whose launches are
+    whose, calls do not tell."""
+    whole = {
+        label: sum(ps for path, ps in paths.items() if any(_alike(call, place) for call in path))
+        for label, paths in weights.items()
+        if label is not None
+    }
+    launched = sum(weights.get("dispatch", Counter()).values())
+    if cause not in GOES - {"dispatch"} or whole.get("dispatch", 0) > LITTLE_LAUNCHED * launched:
+        return {}
+    if not _is_one(whole, cause):
+        return {}
+    goes = {
+        label: whole.get(label, 0) / sum(weights[label].values())
+        for label in GOES - {cause, "dispatch"}
+        if label in weights
+    }
+    return {
+        number: round(sum(parts.get(label, 0) * part for label, part in goes.items()))
+        for number, parts in steps
+    }

@@ -102,7 +102,8 @@ def _judged(
     asked = query.of_host(run_id, host_id)
     contention = _contention(asked)
     weighed = _weighed(judged, contention)
-    op, op_type, op_share, layer_share = _top_op(asked, lines(run_id))
+    top = _top_op(asked, lines(run_id))
+    op, op_type, op_share, layer_share = top.op, top.op_type, top.share, top.layer_share
     cause, share, ps_per_step = judgement.cause_of(weighed.parts, op_share, layer_share, contention)
     place: Place | None = None
     sampled = places.Found(None, None)
@@ -130,6 +131,8 @@ def _judged(
         caller = Caller()
     if of_ops and op is not None:
         place = places.of_op(query, run_id, op)
+        if place is None and cause == "compute" and op_type is not None:
+            place = traced.of_op(query, op_type, sources)
     stacks: Mapping[int, places.Stacks] = {}
     if place is None and not of_ops and cause not in ("idle", "unknown", "communication"):
         stacks = places.sampled(query, run_id, host_id)
@@ -149,15 +152,22 @@ def _judged(
         place = sampled.place
     elif cause == "compile":
         stacks = places.sampled(query, run_id, host_id)
-    if place is None and cause in TRACED and not stacks:
-        place = traced.of_label(query, cause, sources)
-        in_python = cause == "input" and place is not None
-    one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
     more: Mapping[int, int] = {}
-    if place is not None:
+    if place is None and cause in TRACED and not stacks:
+        weights = traced.by_label(query, sources)
+        place = traced.of_label(weights, cause)
+        in_python = cause == "input" and place is not None
+        if place is not None:
+            more = along.traced(weights, place, cause, [(step.id, step.sums) for step in judged])
+    one_by_one = _one_by_one(asked, len(steps)) if cause == "dispatch" else 1.0
+    if place is not None and not more:
         more = along.goes_with(
             query, stacks.values(), place, cause, sources, one_by_one, spent_in=sampled.spent_in
         )
+    of_it = judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0
+    if cause == "compute" and of_it == op_share:
+        # A device that stands still meanwhile waits for what is launched, op by op.
+        more = {step.id: round(top.launched / of_it * step.sums.get("dispatch", 0)) for step in judged}
     sums = [
         (step.dur_ps, {**step.sums, cause: step.sums.get(cause, 0) + more.get(step.id, 0)}) for step in judged
     ]
@@ -167,7 +177,7 @@ def _judged(
         sums,
         cause,
         _paces(query, asked, sources, len(steps)),
-        judgement.standing_out(op_share, layer_share) if cause == "compute" else 1.0,
+        of_it,
         calls or 0,
         1.0 if contention is None else contention.had_cores,
     )
@@ -222,13 +232,24 @@ def _lines(query: Query, run_id: str) -> dict[str, str]:
     return {op: lines.pop() for op, lines in found.items() if len(lines) == 1}
 
 
-def _top_op(
-    asked: Asked, line_of: Mapping[str, str]
-) -> tuple[str | None, str | None, float | None, float | None]:
-    """The type of op that computes longest, its longest op, its part of the time of all that compute, and
-    that of the layer that computes longest, on devices where there are any. Ops of the input pipeline are
-    left out. A layer is a scope in the names of ops; where they have none, a line of the program, to which
-    gradients of what it made belong. None where neither is known."""
+class Top(NamedTuple):
+    """What computes longest; None where that is not known."""
+
+    op: str | None = None
+    """The longest op of the type."""
+    op_type: str | None = None
+    share: float | None = None
+    """What the type takes of the time of all that compute."""
+    layer_share: float | None = None
+    """The same of the layer that takes longest."""
+    launched: float = 0.0
+    """The part of all that is launched on devices that is of the type."""
+
+
+def _top_op(asked: Asked, line_of: Mapping[str, str]) -> Top:
+    """What computes longest, on devices where there are any. Ops of the input pipeline are left out. A layer
+    is a scope in the names of ops; where they have none, a line of the program, to which gradients of what it
+    made belong."""
     rows = asked("computing_ops")
     place = "device" if any(row[0] == "device" and row[-2] for row in rows) else "host"
     # A fleet has many hosts, and a host many ops: each row is looked at once before anything is made of it.
@@ -241,7 +262,7 @@ def _top_op(
     for op_type, _, called, own_ps in busy:
         types[op_type or called] = types.get(op_type or called, 0) + own_ps
     if not types:
-        return None, None, None, None
+        return Top()
     scoped = [(layer, own_ps) for _, op, _, own_ps in busy if op and (layer := layer_of(op))]
     # Where ops have no scopes, gradients of one seem to be in a scope that is called as the op.
     names = {op for _, _, op, *_ in rows if op} | line_of.keys() if scoped else set()
@@ -261,7 +282,16 @@ def _top_op(
         if (op_type or called) == most:
             inside[called] += own_ps
     part = max(layers.values()) / whole if len(layers) > 1 else None
-    return max(inside, key=lambda one: (inside[one], one)), most, types[most] / whole, part
+    launched = [(op_type or op or name, runs) for at, op_type, op, name, _, _, runs in rows if at == "device"]
+    return Top(
+        max(inside, key=lambda one: (inside[one], one)),
+        most,
+        types[most] / whole,
+        part,
+        sum(runs for called, runs in launched if called == most) / sum(runs for _, runs in launched)
+        if place == "device"
+        else 0.0,
+    )
 
 
 class Caller(NamedTuple):

@@ -109,7 +109,11 @@ _EAGER_MOVE = re.compile(
 ).search
 """Ops that compute nothing: when they take long, they move or convert an array. (A variable that is read by
 the program's Python is copied.)"""
-_CONVERTS = re.compile(r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut)")
+_CONVERTS = re.compile(
+    r"^(tf\.constant|convert_to_tensor|ConvertToEagerTensor|DevicePut"
+    # Frees arrays of the host that were copied and dropped since: gigabytes take long.
+    r"|PythonRefManager::CollectGarbage)"
+)
 _builds = re.compile(_BUILDS).search
 
 
@@ -204,6 +208,7 @@ _STANDARD_WAITS = re.compile(
 )
 _BUILT_IN_COPY = Meaning("copy")
 _BUILT_IN_WAIT = Meaning("wait")
+_BUILT_IN_IDLE = Meaning("idle", True)
 _LAUNCHES = Meaning("dispatch")
 _FRAMEWORKS = re.compile(
     r"(^|/)(tensorflow|tf_keras|keras|jax|jaxlib|flax|optax|haiku|torch|torch_xla|pytorch_lightning|lightning"
@@ -237,6 +242,8 @@ def of_frame(file: str, function: str, code: str) -> Meaning:
     if function in _COLLECTING:
         return NOTHING
     if file == built_in.FILE:
+        if function in built_in.AWAITING:
+            return _BUILT_IN_IDLE
         return _BUILT_IN_COPY if function in built_in.MOVING else _BUILT_IN_WAIT
     if code != "program":
         place = f"{file}:{function}"

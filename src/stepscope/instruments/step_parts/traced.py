@@ -4,7 +4,7 @@ PyTorch does (`with_stack=True`), and tells the folders of files, so that a prog
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from stepscope.instruments.python_frame import of_pytorch
@@ -21,15 +21,45 @@ IN_LOADER = 0.5
 
 Name = tuple[str, str | None, bool]
 """Name of a slice, its category, whether it names an op."""
+Slice = tuple[int, int, Name]
+"""Begin and end."""
 
 
-def of_label(query: Query, label: str, sources: Sequence[int]) -> Place | None:
+def of_label(weights: Mapping[str | None, Counter[Path]], label: str) -> Place | None:
     """The innermost function of the program that has most of what counts to a label; of input, the one that
-    makes batches. None where calls of Python were not traced, or no function has most of it."""
+    makes batches. None where no function has most of it. weights: as by_label has them."""
+    told = weights.get(label, Counter())
+    if label == "input":
+        # A function around the loader's call waits for it, and makes nothing.
+        made = Counter({path: weight for path, weight in told.items() if path})
+        if sum(made.values()) < IN_LOADER * sum(told.values()):
+            return None
+        told = made
+    return chosen(told, by_function=True)[0]
+
+
+def of_op(query: Query, op: str, sources: Sequence[int]) -> Place | None:
+    """The innermost function of the program that most of the calls of an op come from."""
+    weights: Counter[Path] = Counter()
+    for slices in _slices(query, sources):
+        add_calls(weights, op, slices)
+    return chosen(weights, by_function=True)[0]
+
+
+def by_label(query: Query, sources: Sequence[int]) -> dict[str | None, Counter[Path]]:
+    """What each label has of the first steps, by the calls of the program around it; empty where calls of
+    Python were not traced."""
     weights: dict[str | None, Counter[Path]] = defaultdict(Counter)
+    for slices in _slices(query, sources):
+        add(weights, slices)
+    return dict(weights)
+
+
+def _slices(query: Query, sources: Sequence[int]) -> Iterator[Iterator[Slice]]:
+    """The slices of each driving thread whose calls of Python were traced, in the first steps."""
     known = {source_id for (source_id,) in query(statement("traced_sources")).rows()}.intersection(sources)
     if not known:
-        return None
+        return
     for source_id, track in driver.tracks(query, sorted(known)).items():
         names: dict[int, Name] = {
             row[0]: (row[1], row[2], bool(row[3]))
@@ -39,16 +69,8 @@ def of_label(query: Query, label: str, sources: Sequence[int]) -> Place | None:
         if span is None:
             continue
         begin_ps, end_ps = span
-        slices = query(statement("driving_slices", tracks=[track], begin_ps=begin_ps, end_ps=end_ps)).rows()
-        add(weights, ((row[1], row[2], names[row[3]]) for row in slices if row[3] in names))
-    told = weights[label]
-    if label == "input":
-        # A function around the loader's call waits for it, and makes nothing.
-        made = Counter({path: weight for path, weight in told.items() if path})
-        if sum(made.values()) < IN_LOADER * sum(told.values()):
-            return None
-        told = made
-    return chosen(told, by_function=True)[0]
+        rows = query(statement("driving_slices", tracks=[track], begin_ps=begin_ps, end_ps=end_ps)).rows()
+        yield ((row[1], row[2], names[row[3]]) for row in rows if row[3] in names)
 
 
 def _first_steps(query: Query, source_id: int) -> tuple[int, int] | None:
@@ -63,7 +85,21 @@ def _first_steps(query: Query, source_id: int) -> tuple[int, int] | None:
     return kept[0][0], max(end for _, end in kept)
 
 
-def add(weights: dict[str | None, Counter[Path]], slices: Iterable[tuple[int, int, Name]]) -> None:
+def add_calls(weights: Counter[Path], op: str, slices: Iterable[Slice]) -> None:
+    """Counts the calls of an op by the program's own calls around each. slices: as for add."""
+    open_: list[tuple[int, Path]] = []
+    for begin, end, (name, category, _) in slices:
+        while open_ and open_[-1][0] <= begin:
+            open_.pop()
+        path = open_[-1][1] if open_ else ()
+        if category == "python_function" and labels.of_slice(name, category, False, False).label == "python":
+            path = (*path, *_called(name, category))
+        elif name == op:
+            weights[path] += 1
+        open_.append((end, path))
+
+
+def add(weights: dict[str | None, Counter[Path]], slices: Iterable[Slice]) -> None:
     """Adds the time of each slice without those within, to what it stands for and the program's own calls
     around it: of a loader, those that it makes. slices: of one thread, by begin, the longer first."""
     open_: list[tuple[int, Path, Meaning]] = []

@@ -1,8 +1,10 @@
 -- Ops that compute, or call Python
 --
 -- question: How long does each kind of slice of such an op run, on devices and on hosts?
--- reads: rollup_op, track_place, track
--- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves.
+-- reads: rollup_op, track_place, track, slice, _launching_op
+-- notes: Ops of the input pipeline are left out, and calls of functions, whose ops are there by themselves. A kernel
+--   that names no op of its own has the type of the op that launched it, but for products of matrices and
+--   convolutions: those are what models are made of, and of them the kernel that takes longest is worth more.
 -- columns:
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host of the source
@@ -13,24 +15,62 @@
 --   class | text | Class | compute, or python for ops that call Python
 --   slices | int | Slices | how many
 --   kind_ps | ps | Self | their self times, added up
+WITH kinds AS (
+  SELECT
+    r.id AS kind_id,
+    r.run_id,
+    r.host_id,
+    p.place,
+    r.op_type,
+    r.op_name,
+    r.name,
+    r.class,
+    r.slices,
+    COALESCE(r.op_self_ps, r.self_ps) AS kind_ps,
+    CASE WHEN p.place = 'device' AND r.op_name IS NULL THEN 1 ELSE 0 END AS is_kernel
+  FROM rollup_op AS r
+  INNER JOIN track_place AS p ON p.track_id = r.track_id
+  INNER JOIN track AS t ON t.id = r.track_id
+  WHERE
+    r.is_op
+    AND r.class IN ('compute', 'python')
+    AND p.place IN ('device', 'host')
+    AND t.name NOT LIKE 'tf_data%'
+    AND COALESCE(r.op_type, '') NOT LIKE '__inference_%'
+    AND COALESCE(r.op_type, '') NOT LIKE '__forward_%'
+    AND COALESCE(r.op_type, '') NOT LIKE '__backward_%'
+),
+
+kernels AS (
+  SELECT
+    k.kind_id,
+    l.launched_by,
+    COUNT(*) AS number,
+    SUM(COALESCE(s.op_self_ps, s.self_ps)) AS sum_ps
+  FROM kinds AS k
+  INNER JOIN slice AS s ON s.rollup_id = k.kind_id
+  LEFT JOIN _launching_op AS l ON l.of_source = s.source_id AND l.of_correlation = s.correlation_id
+  WHERE k.is_kernel = 1
+  GROUP BY k.kind_id, l.launched_by
+)
+
+SELECT k.run_id, k.host_id, k.place, k.op_type, k.op_name, k.name, k.class, k.slices, k.kind_ps
+FROM kinds AS k
+WHERE k.is_kernel = 0
+UNION ALL
 SELECT
-  r.run_id,
-  r.host_id,
-  p.place,
-  r.op_type,
-  r.op_name,
-  r.name,
-  r.class,
-  r.slices,
-  COALESCE(r.op_self_ps, r.self_ps) AS kind_ps
-FROM rollup_op AS r
-INNER JOIN track_place AS p ON p.track_id = r.track_id
-INNER JOIN track AS t ON t.id = r.track_id
-WHERE
-  r.is_op
-  AND r.class IN ('compute', 'python')
-  AND p.place IN ('device', 'host')
-  AND t.name NOT LIKE 'tf_data%'
-  AND COALESCE(r.op_type, '') NOT LIKE '__inference_%'
-  AND COALESCE(r.op_type, '') NOT LIKE '__forward_%'
-  AND COALESCE(r.op_type, '') NOT LIKE '__backward_%'
+  k.run_id,
+  k.host_id,
+  k.place,
+  CASE
+    WHEN n.launched_by LIKE '%mm' OR n.launched_by LIKE '%conv%' OR n.launched_by LIKE '%matmul' THEN k.op_type
+    WHEN n.launched_by LIKE '%linear' THEN k.op_type
+    ELSE COALESCE(n.launched_by, k.op_type)
+  END AS op_type,
+  k.op_name,
+  k.name,
+  k.class,
+  n.number AS slices,
+  CAST(n.sum_ps AS BIGINT) AS kind_ps
+FROM kinds AS k
+INNER JOIN kernels AS n ON n.kind_id = k.kind_id

@@ -39,6 +39,7 @@ WITH known AS (
         'ArrayImpl.block_until_ready', 'ArrayImpl.item', 'ArrayImpl.tolist', '_value', '__float__', '__array__'
       ) THEN 4
       WHEN f.module = 'jax._src.api' AND f.function IN ('block_until_ready', 'device_get') THEN 4
+      WHEN f.file = '<built-in>' AND f.function = 'block_until_ready' THEN 4
       ELSE 0
     END AS purpose_number
   FROM frame AS f

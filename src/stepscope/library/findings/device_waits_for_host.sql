@@ -1,25 +1,29 @@
 -- Lines of the program wait for the device
 --
 -- question: Which lines of the program wait until the device has done its work?
--- reads: step, device, _step_purpose
+-- reads: step, device, _step_purpose, _busy_step
 -- severity: medium from a quarter of the steps, low from a tenth
 -- impact: {file}:{line} `{function}` waits for the device in {in_steps} {in_steps:step|steps}. Such lines take
---   {share} of the steps; meanwhile nothing is launched, so the device has nothing to do afterwards.
+--   {share} of the steps. Meanwhile nothing is launched, so the device has nothing to do afterwards: it is idle for
+--   {idle_share} of the steps.
 -- action: Call .numpy(), float() or block_until_ready() on results less often, such as every hundredth step, or on
 --   results of the step before.
 -- weakened_by: lost, capped, truncated, no-steps, stacks-capped
 -- reasoning: Launching runs ahead of the device as long as nobody asks for a result. A line that does stops it: the
 --   device is through with all its work when the next op is launched.
--- formula: impact = time of the samples of the thread that runs the steps, within the steps that averages include,
+-- formula: waited = time of the samples of the thread that runs the steps, within the steps that averages include,
 --   whose stack goes through .numpy(), __array__ and the like of TensorFlow, or through block_until_ready,
---   device_get and conversions of JAX, on hosts with an accelerator; share = impact / durations of these steps.
---   Reported from 0.1, medium from 0.25.
+--   device_get and conversions of JAX, on hosts with an accelerator; idle = their time in step_part in which nothing
+--   computes, communicates or is copied; impact = the lesser of both, since waiting for a busy device costs
+--   nothing; share = waited / durations of these steps; idle_share likewise. Reported where impact is at least 0.1 of
+--   them, medium from 0.25.
 -- columns:
 --   severity | text | Severity | medium or low
---   impact_ps | ps | Waited | time of the steps
+--   impact_ps | ps | Lost | time of the steps
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host
---   share | ratio | Share of steps | that time as part of the steps
+--   share | ratio | Share of steps | time in such lines as part of the steps
+--   idle_share | ratio | Device idle | time in which the device is idle as part of the steps
 --   file | text | File | file of the program
 --   line | int | Line | line that ran
 --   function | text | Function | function that contains the line
@@ -64,23 +68,41 @@ accelerated AS (
   FROM device AS d
   WHERE d.kind IN ('gpu', 'tpu')
   GROUP BY d.run_id, d.host_id
+),
+
+lost AS (
+  SELECT
+    t.run_id,
+    t.host_id,
+    t.place_file,
+    t.place_line,
+    t.place_function,
+    t.step_count,
+    t.sum_ps,
+    t.lines_ps,
+    h.all_ps,
+    b.idle_ps,
+    LEAST(t.lines_ps, b.idle_ps) AS lost_ps
+  FROM told AS t
+  INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
+  INNER JOIN accelerated AS a ON a.by_run = t.run_id AND a.by_host = t.host_id
+  INNER JOIN _busy_step AS b ON b.run_id = t.run_id AND b.host_id = t.host_id
 )
 
 SELECT
-  CASE WHEN t.lines_ps * 4 >= h.all_ps THEN 'medium' ELSE 'low' END AS severity,
-  CAST(t.lines_ps AS BIGINT) AS impact_ps,
-  t.run_id,
-  t.host_id,
-  CAST(t.lines_ps AS DOUBLE) / NULLIF(h.all_ps, 0) AS share,
-  t.place_file AS file,
-  t.place_line AS line,
-  t.place_function AS function,
-  CAST(t.sum_ps AS BIGINT) AS line_ps,
-  CAST(t.step_count AS BIGINT) AS in_steps
-FROM told AS t
-INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
-INNER JOIN accelerated AS a ON a.by_run = t.run_id AND a.by_host = t.host_id
-WHERE t.lines_ps * 10 >= h.all_ps AND t.sum_ps > 0
+  CASE WHEN l.lost_ps * 4 >= l.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(l.lost_ps AS BIGINT) AS impact_ps,
+  l.run_id,
+  l.host_id,
+  CAST(l.lines_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS share,
+  CAST(l.idle_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS idle_share,
+  l.place_file AS file,
+  l.place_line AS line,
+  l.place_function AS function,
+  CAST(l.sum_ps AS BIGINT) AS line_ps,
+  CAST(l.step_count AS BIGINT) AS in_steps
+FROM lost AS l
+WHERE l.lost_ps * 10 >= l.all_ps AND l.sum_ps > 0
 ORDER BY
-  t.lines_ps DESC NULLS LAST, t.run_id NULLS LAST, t.host_id NULLS LAST, t.sum_ps DESC NULLS LAST,
-  t.place_file NULLS LAST, t.place_line NULLS LAST, t.place_function NULLS LAST
+  l.lost_ps DESC NULLS LAST, l.run_id NULLS LAST, l.host_id NULLS LAST, l.sum_ps DESC NULLS LAST,
+  l.place_file NULLS LAST, l.place_line NULLS LAST, l.place_function NULLS LAST

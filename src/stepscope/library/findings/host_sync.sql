@@ -1,27 +1,30 @@
 -- The host blocks on the accelerator
 --
 -- question: How much of the steps does a host spend in calls that block until the device is done?
--- reads: step, step_wait, device, rollup_op
+-- reads: step, step_wait, device, rollup_op, _busy_step
 -- severity: medium from 25 % of the steps, low from 10 %
--- impact: {host_id} blocks on its device for {sync_share} of the steps: {impact_ps} in {waits}
---   {waits:call|calls}. While it blocks it launches nothing, so the device runs dry afterwards.
+-- impact: {host_id} blocks on its device for {sync_share} of the steps, in {waits} {waits:call|calls}. While it blocks
+--   it launches nothing, so the device runs dry afterwards: it is idle for {idle_share} of the steps.
 -- action: Read results less often: do not call .numpy(), .item() or print on tensors in each step, and log
 --   only every hundredth step. Copy with non_blocking=True from pinned memory.
 -- notes: Hosts without an accelerator are left out: there, waiting for a result is waiting for the ops themselves. A
 --   host has one when it is among its devices, or when calls of CUDA or HIP were recorded.
 -- weakened_by: lost, capped, truncated, no-steps
 -- reasoning: A call that blocks until the device is done (fetching a value, synchronising a stream) keeps
---   the host from launching what comes next, so the device runs dry after it. One such call per step is
---   normal; a large part of the step is not.
--- formula: impact = length of the union of blocking calls (waits of the kind `device`) within the averaged
---   steps; sync_share = impact / sum of these steps' durations; reported from 0.1, medium from 0.25.
+--   the host from launching what comes next, so the device runs dry after it. To wait for a device that is busy
+--   costs nothing by itself.
+-- formula: sync_share = length of the union of blocking calls (waits of the kind `device`) within the averaged steps /
+--   sum of these steps' durations; idle_share = time of these steps in which nothing computes, communicates or is
+--   copied, by step_part, likewise; impact = the lesser of both times; reported from 0.1 of the steps, medium from
+--   0.25.
 -- columns:
 --   severity | text | Severity | medium or low
---   impact_ps | ps | Blocked | union of these calls within the steps
+--   impact_ps | ps | Lost | time of the steps
 --   run_id | text | Run | run of the source
 --   host_id | text | Host | host that blocks
 --   waits | int | Calls | calls that block
 --   sync_share | ratio | Share of steps | blocking as part of the steps
+--   idle_share | ratio | Device idle | time in which nothing executes as part of the steps
 WITH blocked AS (
   SELECT
     s.run_id,
@@ -49,16 +52,23 @@ accelerated AS (
   SELECT k.run_id, k.host_id
   FROM known AS k
   GROUP BY k.run_id, k.host_id
+),
+
+lost AS (
+  SELECT b.run_id, b.host_id, b.all_ps, b.wait_ps, b.number, i.idle_ps, LEAST(b.wait_ps, i.idle_ps) AS lost_ps
+  FROM blocked AS b
+  INNER JOIN accelerated AS a ON a.run_id = b.run_id AND a.host_id = b.host_id
+  INNER JOIN _busy_step AS i ON i.run_id = b.run_id AND i.host_id = b.host_id
 )
 
 SELECT
-  CASE WHEN b.wait_ps * 4 >= b.all_ps THEN 'medium' ELSE 'low' END AS severity,
-  CAST(b.wait_ps AS BIGINT) AS impact_ps,
-  b.run_id,
-  b.host_id,
-  CAST(b.number AS BIGINT) AS waits,
-  CAST(b.wait_ps AS DOUBLE) / NULLIF(b.all_ps, 0) AS sync_share
-FROM blocked AS b
-INNER JOIN accelerated AS a ON a.run_id = b.run_id AND a.host_id = b.host_id
-WHERE b.wait_ps * 10 >= b.all_ps AND b.wait_ps > 0
-ORDER BY b.wait_ps DESC NULLS LAST, b.run_id NULLS LAST, b.host_id NULLS LAST
+  CASE WHEN l.lost_ps * 4 >= l.all_ps THEN 'medium' ELSE 'low' END AS severity,
+  CAST(l.lost_ps AS BIGINT) AS impact_ps,
+  l.run_id,
+  l.host_id,
+  CAST(l.number AS BIGINT) AS waits,
+  CAST(l.wait_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS sync_share,
+  CAST(l.idle_ps AS DOUBLE) / NULLIF(l.all_ps, 0) AS idle_share
+FROM lost AS l
+WHERE l.lost_ps * 10 >= l.all_ps AND l.lost_ps > 0
+ORDER BY l.lost_ps DESC NULLS LAST, l.run_id NULLS LAST, l.host_id NULLS LAST

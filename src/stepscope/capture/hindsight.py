@@ -1,0 +1,43 @@
+"""Whether what was recorded turns out not to be the program's steps.
+
+A loop that sets up looks like training from within: 240 arrays, each made by two ops of JAX. It is over
+when a loop begins that calls what the program has compiled, or trains with Keras. So after a recording of a
+weak mark, surer ones are still watched. When they have gone on for longer than the loop that was recorded,
+they are the steps.
+"""
+
+from __future__ import annotations
+
+from .pace import LEVELS, Call, Caller, Pace
+
+WEAK = ("next_element", "gradient", "library_function", "jax_op")
+"""Marks that loops which set up have, too."""
+
+
+class Hindsight:
+    """Watches what comes after a recording. caller: what marked its steps; warmup: as for Pace."""
+
+    def __init__(self, caller: Caller, warmup: int) -> None:
+        self.pace = Pace(warmup)
+        """Of what comes after."""
+        self._level = LEVELS.index(caller.how)
+        self._loops = frozenset(caller.site.loops)
+        self._begin_ns = caller.spans[0][0]
+        self._lasted_ns: int | None = None
+
+    def surer(self, call: Call) -> bool:
+        """True for a call that marks steps more surely, from a loop that has nothing to do with the recorded
+        one: not an evaluation now and then, nor what a step calls."""
+        return LEVELS.index(call.how) < self._level and self._loops.isdisjoint(call.site.loops)
+
+    def saw(self, call: Call, key: tuple[object, ...], settled: bool) -> bool:
+        """Counts such a call. True when it and its like are the steps, and ready to be recorded."""
+        if self._lasted_ns is None:
+            self._lasted_ns = call.call_ns - self._begin_ns
+        known = self.pace.callers.get(key)
+        begin_ns = call.begin_ns
+        if begin_ns is None:
+            begin_ns = known.last_end_ns if known and known.last_end_ns else call.call_ns
+        self.pace.saw(call.how, key, call.name, begin_ns, call.call_ns, call.end_ns, settled, call.site)
+        after_ns = call.end_ns - self._begin_ns - self._lasted_ns
+        return after_ns > self._lasted_ns and self.pace.ready()

@@ -1,0 +1,27 @@
+-- How long the steps of each host keep something busy
+--
+-- question: For how much of the steps does something execute?
+-- reads: step, step_part
+-- columns:
+--   run_id | text | Run | run of the source
+--   host_id | text | Host | host of the source
+--   steps_ps | ps | Steps | durations of the steps that averages include
+--   busy_ps | ps | Busy | time of them in which ops compute, communicate or copy
+--   idle_ps | ps | Idle | the rest
+WITH working AS (
+  SELECT p.step_id, SUM(p.dur_ps) AS part_ps
+  FROM step_part AS p
+  WHERE p.label IN ('compute', 'communication', 'copy')
+  GROUP BY p.step_id
+)
+
+SELECT
+  s.run_id,
+  s.host_id,
+  CAST(SUM(s.dur_ps) AS BIGINT) AS steps_ps,
+  CAST(SUM(COALESCE(w.part_ps, 0)) AS BIGINT) AS busy_ps,
+  CAST(SUM(s.dur_ps - COALESCE(w.part_ps, 0)) AS BIGINT) AS idle_ps
+FROM step AS s
+LEFT JOIN working AS w ON w.step_id = s.id
+WHERE s.averaged
+GROUP BY s.run_id, s.host_id

@@ -1,0 +1,75 @@
+"""Programs that loop before they train, or after it: `python sets_up.py CASE`."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+STEPS = 90
+
+
+def arrays(steps: int) -> None:
+    """Makes its parameters op by op, each for as long as a step may take; its training is compiled."""
+    import jax
+    import jax.numpy as jnp
+
+    def made(number: int) -> jax.Array:
+        time.sleep(0.01)
+        return jnp.sin(jnp.full((64, 64), float(number))) * 0.05
+
+    parameters = [made(number) for number in range(120)]
+
+    @jax.jit
+    def train(parameters: list[jax.Array], x: jax.Array) -> list[jax.Array]:
+        return [each - 0.01 * x for each in parameters]
+
+    x = jnp.ones((64, 64))
+    for _ in range(steps):
+        time.sleep(0.03)
+        parameters = train(parameters, x)
+
+
+def evaluation(steps: int) -> None:
+    """Trains op by op, and evaluates with a compiled function, which takes less time."""
+    import jax
+    import jax.numpy as jnp
+
+    weight, x = jnp.ones((64, 64)), jnp.ones((64, 64)) * 0.01
+    for _ in range(steps):
+        time.sleep(0.03)
+        gradient = jnp.sin(x @ weight)
+        weight = weight - 0.01 * gradient
+        weight = jnp.tanh(weight) + x
+
+    @jax.jit
+    def loss(weight: jax.Array) -> jax.Array:
+        return (weight * weight).sum()
+
+    for _ in range(40):
+        time.sleep(0.005)
+        loss(weight)
+
+
+def statistics(steps: int) -> None:
+    """Goes over its dataset for means, and trains with a tf.function."""
+    import tensorflow as tf
+
+    data = tf.data.Dataset.range(120).map(lambda i: tf.fill([64, 64], tf.cast(i, tf.float32)))
+    whole = 0.0
+    for each in data:
+        time.sleep(0.01)
+        whole += float(each[0, 0])
+    weight = tf.Variable(tf.ones([64, 64]))
+
+    @tf.function
+    def train(x: tf.Tensor) -> tf.Tensor:
+        weight.assign_sub(0.001 * tf.matmul(x, weight) / whole)
+        return tf.reduce_sum(weight)
+
+    for x in data.repeat().take(steps):
+        time.sleep(0.03)
+        train(x)
+
+
+globals()[sys.argv[1]](STEPS)
+print(f"STEPS {STEPS}")

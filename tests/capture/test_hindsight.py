@@ -1,0 +1,77 @@
+"""A loop that sets up is not the steps, as turns out when training begins."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from stepscope.capture.hindsight import Hindsight
+from stepscope.capture.loops import Site
+from stepscope.capture.pace import Call, Caller
+from tests.capture.launching import PROGRAMS, facts, lines, record
+
+SETUP, TRAINING = (1, 10), (1, 50)
+
+
+def recorded(rounds_ns: int) -> Caller:
+    """A loop of ops that goes round fifty times."""
+    caller = Caller("jax_op", "multiply", Site(((1, 14),), (SETUP,)))
+    for number in range(50):
+        caller.saw(number * rounds_ns, number * rounds_ns, (number + 1) * rounds_ns, True)
+    return caller
+
+
+def after(
+    doubt: Hindsight, begin_ns: int, step_ns: int, how: str, loops: tuple[tuple[int, int], ...]
+) -> int | None:
+    """How many steps of a loop that comes then until they are the ones to be recorded."""
+    for number in range(1, 500):
+        call = Call(how, ("jit", 0), "train", begin_ns, begin_ns + step_ns, site=Site(((1, 54),), loops))
+        key = (how, "jit", 0, call.site.at, 0)
+        if doubt.surer(call) and doubt.saw(call, key, number > 1):
+            return number
+        begin_ns += step_ns
+    return None
+
+
+def test_surer_steps_that_last_longer_are_the_ones() -> None:
+    """The loop that was recorded, 50 rounds of 10 ns and 500 ns more that nobody watched, took 1000 ns."""
+    assert after(Hindsight(recorded(10), 3), 1000, 100, "jax", (TRAINING,)) == 11
+    assert after(Hindsight(recorded(10), 3), 1000, 1, "jax", (TRAINING,)) is None
+
+
+def test_what_goes_on_in_the_same_loop_or_is_no_surer_is_not() -> None:
+    for how, loops in (("jax", (SETUP, TRAINING)), ("jax_op", (TRAINING,))):
+        assert after(Hindsight(recorded(10), 3), 1000, 100, how, loops) is None
+
+
+@pytest.mark.parametrize(
+    ("case", "framework", "name", "how"),
+    [
+        ("arrays", "jax", "train", "jax"),
+        ("evaluation", "jax", None, "jax_op"),
+        ("statistics", "tensorflow", "train", "function_call"),
+    ],
+)
+def test_program(case: str, framework: str, name: str | None, how: str, tmp_path: Path) -> None:
+    pytest.importorskip(framework)
+    asked = ("--steps", "12", "--out", "out")
+    done = record(*asked, "--", sys.executable, PROGRAMS / "sets_up.py", case, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = facts(tmp_path / "out")
+    (session,) = told["sessions"]
+    assert (session["how"], session["steps"]) == (how, 12)
+    assert told["recorded"] == {"steps": 12, "sessions": 1}
+    assert name in (None, session["name"])
+    assert ("given_up" in told) == (name is not None)
+    rows = lines(tmp_path / "out" / "steps.ndjson")
+    assert sum(row["recorded"] for row in rows) == 12
+    assert {row["how"] for row in rows} == {how}
+    listed = {file["path"] for file in told["files"]}
+    there = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.*")}
+    assert listed | {"capture.json"} == {path for path in there if (tmp_path / "out" / path).is_file()}
+    assert sum(path.endswith(".xplane.pb") for path in listed) == 1
+    middle = sorted(row["end_unix_ns"] - row["begin_unix_ns"] for row in rows)[len(rows) // 2]
+    assert middle > 25_000_000
