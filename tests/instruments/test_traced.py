@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.instruments.python_frame import of_pytorch
-from stepscope.instruments.step_parts import labels, traced
+from stepscope.instruments.step_parts import along, labels, traced
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.places import Path
 from stepscope.instruments.step_parts.traced import Name
@@ -83,3 +83,48 @@ def test_what_makes_batches_and_what_waits_for_them() -> None:
         "python": {(Place("train.py", 3, "step"),): 20},
         "input": {(): 20, (made,): 60},
     }
+
+
+def test_calls_of_an_op_count_to_the_function_around_them() -> None:
+    """Not those of other ops, nor what an op calls again within itself of Python."""
+    step, other = NAMES[0], ("train.py(30): evaluate", PYTHON, False)
+    op, mm = ("aten::_linalg_svd", "cpu_op", True), NAMES[6]
+    found: Counter[Path] = Counter()
+    slices = [
+        (0, 50, step),
+        (5, 10, op),
+        (12, 20, op),
+        (21, 30, mm),
+        (60, 90, other),
+        (61, 70, op),
+        (95, 99, op),
+    ]
+    traced.add_calls(found, "aten::_linalg_svd", slices)
+    assert found == {
+        (Place("train.py", 3, "step"),): 2,
+        (Place("train.py", 30, "evaluate"),): 1,
+        (): 1,
+    }
+
+
+SAVES, TRAINS = Place("train.py", 9, "save"), Place("train.py", 3, "step")
+
+
+def test_what_a_storing_function_copies_and_prepares_goes_with_it() -> None:
+    """Half of what is copied, and all of the Python, is the function's; launching is the model's."""
+    weights: Weights = {
+        "wait": Counter({(TRAINS, SAVES): 60}),
+        "copy": Counter({(TRAINS, SAVES): 20, (TRAINS,): 20}),
+        "python": Counter({(TRAINS, SAVES): 10}),
+        "dispatch": Counter({(TRAINS,): 95, (TRAINS, SAVES): 5}),
+    }
+    steps = [(7, {"wait": 60, "copy": 30, "python": 12, "dispatch": 50, "compute": 9})]
+    assert along.traced(weights, SAVES, "wait", steps) == {7: 15 + 12}
+    # A function that calls the model: whose launches are whose is not known.
+    assert along.traced(weights, TRAINS, "wait", steps) == {}
+    weights["dispatch"][TRAINS, SAVES] = 20
+    assert along.traced(weights, SAVES, "wait", steps) == {}
+    # One that does mostly other things.
+    weights["dispatch"][TRAINS, SAVES] = 0
+    weights["python"][TRAINS, SAVES] = 100
+    assert along.traced(weights, SAVES, "wait", steps) == {}
