@@ -54,16 +54,21 @@ def test_help_of_a_verb_loads_neither_engine_nor_core(verb: str) -> None:
     assert done.stdout.startswith("usage: stepscope")
 
 
-def test_help_takes_less_than_150_ms() -> None:
-    # Time of the processor, the best of several: the machine may be busy with something else.
-    times = []
+def test_help_takes_hardly_longer_than_python_itself() -> None:
+    """About 150 ms where Python starts in 40."""
+    # Time of the processor, the best of several in turns: the machine may be busy with something else.
+    bare, helped = [], []
     for _ in range(7):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert run("--help").returncode == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    print(f"stepscope --help: {min(times) * 1000:.0f} ms")
-    assert min(times) < 0.150
+        for times, words in (
+            (bare, ["-c", "import argparse, pathlib"]),
+            (helped, ["-m", "stepscope.cli", "--help"]),
+        ):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([sys.executable, *words], capture_output=True, check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    print(f"stepscope --help: {min(helped) * 1000:.0f} ms, Python: {min(bare) * 1000:.0f} ms")
+    assert min(helped) < 4 * min(bare)
 
 
 def test_import_takes_less_than_50_ms() -> None:

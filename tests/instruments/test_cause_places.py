@@ -44,14 +44,22 @@ def test_instructions_without_scopes_are_told_apart_by_their_lines():
         ("host", "dot", "dot.2", "dot.2", "compute", 5, 1),
     ]
     lines = {f"ynn_fusion.{n}": "p.py:16" for n in range(4)} | {"dot.1": "p.py:16", "dot.2": "p.py:30"}
-    assert judging._top_op(lambda _: rows, lines)[1:] == ("ynn_fusion", 0.8, 0.95)
-    assert judging._top_op(lambda _: rows, {})[3] is None
-    assert judging._top_op(lambda _: rows, {"dot.1": "p.py:16"})[3] is None
+    top = judging._top_op(lambda _: rows, lines)
+    assert (top.op_type, top.share, top.layer_share, top.launched) == ("ynn_fusion", 0.8, 0.95, 0.0)
+    assert judging._top_op(lambda _: rows, {}).layer_share is None
+    assert judging._top_op(lambda _: rows, {"dot.1": "p.py:16"}).layer_share is None
     scoped = [
         ("host", "MatMul", "a/MatMul", "x", "compute", 60, 1),
         ("host", "MatMul", "b/MatMul", "x", "compute", 40, 1),
     ]
-    assert judging._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"})[3] == 0.6
+    assert judging._top_op(lambda _: scoped, {"a/MatMul": "p.py:1"}).layer_share == 0.6
+    on_device = [("device", "svd", None, f"k{n}", "compute", 20 - n, 30) for n in range(3)]
+    on_device += [
+        ("device", "gemm", None, "gemm", "compute", 30, 10),
+        ("host", "svd", "a", "a", "compute", 9, 7),
+    ]
+    top = judging._top_op(lambda _: on_device, {})
+    assert (top.op, top.op_type, top.share, top.launched) == ("k0", "svd", 57 / 87, 0.9)
 
 
 def test_many_small_calls_are_a_function_and_no_line():

@@ -21,12 +21,12 @@ WITH kinds AS (
     r.run_id,
     r.host_id,
     p.place,
-    r.op_type,
+    r.op_type AS own_type,
     r.op_name,
     r.name,
     r.class,
-    r.slices,
-    COALESCE(r.op_self_ps, r.self_ps) AS kind_ps,
+    r.slices AS own_slices,
+    COALESCE(r.op_self_ps, r.self_ps) AS own_ps,
     CASE WHEN p.place = 'device' AND r.op_name IS NULL THEN 1 ELSE 0 END AS is_kernel
   FROM rollup_op AS r
   INNER JOIN track_place AS p ON p.track_id = r.track_id
@@ -54,7 +54,16 @@ kernels AS (
   GROUP BY k.kind_id, l.launched_by
 )
 
-SELECT k.run_id, k.host_id, k.place, k.op_type, k.op_name, k.name, k.class, k.slices, k.kind_ps
+SELECT
+  k.run_id,
+  k.host_id,
+  k.place,
+  k.own_type AS op_type,
+  k.op_name,
+  k.name,
+  k.class,
+  k.own_slices AS slices,
+  k.own_ps AS kind_ps
 FROM kinds AS k
 WHERE k.is_kernel = 0
 UNION ALL
@@ -63,9 +72,9 @@ SELECT
   k.host_id,
   k.place,
   CASE
-    WHEN n.launched_by LIKE '%mm' OR n.launched_by LIKE '%conv%' OR n.launched_by LIKE '%matmul' THEN k.op_type
-    WHEN n.launched_by LIKE '%linear' THEN k.op_type
-    ELSE COALESCE(n.launched_by, k.op_type)
+    WHEN n.launched_by LIKE '%mm' OR n.launched_by LIKE '%conv%' OR n.launched_by LIKE '%matmul' THEN k.own_type
+    WHEN n.launched_by LIKE '%linear' THEN k.own_type
+    ELSE COALESCE(n.launched_by, k.own_type)
   END AS op_type,
   k.op_name,
   k.name,

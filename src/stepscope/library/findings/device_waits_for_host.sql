@@ -82,7 +82,7 @@ lost AS (
     t.lines_ps,
     h.all_ps,
     b.idle_ps,
-    LEAST(t.lines_ps, b.idle_ps) AS lost_ps
+    CASE WHEN t.lines_ps < b.idle_ps THEN t.lines_ps ELSE b.idle_ps END AS lost_ps
   FROM told AS t
   INNER JOIN hosts AS h ON h.of_run = t.run_id AND h.of_host = t.host_id
   INNER JOIN accelerated AS a ON a.by_run = t.run_id AND a.by_host = t.host_id

@@ -55,7 +55,14 @@ accelerated AS (
 ),
 
 lost AS (
-  SELECT b.run_id, b.host_id, b.all_ps, b.wait_ps, b.number, i.idle_ps, LEAST(b.wait_ps, i.idle_ps) AS lost_ps
+  SELECT
+    b.run_id,
+    b.host_id,
+    b.all_ps,
+    b.wait_ps,
+    b.number,
+    i.idle_ps,
+    CASE WHEN b.wait_ps < i.idle_ps THEN b.wait_ps ELSE i.idle_ps END AS lost_ps
   FROM blocked AS b
   INNER JOIN accelerated AS a ON a.run_id = b.run_id AND a.host_id = b.host_id
   INNER JOIN _busy_step AS i ON i.run_id = b.run_id AND i.host_id = b.host_id
