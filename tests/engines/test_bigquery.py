@@ -82,6 +82,9 @@ def test_an_export_that_stops_goes_on(
         loads = sum(path.startswith("/upload") for _, path in other.seen)
     assert loads > 1 + 5
     monkeypatch.setattr("stepscope.engines.bigquery.REQUEST_S", 2.0)
+    # Google's client tries seven times and waits for twice as long each time, a minute in all.
+    waits = "google.resumable_media._helpers.calculate_retry_wait"
+    monkeypatch.setattr(waits, lambda base_s, *_: (base_s, 0.01))
     real = server._upload
     for stop in (1, 5):  # uploads until it is killed once more
         count = 0

@@ -61,7 +61,7 @@ def test_output_that_is_closed(words: tuple[str, ...]) -> None:
 
 
 ENDINGS = [".duckdb", ".json", ".json.gz", ".csv", ".ndjson", ".parquet", "/", ".pb.gz"]
-STEPS = {".parquet": 5, "/": 19}
+STEPS = {".parquet": 5, "/": 19, ".duckdb": 23}
 """How many calls of an export are let go between two that fail."""
 
 

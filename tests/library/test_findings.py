@@ -318,7 +318,7 @@ def test_what_runs_at_once_counts_once():
 EXECUTES = ("compute", "communication", "copy")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds(), crowd=st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30)), max_size=5))
 def test_no_share_is_more_than_the_whole(tables, crowd):
     """Whatever overlaps, and wherever it begins and ends."""
