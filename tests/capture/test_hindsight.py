@@ -66,6 +66,7 @@ def test_program(case: str, framework: str, name: str | None, how: str, tmp_path
     assert told["recorded"] == {"steps": 12, "sessions": 1}
     assert name in (None, session["name"])
     assert ("given_up" in told) == (name is not None)
+    assert ("  dropped: 12 steps of " in done.stderr) == (name is not None)
     rows = lines(tmp_path / "out" / "steps.ndjson")
     assert sum(row["recorded"] for row in rows) == 12
     assert {row["how"] for row in rows} == {how}

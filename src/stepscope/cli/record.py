@@ -206,7 +206,7 @@ def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
     lines = [f"stepscope: recorded {_what(facts)} to {out}"]
     if (before := facts.get("given_up")) is not None:
         lines.append(
-            f"  instead: of {before['steps']} steps of {before['name']}, in a loop before that only set up"
+            f"  dropped: {before['steps']} steps of {before['name']}, an earlier loop that only set up"
         )
     lines.append(f"  kept:    {_kept(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
