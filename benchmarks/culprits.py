@@ -7,8 +7,8 @@ FOLDER holds a folder for each program, with program.py and truth.json. Each pro
 (also_acceptable counts; a healthy program is one whose cause is none), the place (a line of the culprit, or
 another of its function, as the place or as what is called there), op or stage, findings of high severity
 about something else, and the predicted step with the fixed program's, timed without a profiler beside the
-recording. What a prediction can score at most is told as well: how often a run of the fixed program itself is
-as near to its other runs (from three runs on). Written to benchmarks/results/culprits-LABEL.json.
+recording. For comparison, each run of the fixed program is scored against its other runs (with three runs or
+more): no prediction can do better. Results go to benchmarks/results/culprits-LABEL.json.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def main() -> int:
     )
     parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
-    programs = sorted(path.parent for path in options.folder.glob("*/truth.json"))
+    # Results name files as they are given here, and are kept: no folder of this machine.
+    folder = Path(os.path.relpath(options.folder))
+    programs = sorted(path.parent for path in folder.glob("*/truth.json"))
     chosen = [path for path in programs if not options.only or path.name in options.only]
     results = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -235,7 +235,7 @@ def test_blocking_on_a_device_that_is_busy_costs_nothing():
 
 
 def test_kernels_count_to_the_op_that_launched_them():
-    """Three kernels of one op take most together; products of matrices are told apart by their kernels."""
+    """One op's three kernels add up. Matrix products keep a row for each kernel."""
     steps = "step train : [s0..........................................]\n"
     stream = "gpu/stream:1 device_stream : [rotate][sort..][reduce][gemm..][gemm..][fused.]\n"
     tables = draw(steps + stream + "cpu/pool thread : [x]")

@@ -34,10 +34,7 @@ class Hindsight:
         """Counts such a call. True when it and its like are the steps, and ready to be recorded."""
         if self._lasted_ns is None:
             self._lasted_ns = call.call_ns - self._begin_ns
-        known = self.pace.callers.get(key)
-        begin_ns = call.begin_ns
-        if begin_ns is None:
-            begin_ns = known.last_end_ns if known and known.last_end_ns else call.call_ns
+        begin_ns = self.pace.begins(key, call)
         self.pace.saw(call.how, key, call.name, begin_ns, call.call_ns, call.end_ns, settled, call.site)
         after_ns = call.end_ns - self._begin_ns - self._lasted_ns
         return after_ns > self._lasted_ns and self.pace.ready()

@@ -207,6 +207,13 @@ class Pace:
         caller.saw(begin_ns, call_ns, end_ns, settled)
         return caller
 
+    def begins(self, key: tuple[Any, ...], call: Call) -> int:
+        """When the step begins that a call may mark: at the end of the last such call, if nobody says."""
+        if call.begin_ns is not None:
+            return call.begin_ns
+        known = self.callers.get(key)
+        return known.last_end_ns if known and known.last_end_ns else call.call_ns
+
     def known_as(self, key: tuple[Any, ...], loops: tuple[Loop, ...]) -> tuple[Any, ...]:
         """The key itself; but what marks the steps goes on doing so when another loop calls it, behind the
         one where it was found."""

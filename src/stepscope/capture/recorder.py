@@ -210,18 +210,14 @@ class Recorder:
         if self.state == IN_DOUBT:
             self._judge_again(key, call)
             return
-        known = self.pace.callers.get(key)
-        if known is None and len(self.pace.callers) >= MOST_CALLERS:
+        if _is_one_too_many(self.pace, key):
             self.problem(
                 "some calls were not looked at",
                 f"more than {MOST_CALLERS:,} different calls, as of a tf.function made anew at every step",
                 "make functions once, outside of the loop",
             )
             return
-        begin_ns = call.begin_ns
-        if begin_ns is None:
-            begin_ns = known.last_end_ns if known and known.last_end_ns else call.call_ns
-        begin_ns = min(max(begin_ns, self._held_until_ns), call.end_ns)
+        begin_ns = min(max(self.pace.begins(key, call), self._held_until_ns), call.end_ns)
         call_ns = max(call.call_ns, begin_ns)
         settled = self._settled(key)
         caller = self.pace.saw(call.how, key, call.name, begin_ns, call_ns, call.end_ns, settled, call.site)
@@ -264,7 +260,9 @@ class Recorder:
     def _judge_again(self, key: tuple[Any, ...], call: Call) -> None:
         """Looks at a call after a recording of a weak mark: steps that come only now are recorded instead."""
         doubt = self._hindsight
-        if doubt is None or not doubt.surer(call) or not doubt.saw(call, key, self._settled(key)):
+        if doubt is None or not doubt.surer(call) or _is_one_too_many(doubt.pace, key):
+            return
+        if not doubt.saw(call, key, self._settled(key)):
             return
         self.pace, self._hindsight = doubt.pace, None
         assert self.folder is not None
@@ -567,3 +565,7 @@ class Recorder:
 
     def _charge(self, name: str, begin_perf_ns: int) -> None:
         self.cost[name] = self.cost.get(name, 0) + time.perf_counter_ns() - begin_perf_ns
+
+
+def _is_one_too_many(pace: Pace, key: tuple[Any, ...]) -> bool:
+    return key not in pace.callers and len(pace.callers) >= MOST_CALLERS
