@@ -21,8 +21,8 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python contradictions engines bench gate fuzz versions web docs site wheel
-.PHONY: bill clean
+.PHONY: help setup demo test lint test-rust test-python test-long contradictions engines bench gate fuzz versions
+.PHONY: web docs site wheel bill clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -47,7 +47,10 @@ test-rust: $(STAMPS)/toolchain ## the tests of the native crates
 	$(RUST) cargo test --release --quiet --workspace --exclude stepscope-python
 
 test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
-	$(BIN)/pytest --numprocesses=auto
+	$(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
+test-long: lint test-rust $(STAMPS)/package $(STAMPS)/test ## the whole suite, with several times as many drawn, killed and damaged cases
+	STEPSCOPE_TEST_LONG=1 $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another, on every recording of the corpus
 	STEPSCOPE_WHOLE_CORPUS=1 $(BIN)/pytest --numprocesses=auto tests/test_contradictions.py

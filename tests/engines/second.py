@@ -80,10 +80,6 @@ class DataFusion(Portable):
 
     def keep(self, views: Sequence[str]) -> None:
         super().keep(views)
-        for name in views:
-            rows = self._context.table(name).cache()
-            self._context.deregister_table(name)
-            self._context.register_view(name, rows)
 
     def interrupt(self) -> None:
         """DataFusion's own threads stop at Ctrl-C; nothing stops them from another thread."""
@@ -92,7 +88,10 @@ class DataFusion(Portable):
         self._context = datafusion.SessionContext()
 
     def register_view(self, name: str, sql: str) -> None:
-        self._context.sql(f"CREATE OR REPLACE VIEW {name} AS {sql}")
+        """Computes its rows once: DataFusion would plan and run a view anew wherever it is named."""
+        if self._context.table_exist(name):
+            self._context.deregister_table(name)
+        self._context.register_view(name, self._context.sql(sql).cache())
 
     def register(self, relation: Relation, files: Sequence[Files], rows: pa.Table) -> None:
         schema = arrow_schema(relation)

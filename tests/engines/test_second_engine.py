@@ -62,14 +62,17 @@ def test_every_file_of_the_library_gives_equal_rows(
 
 @pytest.fixture(scope="module")
 def known(duckdb: Trace) -> list[dict[str, statements.Value]]:
-    """Values for every parameter of a statement, of each source."""
+    """Values for every parameter of a statement, of each source, that with the most slices first."""
+    counted = duckdb.query("SELECT source_id, COUNT(*) AS n FROM slice GROUP BY source_id ORDER BY n DESC")
+    place = {source_id: number for number, (source_id, _) in enumerate(counted.rows())}
     modules: dict[int, set[str]] = {}
     for source_id, _, _, module, *_ in duckdb.query(statements.statement("instruction_slices")).rows():
         if module is not None:
             modules.setdefault(source_id, set()).add(module)
+    sources = duckdb.query(statements.statement("sources")).rows()
     return [
         _of_source(duckdb, row[0], row[1], row[2], sorted(modules.get(row[0], ())))
-        for row in duckdb.query(statements.statement("sources")).rows()
+        for row in sorted(sources, key=lambda row: (place.get(row[0], len(sources)), row[0]))
     ]
 
 
@@ -121,14 +124,20 @@ def _values(
 def test_every_statement_gives_equal_rows(
     one: library.Entry, known: list[dict[str, statements.Value]], duckdb: Trace, second: Trace
 ) -> None:
-    """On the two sources for which it has the most rows."""
-    asked = [statements.statement(one.name, **values) for values in _values(one, known)]
-    answers = sorted(((duckdb.query(sql).rows(), sql) for sql in asked), key=lambda one: -len(one[0]))[:2]
-    for rows, sql in answers:
+    """On the two largest sources for which it has rows."""
+    compared = 0
+    for values in _values(one, known):
+        sql = statements.statement(one.name, **values)
+        rows = duckdb.query(sql).rows()
+        if not rows and compared:
+            continue
         others = second.query(sql).rows()
         if one.unordered:
             rows, others = sorted(rows), sorted(others)
         assert others == rows
+        compared += 1 if rows else 0
+        if compared == 2:
+            return
 
 
 def test_the_samples_have_rows_for_most_of_the_library(duckdb: Trace) -> None:

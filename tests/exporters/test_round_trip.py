@@ -16,6 +16,7 @@ from stepscope import exporters
 from stepscope.exporters.clocks import lay_out
 from stepscope.session import trace
 from tests import corpus
+from tests.effort import cases
 from tests.exporters.read import load, names, phase
 
 # Which arrow a station belongs to is told by the stations that share its number, not by the number.
@@ -131,7 +132,7 @@ def drawn(path: Path, recording: tuple[int, list[tuple[str, int, int, int]]]) ->
 
 
 @given(recordings)
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=cases(5, 20))
 def test_drawn_recordings_keep_their_times(tmp_path_factory: pytest.TempPathFactory, recording: Any) -> None:
     """Those that begin before their own zero as well, and those whose zero lies days back."""
     folder = tmp_path_factory.mktemp("drawn")
@@ -150,7 +151,7 @@ MERGED = "name, ts_ps, 'X' AS kind, dur_ps FROM slice", "name, ts_ps, kind, 0 AS
 
 
 @given(st.lists(recordings, min_size=2, max_size=3))
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=cases(3, 12))
 def test_drawn_recordings_merged_lie_where_the_layout_says(
     tmp_path_factory: pytest.TempPathFactory, told: list[Any]
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from stepscope import library
 from tests.draw import Row, Tables
+from tests.effort import cases
 
 CONNECTION = Tables().connect()
 LABELS = ("input", "communication", "compute")
@@ -90,7 +91,7 @@ def means(tables: Tables) -> dict[str, dict[str, Any]]:
     return found
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(15, 50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(jobs())
 def test_twins_agree(tables: Tables):
     tables.fill(CONNECTION)

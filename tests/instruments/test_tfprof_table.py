@@ -18,6 +18,7 @@ from stepscope.errors import StepscopeError
 from stepscope.instruments.tfprof import VIEWS
 from stepscope.session import trace
 from tests import corpus
+from tests.effort import cases
 from tests.instruments import test_tfprof_fuzz as drawn
 
 BYTES = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
@@ -163,7 +164,7 @@ def test_recordings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, corpus.path(name)) > 50
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=cases(8, 30), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_drawn_models(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     pytest.importorskip("tensorflow")

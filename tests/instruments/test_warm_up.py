@@ -15,6 +15,7 @@ import stepscope
 from stepscope import library
 from stepscope.instruments.step_kinds import WARM_UP_OTHERS
 from tests.draw import Tables
+from tests.effort import cases
 
 FACTOR = 2
 """What the view step says in words: more than twice the median."""
@@ -63,7 +64,7 @@ def warm(steps: list[tuple]) -> set[int]:
 
 
 @given(rows)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(60, 300), deadline=None)
 def test_as_the_twin_says_and_nothing_else_changes(steps):
     stored(steps).fill(CONNECTION)
     got = CONNECTION.execute("FROM step ORDER BY id").fetchall()

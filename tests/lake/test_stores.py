@@ -25,6 +25,7 @@ from stepscope.session.trace import compact, verify
 from stepscope.sources import stores
 from stepscope.sources.stores import Store
 from tests import object_store
+from tests.effort import cases
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
 from tests.lake.test_timelines import compared
@@ -34,7 +35,7 @@ from tests.sources.test_remote import facts, tree
 pytest.importorskip("obstore", reason="what reads object stores is not installed")
 pytest.importorskip("moto", reason="the object store of the tests is not installed")
 HOSTS = 3
-STRIDE = 11
+STRIDE = cases(23, 11)
 """Requests between two that a writer is killed after: tests of every single one take minutes."""
 
 

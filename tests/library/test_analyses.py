@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from stepscope import library
 from tests.draw import UNIT_PS, Tables, args, draw
+from tests.effort import cases
 from tests.library.answers import rows
 from tests.library.stack_twins import STACK_TWINS
 from tests.library.twins import TWINS
@@ -25,7 +26,7 @@ def close(found, expected):
     return found == expected and type(found) is type(expected)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(20, 80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_twins_agree(tables):
     """All twins over one drawn world, so that drawing and loading it is paid once."""
@@ -38,7 +39,7 @@ def test_twins_agree(tables):
             assert all(map(close, row, other)), (name, row, other)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(10, 40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_conservation(tables):
     """Busy and idle add up to the window, a union is no more than the sum, gaps add up to idle."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from stepscope import library
 from tests.draw import UNIT_PS, Row, Tables, draw
+from tests.effort import cases
 from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
 
@@ -318,7 +319,7 @@ def test_what_runs_at_once_counts_once():
 EXECUTES = ("compute", "communication", "copy")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(15, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds(), crowd=st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30)), max_size=5))
 def test_no_share_is_more_than_the_whole(tables, crowd):
     """Whatever overlaps, and wherever it begins and ends."""
@@ -343,7 +344,7 @@ def test_every_finding_was_made_to_speak():
     assert [name for name in FINDINGS if f'"{name}"' not in text] == []
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(15, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_twins_agree(tables):
     """What input_wait, device_idle, copies_in_steps and slow_step say, by brute force."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import stepscope
 from tests import corpus
+from tests.effort import cases
 from tests.rollups import TWINS
 
 SAMPLES = (
@@ -138,7 +139,9 @@ def events(draw: st.DrawFn) -> list[dict[str, object]]:
 
 
 @given(events())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=cases(25, 100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_drawn(tmp_path: Path, drawn):
     path = tmp_path / "drawn.json"
     path.write_text(json.dumps({"traceEvents": drawn}))

@@ -24,6 +24,7 @@ from stepscope.cli import main
 from stepscope.lake import reader
 from stepscope.lake.rows import SourceRow
 from stepscope.session.ingest import WorkItem, finish, ingest_one, plan
+from tests.effort import cases
 from tests.instruments.test_memory_code import message_of
 from tests.lake.recordings import chrome
 
@@ -76,7 +77,9 @@ def test_two_folders_of_one_name_are_two_runs_in_whatever_order(tmp_path: Path) 
         ]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=cases(6, 30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.data())
 def test_batches_and_order_change_nothing(tmp_path: Path, data: st.DataObject) -> None:
     """Files, folders and the folder above all, split into calls in any way."""
