@@ -31,8 +31,9 @@ OTHERS = [
 
 def findings(trace: stepscope.Trace) -> dict[str, list[tuple]]:
     """Rows by finding."""
-    told = {name: trace.query(library.sql(name)).rows() for name in library.names("finding")}
-    return {name: rows for name, rows in told.items() if rows}
+    asked = [library.entry(name) for name in library.names("finding")]
+    told = zip(asked, trace.answers(asked), strict=True)
+    return {entry.name: rows for entry, rows in told if rows}
 
 
 @pytest.mark.parametrize("truth", CASES, ids=lambda path: path.parent.name)
@@ -65,8 +66,7 @@ def test_others(path):
     """Every question is answered, findings have a weight, and only recordings without marks lack steps."""
     with stepscope.open(path, cache=False) as trace:
         trace.keep(("track_place", "step_window", "op_sum", "device_sum", "track_sum", "step_wait"))
-        for name in library.names("analysis"):
-            trace.query(library.sql(name)).rows()
+        trace.answers([library.entry(name) for name in library.names("analysis")])
         found = findings(trace)
         hidden = trace.query("SELECT COUNT(*) FROM slice WHERE self_ps < 0 OR dur_ps < 0").rows()
     assert hidden == [(0,)]

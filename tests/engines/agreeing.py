@@ -12,6 +12,7 @@ import pytest
 
 from stepscope import library
 from stepscope.session.trace import Trace
+from tests.effort import LONG
 
 _LACKING = importlib.util.find_spec("pyspark") is None
 takes_minutes = pytest.mark.skipif(
@@ -27,6 +28,12 @@ SAMPLES = (
 """Small ones of every kind: a lake of 1,100 slices."""
 NEAR = 1e-12
 """How far apart doubles may be that were summed in another order, as a share."""
+
+
+def asked() -> list[library.Entry]:
+    """What an engine is asked that takes seconds for each: analyses and findings, which read the base views;
+    in a long run those too."""
+    return [entry for entry in library.entries() if LONG or entry.kind != "base"]
 
 
 def same(one: Any, other: Any) -> bool:
