@@ -17,6 +17,9 @@ PIP  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
+# A file's tests share what it sets up, in one worker.
+SUITE := $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
@@ -47,10 +50,10 @@ test-rust: $(STAMPS)/toolchain ## the tests of the native crates
 	$(RUST) cargo test --release --quiet --workspace --exclude stepscope-python
 
 test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
-	$(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+	$(SUITE)
 
 test-long: lint test-rust $(STAMPS)/package $(STAMPS)/test ## the whole suite, with several times as many drawn, killed and damaged cases
-	STEPSCOPE_TEST_LONG=1 $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+	STEPSCOPE_TEST_LONG=1 $(SUITE)
 
 contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another, on every recording of the corpus
 	STEPSCOPE_WHOLE_CORPUS=1 $(BIN)/pytest --numprocesses=auto tests/test_contradictions.py

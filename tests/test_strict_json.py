@@ -1,4 +1,4 @@
-"""The reader of stepscope's own JSON, and odd values in every place of every file that it reads."""
+"""The reader of stepscope's own JSON, and odd values in every file that it reads."""
 
 from __future__ import annotations
 

@@ -78,9 +78,6 @@ class DataFusion(Portable):
         # Batches know better than the frame which columns may be NULL.
         return pa.Table.from_batches(batches, schema=batches[0].schema if batches else frame.schema())
 
-    def keep(self, views: Sequence[str]) -> None:
-        super().keep(views)
-
     def interrupt(self) -> None:
         """DataFusion's own threads stop at Ctrl-C; nothing stops them from another thread."""
 
