@@ -19,12 +19,18 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 
 # A file's tests share what it sets up, in one worker.
 SUITE := $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+# Files named repeats_*.py belong to the second tier as a whole (tests/tiers.py).
+ALL   := STEPSCOPE_TEST_ALL=1 PROPTEST_CASES=1000
+EVERY := -o python_files="test_*.py repeats_*.py"
+# Our crates compiled quickly and with their checks, over the dependencies as the package has them.
+CHECKED := $(foreach crate,stepscope-core stepscope-tfprof,$(foreach set,opt-level=1 debug-assertions=true,\
+	--config profile.release.package.$(crate).$(set)))
 
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint test-rust test-python test-long contradictions engines bench gate fuzz versions
+.PHONY: help setup demo test test-all lint test-rust test-python engines bench gate fuzz versions
 .PHONY: web docs site wheel bill clean
 .SUFFIXES:
 
@@ -36,7 +42,12 @@ setup: $(STAMPS)/package ## build everything into .venv, so that .venv/bin/steps
 demo: setup ## build, then summarise a recording that ships with the project
 	$(BIN)/stepscope $(SAMPLE)
 
-test: lint test-rust test-python ## the whole suite
+test: ## what a change can break, in ten minutes once built
+	@$(or $(PYTHON),python3) tests/parts.py "setup=$(MAKE) $(STAMPS)/package $(STAMPS)/test" \
+		"lint=$(MAKE) lint" "rust=$(MAKE) test-rust" "python=$(MAKE) test-python"
+
+test-all: lint test-rust $(STAMPS)/package $(STAMPS)/test-all ## that, and what repeats: an hour or two (STEPSCOPE_TEST_SHARD=1/4 runs a part)
+	$(ALL) $(SUITE) $(EVERY) $(TESTS)
 
 lint: $(STAMPS)/package $(STAMPS)/test ## formatting, types, import contracts
 	$(RUST) cargo fmt --check
@@ -47,19 +58,13 @@ lint: $(STAMPS)/package $(STAMPS)/test ## formatting, types, import contracts
 	$(BIN)/lint-imports
 
 test-rust: $(STAMPS)/toolchain ## the tests of the native crates
-	$(RUST) cargo test --release --quiet --workspace --exclude stepscope-python
+	$(RUST) cargo test --release --quiet --workspace --exclude stepscope-python $(CHECKED)
 
 test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
-	$(SUITE)
+	$(SUITE) $(TESTS)
 
-test-long: lint test-rust $(STAMPS)/package $(STAMPS)/test ## the whole suite, with several times as many drawn, killed and damaged cases
-	STEPSCOPE_TEST_LONG=1 $(SUITE)
-
-contradictions: $(STAMPS)/package $(STAMPS)/test ## no view contradicts another, on every recording of the corpus
-	STEPSCOPE_WHOLE_CORPUS=1 $(BIN)/pytest --numprocesses=auto tests/test_contradictions.py
-
-engines: $(STAMPS)/package $(STAMPS)/test ## the library on a Spark cluster, a worker killed within an ingest (needs Java; some minutes)
-	STEPSCOPE_TEST_ENGINES=1 $(BIN)/pytest tests/engines
+engines: $(STAMPS)/package $(STAMPS)/test-all ## the library on a Spark cluster, a worker killed within an ingest (needs Java; some minutes)
+	STEPSCOPE_TEST_ENGINES=1 $(ALL) $(BIN)/pytest $(EVERY) tests/engines
 
 bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
 	$(BIN)/python benchmarks/run.py $(BENCH)
@@ -116,11 +121,16 @@ $(BIN)/maturin: pyproject.toml | $(STAMPS)
 # What tests, linters and benchmarks need: the group "test", which pip reads from 25.1 on, and two parts of
 # Rust that a minimal toolchain lacks.
 $(STAMPS)/test: pyproject.toml $(STAMPS)/toolchain
-	@echo "make: installing what tests and linters need into $(VENV), TensorFlow, JAX and, where there is Java, Spark among it: about 3 GB"
+	@echo "make: installing what tests and linters need into $(VENV), TensorFlow and JAX among it: about 2.5 GB"
 	@$(PIP) --upgrade 'pip>=25.1'
-	@$(PIP) --group test $(if $(shell command -v java),--group engines)
+	@$(PIP) --group test
 	@$(RUST) cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \
 		|| rustup component add rustfmt clippy
+	@touch $@
+
+$(STAMPS)/test-all: $(STAMPS)/test
+	@echo "make: installing what repeats on other engines and stores needs into $(VENV): about 1.5 GB"
+	@$(PIP) --group test-all
 	@touch $@
 
 $(STAMPS)/fuzz: pyproject.toml $(STAMPS)/toolchain $(STAMPS)/test

@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 
 import hypothesis
+import pytest
 
-from tests import corpus
+from tests import corpus, cost, tiers
 
 # A busy machine is no mistake of the code: nothing here is a timed test. pytest-timeout ends what hangs.
 hypothesis.settings.register_profile("stepscope", deadline=None)
@@ -18,9 +19,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The tiers, and what each test costs."""
+    for part in (tiers, cost):
+        config.pluginmanager.register(part)
+
+
 def pytest_report_header() -> str:
     """Which recordings the run is about."""
     number = len(corpus.files("**/*.xplane.pb"))
     if corpus.ROOT == corpus.FULL:
         return f"recordings: {number} XPlanes of ../shared/corpus, and what else is in it"
-    return f"recordings: {number} XPlanes of tests/samples; tests that need ../shared/corpus are skipped"
+    return f"recordings: {number} XPlanes of tests/samples"

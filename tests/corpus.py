@@ -1,8 +1,8 @@
-"""Real recordings for the tests: the corpus beside the clone, else the part of it that ships as samples.
+"""Real recordings for the tests: those that ship as samples and, where all tests run, the corpus beside them.
 
-A clone without `../shared/corpus` gets a small corpus of the same layout, unpacked from `tests/samples` into
-a temporary folder. Tests name files as the full corpus has them; a test whose file does not ship is skipped
-and says so.
+`make test` is the same suite for everybody: a small corpus, unpacked from `tests/samples` into a temporary
+folder. `make test-all` takes `../shared/corpus` in its place where that exists. Tests name files as the full
+corpus has them; a test whose file does not ship is skipped and says so.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.tiers import ALL
 
 SAMPLES = Path(__file__).resolve().parent / "samples"
 FULL = Path(__file__).resolve().parents[1].parent / "shared" / "corpus"
@@ -65,14 +67,14 @@ def unpack() -> Path:
     return root
 
 
-ROOT = FULL if FULL.exists() else unpack()
+ROOT = FULL if ALL and FULL.exists() else unpack()
 
 
 def path(name: str) -> Path:
     """The file or folder `name` of the corpus; skips the test, visibly, when it is not there."""
     found = ROOT / name
     if not found.exists():
-        pytest.skip(f"no corpus beside the clone: ../shared/corpus/{name}")
+        pytest.skip(f"not among the samples: ../shared/corpus/{name}")
     return found
 
 

@@ -25,9 +25,9 @@ from stepscope.session.decoding import decode_source
 from stepscope.sources.find import find
 from stepscope.sources.spool import Spool
 from tests import odd_json
-from tests.effort import cases
 from tests.formats import capture_folder
 from tests.lake.recordings import chrome
+from tests.tiers import cases
 
 COUNT = cases(100, 400)
 

@@ -12,7 +12,7 @@ import pytest
 
 from stepscope import library
 from stepscope.session.trace import Trace
-from tests.effort import LONG
+from tests.tiers import ALL
 
 _LACKING = importlib.util.find_spec("pyspark") is None
 takes_minutes = pytest.mark.skipif(
@@ -33,7 +33,7 @@ NEAR = 1e-12
 def asked() -> list[library.Entry]:
     """What an engine is asked that takes seconds for each: analyses and findings, which read the base views;
     in a long run those too."""
-    return [entry for entry in library.entries() if LONG or entry.kind != "base"]
+    return [entry for entry in library.entries() if ALL or entry.kind != "base"]
 
 
 def same(one: Any, other: Any) -> bool:

@@ -16,8 +16,8 @@ from stepscope import exporters
 from stepscope.exporters.clocks import lay_out
 from stepscope.session import trace
 from tests import corpus
-from tests.effort import cases
 from tests.exporters.read import load, names, phase
+from tests.tiers import cases
 
 # Which arrow a station belongs to is told by the stations that share its number, not by the number.
 ROWS = {

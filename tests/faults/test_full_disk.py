@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests import corpus
-from tests.effort import cases
 from tests.faults.test_lake_faults import shim  # noqa: F401 - a fixture
+from tests.tiers import cases
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = str(corpus.SAMPLES / "profiler_hook")

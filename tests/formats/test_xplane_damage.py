@@ -10,10 +10,10 @@ import pytest
 
 from stepscope import _core
 from tests import corpus
-from tests.effort import cases
 from tests.formats import xplane_reference as reference
 from tests.formats.test_xplane import SAMPLE, check, decode, slices
 from tests.formats.xplane_reference import Slice
+from tests.tiers import cases
 
 FLIPS = cases(4_000, 20_000)
 

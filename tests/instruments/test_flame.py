@@ -12,7 +12,7 @@ from stepscope.engines import Statement
 from stepscope.instruments import flame
 from stepscope.instruments.flame import MOST_BOXES, MOST_DEPTH, Box, Flame, Frame
 from tests.draw import Tables
-from tests.effort import cases
+from tests.tiers import cases
 
 MS = 10**9
 CONNECTION = Tables().connect()

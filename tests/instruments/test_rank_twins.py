@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stepscope import library
 from tests.draw import Row, Tables
-from tests.effort import cases
+from tests.tiers import cases
 
 CONNECTION = Tables().connect()
 LABELS = ("input", "communication", "compute")

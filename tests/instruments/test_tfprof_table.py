@@ -18,8 +18,8 @@ from stepscope.errors import StepscopeError
 from stepscope.instruments.tfprof import VIEWS
 from stepscope.session import trace
 from tests import corpus
-from tests.effort import cases
 from tests.instruments import test_tfprof_fuzz as drawn
+from tests.tiers import cases
 
 BYTES = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
 TIMES = ("ps", "accelerator_ps", "cpu_ps")

@@ -15,7 +15,7 @@ import stepscope
 from stepscope import library
 from stepscope.instruments.step_kinds import WARM_UP_OTHERS
 from tests.draw import Tables
-from tests.effort import cases
+from tests.tiers import cases
 
 FACTOR = 2
 """What the view step says in words: more than twice the median."""

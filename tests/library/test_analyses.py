@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 
 from stepscope import library
 from tests.draw import UNIT_PS, Tables, args, draw
-from tests.effort import cases
 from tests.library.answers import rows
 from tests.library.stack_twins import STACK_TWINS
 from tests.library.twins import TWINS
 from tests.library.worlds import worlds
+from tests.tiers import cases
 
 CONNECTION = Tables().connect()
 """One for all drawn worlds: making tables and views anew would take most of the time."""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from stepscope import library
 from tests.draw import UNIT_PS, Row, Tables, draw
-from tests.effort import cases
 from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
+from tests.tiers import cases
 
 CONNECTION = Tables().connect()
 FINDINGS = library.names("finding")

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.draw import Tables
-from tests.effort import cases
 from tests.library.answers import rows
+from tests.tiers import cases
 
 MS = 10**9
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import stepscope
 from tests import corpus
-from tests.effort import cases
 from tests.rollups import TWINS
+from tests.tiers import cases
 
 SAMPLES = (
     [corpus.SAMPLES / "tf_data" / "map_py_function.xplane.pb"]

@@ -24,9 +24,9 @@ from stepscope.cli import main
 from stepscope.lake import reader
 from stepscope.lake.rows import SourceRow
 from stepscope.session.ingest import WorkItem, finish, ingest_one, plan
-from tests.effort import cases
 from tests.instruments.test_memory_code import message_of
 from tests.lake.recordings import chrome
+from tests.tiers import cases
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 

@@ -17,9 +17,9 @@ from stepscope import report
 from stepscope.engines.spark import Spark
 from stepscope.presenters import markdown, terminal
 from tests import corpus
-from tests.effort import cases
 from tests.engines import cluster
 from tests.engines.agreeing import SAMPLES, asked, differences
+from tests.tiers import cases
 
 pytestmark = [
     pytest.mark.skipif(

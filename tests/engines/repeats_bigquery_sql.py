@@ -22,10 +22,10 @@ from stepscope.errors import LakeError, QueryError
 from stepscope.exporters import bigquery as exporter
 from stepscope.presenters import markdown, terminal
 from tests import corpus
-from tests.effort import cases
 from tests.engines.agreeing import asked, differences
 from tests.engines.bigquery_server import DATASET, Server, runs, serving
 from tests.lake.recordings import chrome
+from tests.tiers import cases
 
 pytest.importorskip("zetasql", reason="Google's evaluator of SQL is not installed")
 

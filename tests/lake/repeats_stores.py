@@ -25,12 +25,12 @@ from stepscope.session.trace import compact, verify
 from stepscope.sources import stores
 from stepscope.sources.stores import Store
 from tests import object_store
-from tests.effort import cases
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
 from tests.lake.test_timelines import compared
 from tests.object_store import Fault, Proxy, Request
 from tests.sources.test_remote import facts, tree
+from tests.tiers import cases
 
 pytest.importorskip("obstore", reason="what reads object stores is not installed")
 pytest.importorskip("moto", reason="the object store of the tests is not installed")

@@ -3,7 +3,6 @@ does one of them contradict another."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,8 +17,6 @@ from tests import corpus
 
 ROUNDING = 0.005
 """Shares that differ by no more than this are the same in print."""
-MOST_BYTES = 700_000
-"""Recordings of the corpus up to this size are looked at each time; `make contradictions` looks at all."""
 KINDS = ("*.pb", "*.json", "*.gz")
 NOT_RECORDED = ("truth.json", "plugins_list", ".hlo.", "graph.pb", "snapshot")
 
@@ -39,9 +36,7 @@ def recordings() -> Iterator[pytest.param]:
             for path in sorted((corpus.FULL / folder).rglob(kind)):
                 if not path.is_file() or any(part in str(path) for part in NOT_RECORDED):
                     continue
-                large = path.stat().st_size > MOST_BYTES and not os.environ.get("STEPSCOPE_WHOLE_CORPUS")
-                slow = [pytest.mark.skip(reason="large: see `make contradictions`")] if large else []
-                yield pytest.param(path, id=str(path.relative_to(corpus.FULL)), marks=slow)
+                yield pytest.param(path, id=str(path.relative_to(corpus.FULL)))
 
 
 @pytest.mark.parametrize("path", list(recordings()))

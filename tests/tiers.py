@@ -1,0 +1,51 @@
+"""The two tiers of the suite: what a change can break, and what repeats.
+
+`make test` runs the first. A test that repeats a rule over more cases than can tell anything new, or that
+needs more than the repository holds, is marked with its reason, `@pytest.mark.repeats("reason")`, and runs in
+`make test-all`. A file that repeats as a whole is called `repeats_NAME.py`; `make test` does not read it, so
+that it may import what only `make test-all` installs.
+
+STEPSCOPE_TEST_SHARD=2/4 runs the second of four parts of whatever is run, file by file.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+import pytest
+
+ALL = os.environ.get("STEPSCOPE_TEST_ALL", "") not in ("", "0")
+SHARD = os.environ.get("STEPSCOPE_TEST_SHARD", "")
+MARK = "repeats"
+
+
+def cases(few: int, many: int) -> int:
+    """How many cases a test tries that could try any number: `many` where all tests run."""
+    return many if ALL else few
+
+
+def _hash(item: pytest.Item) -> int:
+    """The same on every machine for all tests of a file."""
+    return zlib.crc32(item.path.name.encode())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the mark known."""
+    config.addinivalue_line("markers", f"{MARK}(reason): runs in `make test-all` only, for this reason")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what repeats, unless all tests are asked for, and the other shards."""
+    for item in items:
+        for mark in item.iter_markers(MARK):
+            if not mark.args or not isinstance(mark.args[0], str):
+                raise pytest.UsageError(f"{item.nodeid}: the mark {MARK} needs a reason")
+    left_out = [] if ALL else [item for item in items if item.get_closest_marker(MARK)]
+    if SHARD:
+        number, _, of = SHARD.partition("/")
+        left_out += [item for item in items if _hash(item) % int(of) != int(number) - 1]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        others = set(left_out)
+        items[:] = [item for item in items if item not in others]
