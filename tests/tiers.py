@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 ALL = os.environ.get("STEPSCOPE_TEST_ALL", "") not in ("", "0")
 SHARD = os.environ.get("STEPSCOPE_TEST_SHARD", "")
@@ -23,6 +26,18 @@ MARK = "repeats"
 def cases(few: int, many: int) -> int:
     """How many cases a test tries that could try any number: `many` where all tests run."""
     return many if ALL else few
+
+
+def some(every: Iterable[Any], kept: Collection[Any], reason: str) -> list[ParameterSet]:
+    """Parameters of a test: those whose first value is in `kept` always, the rest where all tests run."""
+    found = []
+    for one in every:
+        values = one if isinstance(one, tuple) else (one,)
+        marks = () if values[0] in kept else (pytest.mark.repeats(reason),)
+        found.append(pytest.param(*values, marks=marks))
+    left = set(kept) - {param.values[0] for param in found}
+    assert not left, f"not among the parameters: {left}"
+    return found
 
 
 def _hash(item: pytest.Item) -> int:

@@ -161,6 +161,7 @@ CASES = {
 JAX = {"static", "shapes", "lambdas", "partials", "keys"}
 
 
+@pytest.mark.repeats("each case records JAX or TensorFlow")
 @pytest.mark.parametrize("case", CASES)
 def test_program(case: str, tmp_path: Path) -> None:
     """All steps compile: they are recorded, and the answer says why."""

@@ -15,11 +15,7 @@ PROGRAM = PROGRAMS / "jax_end.py"
 STEPS = ("--warmup", "3", "--steps", "40")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _jax() -> None:
-    pytest.importorskip("jax")
-
-
+@pytest.mark.repeats("each case starts JAX twice")
 @pytest.mark.parametrize(
     ("how", "saved"),
     [
@@ -61,6 +57,7 @@ def test_cut(how: str, saved: bool, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.repeats("each starts JAX twice")
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_children(how: str, tmp_path: Path) -> None:
     """Only the first process that reaches steps records; its children run as they would."""
@@ -71,6 +68,7 @@ def test_children(how: str, tmp_path: Path) -> None:
     assert facts(tmp_path / "out")["problems"] == []
 
 
+@pytest.mark.repeats("each starts JAX twice")
 @pytest.mark.parametrize("words", [("-m", "jax_end", "a b"), ("-c", "import jax_end; jax_end.main()", "x")])
 def test_started_otherwise(words: tuple[str, ...], tmp_path: Path) -> None:
     path = {"PYTHONPATH": str(PROGRAMS)}
@@ -82,6 +80,7 @@ def test_started_otherwise(words: tuple[str, ...], tmp_path: Path) -> None:
     assert facts(out)["recorded"] == {"steps": 5, "sessions": 1}
 
 
+@pytest.mark.repeats("each starts JAX twice")
 def test_through_a_shell_with_a_sitecustomize(tmp_path: Path) -> None:
     """The first Python has no steps; the second has; both load the sitecustomize of their own."""
     (tmp_path / "own").mkdir()
@@ -102,7 +101,9 @@ def test_through_a_shell_with_a_sitecustomize(tmp_path: Path) -> None:
         (("-c", "print(1)"), 0, "the program imported none of TensorFlow, JAX and Keras."),
         (("-c", "raise SystemExit(4)"), 4, "none of TensorFlow, JAX and Keras; it ended with exit code 4."),
         (("-I", "-c", "print(1)"), 0, "no Python was started that reads PYTHONPATH"),
-        (("-c", "import jax"), 0, "no step was seen: "),
+        pytest.param(
+            ("-c", "import jax"), 0, "no step was seen: ", marks=pytest.mark.repeats("it imports JAX")
+        ),
     ],
 )
 def test_nothing_to_record(words: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
@@ -113,6 +114,7 @@ def test_nothing_to_record(words: tuple[str, ...], code: int, said: str, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.repeats("each starts JAX twice")
 def test_too_short(tmp_path: Path) -> None:
     recorded = record("--warmup", "500", "--out", "out", "--", sys.executable, PROGRAM, cwd=tmp_path)
     assert recorded.returncode == 0

@@ -11,6 +11,7 @@ import pytest
 
 from tests.capture.launching import PROGRAMS, facts, lines, run
 
+of_tensorflow = pytest.mark.repeats("a program that records itself with TensorFlow, in six ways")
 SOURCE = str(Path(__file__).resolve().parents[2] / "src")
 
 
@@ -23,6 +24,7 @@ def tf2(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     return out, done.stdout.splitlines()
 
 
+@of_tensorflow
 def test_what_the_program_is_told(tf2: tuple[Path, list[str]]) -> None:
     _, said = tf2
     assert said[:3] == ["within 4", "every 8", "own 3"]
@@ -33,6 +35,7 @@ def test_what_the_program_is_told(tf2: tuple[Path, list[str]]) -> None:
     assert said[7] == "[] /traceback_utils.py"
 
 
+@of_tensorflow
 def test_context(tf2: tuple[Path, list[str]]) -> None:
     out = tf2[0] / "within"
     told = facts(out)
@@ -52,12 +55,14 @@ def test_context(tf2: tuple[Path, list[str]]) -> None:
     assert {line["iterator"] for line in lines(out / "pipeline/models.ndjson")} == {0, 1}
 
 
+@of_tensorflow
 def test_every(tf2: tuple[Path, list[str]]) -> None:
     told = facts(tf2[0] / "every")
     assert [session["first_step"] for session in told["sessions"]] == [3, 13, 23, 33]
     assert sum(file["kind"] == "xplane" for file in told["files"]) == 4
 
 
+@of_tensorflow
 def test_own_steps(tf2: tuple[Path, list[str]]) -> None:
     rows = lines(tf2[0] / "own" / "steps.ndjson")
     assert {row["how"] for row in rows} == {"own"}
@@ -66,18 +71,21 @@ def test_own_steps(tf2: tuple[Path, list[str]]) -> None:
     assert [row["step"] for row in rows] == list(range(13))
 
 
+@of_tensorflow
 def test_keras(tf2: tuple[Path, list[str]]) -> None:
     told = facts(tf2[0] / "keras")
     assert told["sessions"][0]["how"] == "keras_batch"
     assert any(file["kind"] == "model" for file in told["files"])
 
 
+@of_tensorflow
 def test_busy(tf2: tuple[Path, list[str]]) -> None:
     (problem,) = facts(tf2[0] / "busy")["problems"]
     assert problem["what"] == "the profiler was busy"
     assert list((tf2[0] / "own_profiler").rglob("*.xplane.pb"))
 
 
+@pytest.mark.repeats("each starts TensorFlow; programs that record themselves are recorded as others are")
 def test_sessions(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
     done = run(sys.executable, PROGRAMS / "tf1_from_code.py", tmp_path, cwd=tmp_path, PYTHONPATH=SOURCE)

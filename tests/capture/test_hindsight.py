@@ -47,6 +47,7 @@ def test_what_goes_on_in_the_same_loop_or_is_no_surer_is_not() -> None:
         assert after(Hindsight(recorded(10), 3), 1000, 100, how, loops) is None
 
 
+@pytest.mark.repeats("each case records JAX or TensorFlow for half a minute")
 @pytest.mark.parametrize(
     ("case", "framework", "name", "how"),
     [

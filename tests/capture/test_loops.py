@@ -105,6 +105,7 @@ CASES = {
 """Steps of each program of programs/loops.py."""
 
 
+@pytest.mark.repeats("each case records JAX or TensorFlow")
 @pytest.mark.parametrize("case", CASES)
 def test_program(case: str, tmp_path: Path) -> None:
     """All steps that the recorder counts, and the summary's."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.capture.launching import PROGRAMS, facts, lines, record, run
+from tests.tiers import some
 
 NAMES = ("tf1_session", "tf1_monitored", "tf2_loop", "keras_fit", "jax_loop")
 HOW = {
@@ -39,7 +40,7 @@ def both(name: str, python: str, folder: Path) -> dict[str, Any]:
     return facts(folder / "out")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, ("tf1_session", "jax_loop"), "each runs a framework twice"))
 def test_program(name: str, tmp_path: Path) -> None:
     pytest.importorskip("jax" if name == "jax_loop" else "tensorflow")
     told = both(name, sys.executable, tmp_path)
@@ -129,6 +130,7 @@ def steps_of(out: Path, told: dict[str, Any], how: str) -> None:
     assert not recorded
 
 
+@pytest.mark.repeats("each starts TensorFlow twice")
 @pytest.mark.parametrize(("warmup", "behind"), [("3", 30), ("20", 0)])
 def test_steps_behind_a_short_warm_up(warmup: str, behind: int, tmp_path: Path) -> None:
     """They tell what tracing cost the pipeline; after a long warm-up those before it do."""
@@ -195,6 +197,7 @@ def chain(out: Path, told: dict[str, Any]) -> None:
             assert stage["dataset"].endswith("Dataset")
 
 
+@pytest.mark.repeats("it needs another Python")
 @pytest.mark.parametrize("name", NAMES)
 def test_older_tensorflow(name: str, tmp_path: Path) -> None:
     python = os.environ.get("STEPSCOPE_OLD_TF_PYTHON")

@@ -65,6 +65,7 @@ def main_stacks(found: Read) -> list[str]:
     ]
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_looks_agree_with_what_the_program_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bursts of Python between waits. A look shows what the program did at its moment, and all of them what a
     clock tells of the whole, but for the time in which looks waited for the lock."""
@@ -107,6 +108,7 @@ def test_looks_agree_with_what_the_program_logged(monkeypatch: pytest.MonkeyPatc
     assert spent["spin"] / sum(spent.values()) == pytest.approx(true, abs=0.08 + late)
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_processor_time_tells_running_from_waiting() -> None:
     def work() -> None:
         spin(0.4)
@@ -125,6 +127,7 @@ def test_processor_time_tells_running_from_waiting() -> None:
     assert by_line["spin"][0] > waited[0]
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 @pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="Linux tells how long a thread waits for a core"
 )
@@ -157,6 +160,7 @@ def test_time_without_a_core_is_not_time_of_waiting() -> None:
     assert ran + queued > 0.6 * whole
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_threads_come_and_go() -> None:
     release = threading.Event()
 
@@ -254,6 +258,7 @@ def test_what_is_too_much_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(numbers._codes) <= 11
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_what_is_not_kept_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stacks, "MOST_BYTES", 2000)
     monkeypatch.setattr(stacks, "_FLUSH_BYTES", 100)
@@ -268,14 +273,15 @@ def test_a_full_disk_ends_the_sampling_only() -> None:
     before = sys.getswitchinterval()
     looking = Stacks(full, threading.get_ident())
     looking.resume()
-    spin(0.8)
+    while looking.failed is None:  # pytest-timeout ends what hangs
+        spin(0.01)
     looking.stop()
-    assert looking.failed is not None
     assert "No space left" in looking.failed
     assert sys.getswitchinterval() == before
     looking.resume()
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_turns_are_put_back_and_those_of_the_program_are_its_own() -> None:
     before = sys.getswitchinterval()
     try:
@@ -305,11 +311,13 @@ sys.exit(code)
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_it_costs_a_hundredth_of_the_time() -> None:
     looking, _ = sampled(lambda: spin(2.0))
     assert looking.cost_ns < 0.02 * looking.lasted_ns
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_a_recording_has_stacks_and_says_what_they_cost(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     program = PROGRAMS / "jax_python.py"
@@ -348,6 +356,7 @@ def test_a_recording_has_stacks_and_says_what_they_cost(tmp_path: Path) -> None:
     assert "stacks" not in facts(tmp_path / "none")
 
 
+@pytest.mark.repeats("how often it looks depends on what else the machine does")
 def test_no_look_sees_the_recorder_wait_for_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pause ends the rest between two looks. Else each recording's last look, of few in a short one, shows
     the program in threading.Event.wait, and that counts as waiting of the program."""
