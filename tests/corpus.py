@@ -12,11 +12,13 @@ import gzip
 import json
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
-from tests.tiers import ALL
+from tests.tiers import ALL, MARK
 
 SAMPLES = Path(__file__).resolve().parent / "samples"
 FULL = Path(__file__).resolve().parents[1].parent / "shared" / "corpus"
@@ -67,6 +69,11 @@ def unpack() -> Path:
     return root
 
 
+DIFFER = ("tf_data/map_py_function.xplane.pb", "chrome/kineto_cuda.json")
+"""The recordings that differ most: TensorFlow's XPlane of an input pipeline on a CPU, with steps that were
+marked, and PyTorch's Chrome trace of a GPU, with flows, counters and launches. Format, framework, device,
+evidence of steps and every kind of event but the slice are in one of them only."""
+
 ROOT = FULL if ALL and FULL.exists() else unpack()
 
 
@@ -75,6 +82,17 @@ def path(name: str) -> Path:
     found = ROOT / name
     if not found.exists():
         pytest.skip(f"not among the samples: ../shared/corpus/{name}")
+    return found
+
+
+def each(paths: Iterable[Path]) -> list[ParameterSet]:
+    """Parameters of a test of any recording: the two that differ most; the rest where all tests run."""
+    found = []
+    repeats = getattr(pytest.mark, MARK)("the two recordings that differ most tell as much")
+    for one in paths:
+        kept = one.relative_to(SAMPLES).as_posix() in DIFFER if one.is_relative_to(SAMPLES) else False
+        marks = () if kept else (repeats,)
+        found.append(pytest.param(one, id=f"{one.parent.name}/{one.name}", marks=marks))
     return found
 
 

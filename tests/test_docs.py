@@ -74,6 +74,7 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in [re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings], link
 
 
+@pytest.mark.repeats("verbs have tests of their own")
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_run(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -108,6 +109,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
+@pytest.mark.repeats("each item is a process, some of them of JAX and gdb")
 @pytest.mark.parametrize(("item", "what"), items(), ids=lambda text: text[:40])
 def test_every_item_of_the_article_has_its_command(
     item: str, what: str, tmp_path: Path, sleeper: subprocess.Popen[bytes]

@@ -119,9 +119,9 @@ TESTS = {
     ],
     "No answer runs a script that is not ours": [
         "tests/server/test_access.py::test_every_answer_has_the_headers",
-        "tests/web/test_scripts.py::test_there_are_enough_and_they_would_run",
-        "tests/web/test_scripts.py::test_timeline_with_search_slices_and_a_range",
-        "tests/web/test_scripts.py::test_report",
+        "tests/web/repeats_scripts.py::test_there_are_enough_and_they_would_run",
+        "tests/web/repeats_scripts.py::test_timeline_with_search_slices_and_a_range",
+        "tests/web/repeats_scripts.py::test_report",
     ],
     "`stepscope mcp` opens only paths under the folders": [
         "tests/agents/test_tools.py::test_paths_outside_the_roots_are_refused",
@@ -134,17 +134,17 @@ TESTS = {
     "SQL of the page runs in a process of its own": [
         "tests/server/test_escapes.py::test_no_sql_reaches_out",
         "tests/server/test_escapes.py::test_files_of_a_lake_are_read_and_never_written",
-        "tests/server/test_bombs.py::test_bombs_end_in_time",
+        "tests/server/repeats_bombs.py::test_bombs_end_in_time",
     ],
     "DuckDB's own walls hold everywhere": [
         "tests/server/test_escapes.py::test_no_sql_reaches_out",
     ],
     "Linux adds Landlock and limits": [
         "tests/server/test_escapes.py::test_files_of_a_lake_are_read_and_never_written",
-        "tests/server/test_bombs.py::test_bombs_end_in_time",
+        "tests/server/repeats_bombs.py::test_bombs_end_in_time",
     ],
     "It is killed when it does not stop": [
-        "tests/server/test_bombs.py::test_bombs_end_in_time",
+        "tests/server/repeats_bombs.py::test_bombs_end_in_time",
     ],
     "`stepscope record` runs a program as it would run": [
         "tests/capture/test_launcher.py::test_a_damaged_capture_json_changes_no_exit_code",

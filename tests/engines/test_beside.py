@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 from collections.abc import Iterator, Sequence
 
 import duckdb
@@ -15,6 +14,7 @@ from stepscope.engines import Relation, Rows, Stream
 from stepscope.engines.duckdb import DuckDB
 from stepscope.engines.duckdb.beside import Connection
 from stepscope.errors import QueryError
+from tests.pressing import pressed
 
 COLUMNS = (("id", "BIGINT"), ("name", "VARCHAR"), ("dur_ps", "BIGINT"))
 VIEWS = {
@@ -95,12 +95,8 @@ def test_the_first_that_fails_is_told_and_the_engine_goes_on(engine: DuckDB) -> 
 
 def test_interrupt_stops_all_of_them(engine: DuckDB) -> None:
     long = [f"SELECT sum(a.range * b.range + {n}) FROM range(1000000) a, range(1000000) b" for n in range(4)]
-    timer = threading.Timer(0.3, engine.interrupt)
-    timer.start()
-    begin = time.monotonic()
-    with pytest.raises(QueryError):
+    with pressed(engine.interrupt), pytest.raises(QueryError):
         engine.answers(long[:2])
-    assert time.monotonic() - begin < 20
     assert engine.answers(QUESTIONS) == ANSWERS
 
 
@@ -114,10 +110,8 @@ def test_what_stops_before_the_views_are_made_leaves_no_thread(engine: DuckDB) -
     slow = "SELECT count(*) AS total FROM range(3000000) a, range(100000) b"
     engine.define({"slow": slow})
     before = threading.active_count()
-    begin = time.monotonic()
     with pytest.raises(ValueError, match="no"):
         engine.answers([*QUESTIONS, "SELECT a FROM asked"], ["slow"])
-    assert time.monotonic() - begin < 20
     assert threading.active_count() == before
     assert engine.answers(QUESTIONS, ["by_name"]) == ANSWERS
 

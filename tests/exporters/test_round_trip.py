@@ -100,6 +100,7 @@ CORPUS = [
 ]
 
 
+@pytest.mark.repeats("not among the samples")
 @pytest.mark.parametrize("name", CORPUS)
 def test_corpus(tmp_path: Path, name: str) -> None:
     assert check(corpus.path(name), tmp_path)["slice"]

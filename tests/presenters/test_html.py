@@ -303,6 +303,7 @@ def _longer(section: Section) -> Section:
     return dataclasses.replace(section, table=dataclasses.replace(section.table, rows=rows, total=len(rows)))
 
 
+@pytest.mark.repeats("three pages in three sizes")
 @pytest.mark.parametrize("name", ["plain", "hostile", "long"])
 @pytest.mark.parametrize(("width", "dark"), [(1100, False), (1100, True), (390, False)])
 def test_a_browser_shows_it_without_complaint(

@@ -13,7 +13,7 @@ from stepscope.presenters.bars import CLASSES
 from stepscope.presenters.cells import cells
 from stepscope.report import Column, Report, Section, Share, Split, Table, build
 from stepscope.session import trace
-from tests.corpus import SAMPLES
+from tests.corpus import SAMPLES, each
 
 FOLDERS = ("capture", "chrome", "event_file", "kineto", "profile", "run_metadata", "tf_data", "xplane")
 RECORDINGS = sorted(
@@ -39,7 +39,7 @@ def built(path: Path) -> Report:
         return build(opened)
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", each(RECORDINGS))
 def test_every_sample_fits_a_screen(path: Path) -> None:
     report = built(path)
     for width, height in ((80, 40), (80, 24), (200, 50)):

@@ -48,6 +48,14 @@ def listed() -> str:
     return "\n".join(parts)
 
 
+def brief() -> Iterator[str]:
+    """What judgements and findings say; whole reports take minutes."""
+    for name, tables in recordings.judged():
+        yield from _judgement(name, tables)
+    for name, tables in recordings.problems():
+        yield from _finding(name, tables)
+
+
 def _judgement(_: str, tables: Tables) -> Iterator[str]:
     """What limits a step, and what speaks for it."""
     tables.fill(CONNECTION)

@@ -24,11 +24,18 @@ def said() -> str:
     return sentence_list.PATH.read_text(encoding="utf-8")
 
 
+@pytest.mark.repeats("it makes some fifty reports")
 @pytest.mark.timeout(900)  # it makes some fifty reports
 def test_sentences_are_as_they_were_read(said: str) -> None:
     """Exactly, with their numbers and units. `python -m tests.report.sentence_list` writes the file anew:
     read what it changes."""
     assert sentence_list.listed().splitlines() == said.splitlines()
+
+
+def test_judgements_and_findings_say_what_was_read(said: str) -> None:
+    """Those that take no whole report."""
+    lines = {line.removeprefix("- ") for line in said.splitlines()}
+    assert [line for line in sentence_list.brief() if line not in lines] == []
 
 
 def templates(path: str) -> dict[str, int]:

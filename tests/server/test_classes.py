@@ -11,7 +11,7 @@ import stepscope
 from stepscope import library
 from stepscope.errors import StepscopeError
 from stepscope.library.statements import statement
-from tests.corpus import SAMPLES
+from tests.corpus import SAMPLES, each
 
 RECORDINGS = sorted(
     path
@@ -30,7 +30,7 @@ GROUP BY s.name HAVING COUNT(*) = COUNT(o.slice_id)
 """
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", each(RECORDINGS))
 def test_all_views_agree(path: Path) -> None:
     with stepscope.open(path, cache=False) as trace:
         try:

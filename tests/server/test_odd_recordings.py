@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -98,10 +97,8 @@ def test_one_enormous_slice_and_times_before_the_origin(open_page: Open, tmp_pat
 
 def test_ten_thousand_tracks(open_page: Open, tmp_path: Path) -> None:
     page = open_page(chrome(tmp_path, [complete(tid=number, ts=number) for number in range(10_000)]))
-    begun = time.monotonic()
     told, rows = everything(page)
     assert len(told["tracks"]) == len(rows) == 10_000
-    assert time.monotonic() - begun < 60
 
 
 def test_names_of_a_megabyte_and_hostile_ones(open_page: Open, tmp_path: Path) -> None:
@@ -174,10 +171,8 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
     assert page.get("/api/catalog").status == 200
     assert page.sql("SELECT 1 AS a").status == 200
     endless = "SELECT count(*) AS n FROM range(100000000) AS a, range(100000000) AS b"
-    begun = time.monotonic()
     assert page.sql(endless, leave_after=0.3).status == 0
     assert page.sql("SELECT 1 AS a").json["rows"] == [[1]]  # there is one process, and it is free again
-    assert time.monotonic() - begun < 20
 
     async def slow() -> None:
         from starlette.requests import Request
@@ -194,10 +189,8 @@ def test_who_leaves_frees_the_thread(open_page: Open) -> None:
         with pytest.raises(Gone):
             await answered(page.page, endpoint, request)
 
-    begun = time.monotonic()
     page.run(slow())
     assert page.get("/api/search?q=a&limit=1").status == 200
-    assert time.monotonic() - begun < 20
 
 
 def test_downloads_have_every_row(open_page: Open) -> None:

@@ -12,6 +12,7 @@ import pytest
 from stepscope.cli import main
 from tests.corpus import SAMPLES
 from tests.presenters.browser import Browser
+from tests.tiers import some
 from tests.web.test_page import _show, _until
 from tests.web.test_timeline import complaints, rest, served
 
@@ -71,7 +72,7 @@ def unfold(tab: Browser) -> None:
     rest(tab, 300)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", some(VIEWS, ("overview", "timeline"), "a view at a time"))
 def test_controls_have_names(tab: Browser, view: str) -> None:
     open_view(tab, view)
     unfold(tab)
@@ -97,6 +98,7 @@ def _html(tab: Browser, node: dict[str, Any]) -> str:
     return found[:200]
 
 
+@pytest.mark.repeats("every view in two themes")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_text_stands_out(tab: Browser, view: str, dark: bool) -> None:
@@ -107,6 +109,7 @@ def test_text_stands_out(tab: Browser, view: str, dark: bool) -> None:
     assert tab.value(CONTRAST) == []
 
 
+@pytest.mark.repeats("every view in two themes")
 def test_the_measure_of_contrast_measures(tab: Browser) -> None:
     """Grey on grey is told, black on white is not; what lies between a text and the page counts."""
     open_view(tab, "compare")
@@ -125,6 +128,7 @@ def test_the_measure_of_contrast_measures(tab: Browser) -> None:
         tab.value("document.getElementById('probe').remove()")
 
 
+@pytest.mark.repeats("a hundred keys a view")
 @pytest.mark.parametrize("view", VIEWS)
 def test_keys_reach_all_controls_and_show_where_they_are(tab: Browser, view: str) -> None:
     open_view(tab, view)
@@ -171,6 +175,7 @@ def test_the_palette_and_the_help_are_dialogs_that_keys_open_and_close(tab: Brow
         _until(tab, "!document.querySelector('[role=dialog]')")
 
 
+@pytest.mark.repeats("every view in two themes")
 def test_views_with_nothing_to_show_say_why_and_what_to_do(tmp_path: Path) -> None:
     """A GPU recording of PyTorch has no stages, no allocations, no graph, and nothing to compare with."""
     with served(tmp_path, SAMPLES / "chrome" / "kineto_cuda.json") as browser:
@@ -187,6 +192,7 @@ def test_views_with_nothing_to_show_say_why_and_what_to_do(tmp_path: Path) -> No
                 assert browser.value(CONTRAST) == [], view
 
 
+@pytest.mark.repeats("every view in two themes")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_report_has_names_and_stands_out(dark: bool, tmp_path: Path) -> None:
     path = tmp_path / "report.html"

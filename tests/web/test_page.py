@@ -325,6 +325,7 @@ def test_without_a_session_the_page_says_what_to_do(address: str) -> None:
         assert browser.value("document.querySelector('.problem').innerText").count("\n") >= 2
 
 
+@pytest.mark.repeats("pictures in three sizes and two themes")
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (3840, 2160)])
 def test_pictures(tab: Browser, address: str, dark: bool, width: int, height: int, tmp_path: Path) -> None:

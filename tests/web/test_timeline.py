@@ -334,6 +334,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
         assert complaints(browser) == []
 
 
+@pytest.mark.repeats("ten thousand tracks, and odd recordings one by one")
 @pytest.mark.parametrize("events", [
     [],
     [{"ph": "X", "name": "only", "pid": 1, "tid": 1, "ts": 5, "dur": 1}],
@@ -353,6 +354,7 @@ def test_odd_recordings_are_shown(tmp_path: Path, events: list[dict[str, Any]]) 
         assert complaints(browser) == []
 
 
+@pytest.mark.repeats("ten thousand tracks, and odd recordings one by one")
 def test_ten_thousand_tracks_scroll(tmp_path: Path) -> None:
     events = [
         {"ph": "X", "name": f"op{i % 7}", "pid": i // 100, "tid": i, "ts": i, "dur": 5000}

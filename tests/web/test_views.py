@@ -115,6 +115,7 @@ def test_a_recording_without_a_graph_says_where_graphs_are(pair: Browser) -> Non
     assert "has no graph" in pair.value("document.querySelector('main').innerText")
 
 
+@pytest.mark.repeats("thousands of boxes")
 def test_thousands_of_boxes_are_painted_and_read_where_one_zooms_in(tmp_path: Path) -> None:
     names = [f"wide_{n}" for n in range(3000)]
     nodes = [data(1, data(1, name.encode()) + data(2, b"Op") + data(3, b"source")) for name in names]

@@ -20,6 +20,7 @@ from stepscope.presenters.frame import VIEWS
 from stepscope.server.within import Within
 from stepscope.session import trace
 from tests.presenters.browser import Browser
+from tests.tiers import some
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 SLOW = SAMPLES / "capture" / "slow_map"
@@ -129,7 +130,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", some(VIEWS, ("overview",), "the page has the same views"))
 def test_a_view_is_shown_and_nothing_is_asked_of_a_network(notebook: Notebook, view: str) -> None:
     notebook.show(view)
     text = notebook.until(WORDS[view])
