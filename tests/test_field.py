@@ -20,6 +20,7 @@ import stepscope
 from stepscope import library
 from stepscope.report import summary
 from tests import corpus
+from tests.tiers import cases
 
 Event = dict[str, Any]
 Reading = dict[str, tuple[int, int, float]]
@@ -205,7 +206,9 @@ def traces(draw: Any) -> list[Event]:
     return draw(st.permutations(events))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=cases(15, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(events=traces())
 def test_categories_and_arguments_decide_whatever_the_names(tmp_path, events):
     path = tmp_path / "trace.json"

@@ -17,6 +17,7 @@ from stepscope.cli import query as verb
 from stepscope.cli.console import Console
 from stepscope.cli.statements import is_blank, split, statements
 from tests.cli.fakes import fake_trace
+from tests.tiers import cases
 
 TOP = "SELECT name, sum(dur_ps)::BIGINT AS total_ps FROM slice GROUP BY name ORDER BY name"
 
@@ -180,7 +181,7 @@ def test_split(text: str, parts: list[str], rest: str) -> None:
     assert split(text) == (parts, rest)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=cases(100, 1000))
 @given(st.text(alphabet=";'\"-/*$ae\\\n x1", max_size=40))
 def test_splitting_agrees_with_the_engine(text: str) -> None:
     """Where DuckDB can read a text at all, it finds as many statements as we do."""

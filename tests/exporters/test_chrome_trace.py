@@ -17,6 +17,7 @@ from stepscope.errors import OutputError
 from tests.draw import Tables
 from tests.exporters.read import chrome, names, phase, ps
 from tests.fakes import drawn_trace
+from tests.tiers import cases
 
 UNIX_NS = 1_584_128_411_446_459_000
 
@@ -315,7 +316,7 @@ def traces(draw: st.DrawFn) -> Tables:
     return tables
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=cases(8, 25), deadline=None)
 @given(traces())
 def test_every_row_is_in_the_file_once_and_exact(tables: Tables) -> None:
     with tempfile.TemporaryDirectory() as folder:

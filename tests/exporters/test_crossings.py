@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stepscope.exporters import crossings
 from tests.draw import Tables
 from tests.fakes import FakeTrace, drawn_trace
+from tests.tiers import cases
 
 TWIN = """
 SELECT count(*) FROM (
@@ -57,7 +58,7 @@ def emptied() -> Iterator[FakeTrace]:
 
 
 @given(tracks, st.sampled_from([0, 6, 62]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=cases(20, 60))
 def test_as_many_as_a_window_finds(emptied: FakeTrace, told: list[list[tuple[int, int]]], depth: int) -> None:
     emptied.connection.execute("DELETE FROM slice")
     assert crossings.count(emptied) == 0

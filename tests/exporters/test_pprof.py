@@ -22,6 +22,8 @@ pytest.importorskip("google.protobuf", reason="protobuf's own parser is the refe
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
+from tests.tiers import cases
+
 
 def _profile_class() -> Any:
     """Profile as far as it is written, declared here from the published profile.proto."""
@@ -149,7 +151,7 @@ def nested(draw: st.DrawFn) -> list[tuple[int, int, str, int]]:
     return rows
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(30, 200))
 @given(nested(), st.integers(1, 5))
 def test_batches_do_not_matter(rows: list[tuple[int, int, str, int]], size: int) -> None:
     whole, pieces = Stacks(), Stacks()

@@ -19,6 +19,7 @@ from tests import corpus
 pytest.importorskip("google.protobuf", reason="protobuf's own parser is the reference")
 
 from tests.exporters.test_pprof import PROFILE
+from tests.tiers import cases
 
 STEP = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
 
@@ -107,7 +108,7 @@ def trees(draw: st.DrawFn, level: int = 0) -> Node:
     return Node(name, True, figures(own), figures(total), level=level, children=children, select=("params",))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(20, 100))
 @given(trees())
 def test_drawn_trees_add_up(root: Node) -> None:
     _, found = read(view_pprof.write("graph", root))

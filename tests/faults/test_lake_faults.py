@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.tiers import cases
+
 HERE = Path(__file__).parent
 KILLS = 200
 
@@ -92,15 +94,17 @@ def test_every_call_fails_in_turn(fast: Path, shim: Path, error: int) -> None:
     with child(fast, shim) as process:
         calls = process.ask(do="fail", at=0, errno=0, again=True)["calls"]
         assert calls > 40, "the shim does not see the calls of an ingest"
-        for at in range(1, calls + 1):
+        tried = range(1, calls + 1, cases(9, 1))
+        for at in tried:
             code = process.ask(do="fail", at=at, errno=error, again=at % 4 == 0)["code"]
             # A call whose failure does no harm may be survived; none may end in a traceback.
             assert code in ((-9,) if error == 0 else (0, 3)), f"call {at} of {calls}: exit {code}"
             failed += code != 0
     print(f"{calls} calls, {failed} ingests failed")
-    assert failed > calls // 2
+    assert failed > len(tried) // 2
 
 
+@pytest.mark.repeats("two hundred kills at random moments")
 def test_kills_at_random_moments(fast: Path) -> None:
     chance = random.Random(20_261_120)
     died = 0
@@ -117,6 +121,7 @@ def test_kills_at_random_moments(fast: Path) -> None:
     assert died > KILLS // 10
 
 
+@pytest.mark.repeats("two hundred kills at random moments")
 def test_kills_with_plans_and_stages_damaged_in_between(fast: Path) -> None:
     """One lake that grows through 200 killed ingests, while somebody damages what each left."""
     chance = random.Random(20_261_122)

@@ -379,6 +379,7 @@ for turn in range(int(sys.argv[1])):
 """
 
 
+@pytest.mark.repeats("a race, tried many times")
 def test_queries_side_by_side_in_a_cache_that_is_too_small(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

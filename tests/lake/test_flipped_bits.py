@@ -17,8 +17,9 @@ from stepscope.errors import LakeError
 from stepscope.lake import derived, manifest, reader
 from stepscope.lake.checked import Checked
 from stepscope.lake.manifest import TIMELINE
+from tests.tiers import cases
 
-FLIPS = 300
+FLIPS = cases(40, 300)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import disk, leftovers, reader
 from stepscope.lake.schema import schema
 from tests.lake.recordings import chrome
+from tests.tiers import cases, some
 
 HEX = "0123456789abcdef" * 2
 OLD = f"old-{HEX}.json"
@@ -35,6 +36,11 @@ def lake(tmp_path: Path) -> Path:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / f"{HEX}.lock").write_text("precious")
     return tmp_path / "lake"
+
+
+ODD_NAMES = ("../../victim", "/etc/x", "", "..", "A", "a/b", "a\n", "x" * 200)
+NOT_OURS = ("dead", "..", "-", HEX.upper(), HEX + "0", "x" * 32, HEX[:31])
+LINKED = ("slice", "slice/run=a", "slice/run=a/host=unknown")
 
 
 def dead(lake: Path, plan: bytes, name: str = HEX) -> Path:
@@ -129,7 +135,7 @@ def test_a_plan_removes_what_nobody_lists(lake: Path) -> None:
     assert not orphan.exists()
 
 
-@pytest.mark.parametrize("part", ["slice", "slice/run=a", "slice/run=a/host=unknown"])
+@pytest.mark.parametrize("part", some(LINKED, LINKED[1:2], "three depths"))
 def test_no_file_behind_a_link_is_removed(lake: Path, part: str) -> None:
     outside = lake.parent / "outside"
     inner = f"slice/run=a/host=unknown/{HEX}-4.parquet"
@@ -181,7 +187,7 @@ def test_links_in_the_stage_are_not_followed(lake: Path) -> None:
     assert ingests(lake) == [(40,)]
 
 
-@pytest.mark.parametrize("name", ["dead", "..", "-", HEX.upper(), HEX + "0", "x" * 32, HEX[:31]])
+@pytest.mark.parametrize("name", some(NOT_OURS, ("..", HEX + "0"), "seven names of somebody else"))
 def test_only_own_names_are_swept(lake: Path, name: str) -> None:
     """Somebody else's folders, locks and marks in _stage are left where they are."""
     stage = lake / "_stage"
@@ -242,7 +248,7 @@ PLANS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=range(len(PLANS)))
+@pytest.mark.parametrize("plan", some(PLANS, PLANS[2:5:2], "eighteen broken plans"), ids=range(len(PLANS)))
 def test_malformed_plans_block_nothing_and_are_counted(lake: Path, plan: bytes) -> None:
     dead(lake, plan)
     (lake / "_stage" / OLD).write_bytes(plan)
@@ -262,7 +268,9 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=cases(20, 150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.fixed_dictionaries({}, optional={"manifest": values, "files": values}) | values)
 def test_any_plan_ends_in_a_sweep(lake: Path, plan: Any) -> None:
     dead(lake, json.dumps(plan).encode())
@@ -302,7 +310,7 @@ def test_manifests_and_plans_agree_about_paths(lake: Path) -> None:
             reader.open_lake(lake)
 
 
-@pytest.mark.parametrize("name", ["../../victim", "/etc/x", "", "..", "A", "a/b", "a\n", "x" * 200])
+@pytest.mark.parametrize("name", some(ODD_NAMES, ("../../victim", "a\n"), "eight odd names"))
 @pytest.mark.parametrize("field", ["run_id", "host_id"])
 def test_names_of_runs_and_hosts_are_names(lake: Path, field: str, name: str) -> None:
     """The derived tables of a run are announced by a file of its name."""
@@ -346,6 +354,7 @@ ABOVE = [
 ]
 
 
+@pytest.mark.repeats("every folder above in turn")
 def test_folders_above_a_lake_change_no_answer(tmp_path: Path) -> None:
     for run in ("p", "q"):
         chrome(tmp_path / "in" / f"run={run}" / "t.json", run)

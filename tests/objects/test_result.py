@@ -22,6 +22,7 @@ from stepscope.objects.result import Result
 from tests.lake.recordings import chrome
 from tests.presenters.browser import Browser
 from tests.presenters.hostile import HOSTILE
+from tests.tiers import cases
 
 
 @pytest.fixture
@@ -177,7 +178,7 @@ VALUES = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(30, 150), deadline=None)
 @given(st.data())
 def test_arrow_changes_no_value(data: st.DataObject) -> None:
     types = data.draw(st.lists(st.sampled_from(sorted(VALUES)), max_size=5))

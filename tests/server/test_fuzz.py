@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stepscope.server import graphs, model, whatif
 from stepscope.server.app import API
 from tests.server.asking import HOST, ORIGIN, Answer, Served
+from tests.tiers import cases
 
 GETS = [path for method, path, _ in API if method == "GET"]
 POSTS = [path for method, path, _ in API if method == "POST"]
@@ -28,7 +29,7 @@ WORDS = tuple(SQL.split())
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD", "X")
 NAMES = ("Host", "Origin", "Cookie", "X-Stepscope", "Content-Type", "Content-Length", "Range")
 fuzzy = settings(
-    max_examples=80,
+    max_examples=cases(15, 80),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -96,6 +96,7 @@ def test_a_compacted_lake_and_one_that_is_gone_are_no_news(lake: Path, page: Ser
     assert told(page, "/api/news")["sources"] == 0
 
 
+@pytest.mark.repeats("a race, tried again and again")
 def test_nothing_fails_while_another_process_ingests(lake: Path, page: Served) -> None:
     """Every answer is 200 from before the first source comes until all are seen."""
     catalog = json.loads(page.get("/api/catalog").body)

@@ -31,6 +31,7 @@ from stepscope.sources.find import Found, find
 from stepscope.sources.spool import Spool
 from tests.sources.recordings import CHROME, XPLANE, recognise
 from tests.sources.test_archives import content, make_tar, make_zip
+from tests.tiers import cases
 
 NAMES = [f"run{i}/t{i}.json" for i in range(6)]
 ZIPS = {
@@ -99,7 +100,7 @@ def before(kind: str, cut: int) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(20, 60), deadline=None)
 @given(share=st.floats(0, 1))
 def test_a_cut_archive_costs_its_end(kind: str, share: float) -> None:
     data = archive(kind)
@@ -113,7 +114,7 @@ def test_a_cut_archive_costs_its_end(kind: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(20, 60), deadline=None)
 @given(data=st.data())
 def test_a_damaged_archive_costs_what_is_damaged(kind: str, data: st.DataObject) -> None:
     damaged = bytearray(archive(kind))
