@@ -30,7 +30,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all lint test-rust test-python engines bench gate fuzz versions
+.PHONY: help setup demo test test-all lint test-rust test-python engines bench measured gate fuzz versions
 .PHONY: web docs site wheel bill clean
 .SUFFIXES:
 
@@ -67,7 +67,10 @@ engines: $(STAMPS)/package $(STAMPS)/test-all ## the library on a Spark cluster,
 	STEPSCOPE_TEST_ENGINES=1 $(ALL) $(BIN)/pytest $(EVERY) tests/engines
 
 bench: $(STAMPS)/package $(STAMPS)/test ## ratios against peers, written to benchmarks/results (BENCH=... chooses rows)
-	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python benchmarks/run.py $(BENCH); broken=$$?; $(BIN)/python benchmarks/table.py && exit $$broken
+
+measured: $(STAMPS)/package ## write docs/measured.md from the results that are kept
+	$(BIN)/python benchmarks/table.py
 
 gate: $(STAMPS)/package $(STAMPS)/test ## how often `stepscope check` is wrong, on 32 recordings made now (a quarter of an hour)
 	$(BIN)/python benchmarks/gate.py $(GATE)

@@ -1,20 +1,22 @@
 """Whether the first sentence is true: programs with a known culprit, recorded, asked and scored.
 
-    python benchmarks/culprits.py FOLDER [--only NAME ...] [--steps N] [--time N] [--keep FOLDER]
+    python benchmarks/culprits.py [FOLDER] [--only NAME ...] [--steps N] [--time N] [--keep FOLDER]
 
-FOLDER holds a folder for each program, with program.py and truth.json. Each program is recorded with
+FOLDER holds programs that say their TRUTH, as culprit_programs does, or a folder for each with program.py and
+truth.json. Each program is recorded with
 `stepscope record`, and `stepscope PATH --format json` says what limits it. Compared are the cause
 (also_acceptable counts; a healthy program is one whose cause is none), the place (a line of the culprit, or
 another of its function, as the place or as what is called there), op or stage, findings of high severity
 about something else, and the predicted step with the fixed program's, timed without a profiler beside the
 recording. For comparison, each run of the fixed program is scored against its other runs (with three runs or
-more): no prediction can do better. Results go to benchmarks/results/culprits-LABEL.json.
+more): no prediction can do better. Results of all programs here are the family
+`culprits`, those of another folder `culprits-elsewhere`.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
+import ast
 import json
 import os
 import statistics
@@ -23,9 +25,13 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-HERE = Path(__file__).resolve().parent
+import kept
+
+PROGRAMS = Path(__file__).resolve().with_name("culprit_programs")
+MARK = "# culprit"
+"""Ends a line that is slow."""
 ABOUT = {
     "input-wait": {"input"},
     "python-in-pipeline": {"input", "python"},
@@ -49,34 +55,83 @@ NEAR = 0.25
 def main() -> int:
     """Records, asks, prints a line a program and the shares, writes JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=PROGRAMS)
     parser.add_argument("--only", nargs="*", help="names of programs; all when not given")
     parser.add_argument("--steps", type=int, default=30, help="steps to record")
     parser.add_argument("--keep", type=Path, help="folder for the recordings; those that are there are used")
     parser.add_argument(
         "--time", type=int, default=1, help="runs of each form of a program; 0: as in truth.json"
     )
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
-    # Results name files as they are given here, and are kept: no folder of this machine.
-    folder = Path(os.path.relpath(options.folder))
-    programs = sorted(path.parent for path in folder.glob("*/truth.json"))
-    chosen = [path for path in programs if not options.only or path.name in options.only]
+    folder = options.folder.resolve()
     results = []
     with tempfile.TemporaryDirectory() as scratch:
-        for program in chosen:
+        for program in programs(folder):
+            if options.only and program.name not in options.only:
+                continue
             out = (options.keep or Path(scratch)) / program.name
-            truth = json.loads((program / "truth.json").read_text())
+            truth = program.truth
             if options.time and truth["cause"] != "healthy":
-                truth |= timed(program / "program.py", options.time)
-            told = asked(program / "program.py", out, options.steps)
-            results.append({"id": program.name, "cause": truth["cause"], **scored(truth, told)})
+                truth |= timed(program.path, options.time)
+            found = scored(truth, asked(program.path, out, options.steps))
+            if found["place"]:
+                found["place"]["file"] = os.path.relpath(found["place"]["file"], folder)
+            results.append({"id": program.name, "cause": truth["cause"], **found})
             print(line(results[-1]), flush=True)
-    whole = {"cores": os.cpu_count(), "load": os.getloadavg()[0], "shares": shares(results)}
+    whole = {"machine": kept.machine(), "shares": shares(results)}
     print(json.dumps(whole["shares"]))
-    out = HERE / "results" / f"culprits-{options.label}.json"
-    out.write_text(json.dumps({**whole, "programs": results}, indent=1) + "\n")
+    if not options.only:
+        family = "culprits" if folder == PROGRAMS else "culprits-elsewhere"
+        kept.write(family, {**whole, "programs": results})
     return 0
+
+
+class Program(NamedTuple):
+    """A program and what is known of it."""
+
+    name: str
+    path: Path
+    truth: dict[str, Any]
+
+
+def programs(folder: Path) -> list[Program]:
+    """The programs of a folder that have a truth, by name."""
+    found = [
+        Program(path.parent.name, path.with_name("program.py"), json.loads(path.read_text()))
+        for path in folder.glob("*/truth.json")
+    ]
+    for path in folder.glob("*.py"):
+        truth = stated(path)
+        if truth is not None:
+            found.append(Program(path.stem, path, truth))
+    return sorted(found, key=lambda program: program.name)
+
+
+def stated(path: Path) -> dict[str, Any] | None:
+    """The TRUTH of a program, with the place of its marked lines; None for a module that states none."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TRUTH":
+            unsaid = {"also_acceptable": [], "op_type": None, "stage": None, "place": None}
+            truth: dict[str, Any] = unsaid | ast.literal_eval(node.value)
+            break
+    else:
+        return None
+    marked = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith(MARK)]
+    if marked:
+        within = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and node.lineno <= marked[0] <= (node.end_lineno or 0)
+        ]
+        truth["place"] = {
+            "file": path.name,
+            "line_from": marked[0],
+            "line_to": marked[-1],
+            "function": within[-1].name if within else "<module>",
+        }
+    return truth
 
 
 def timed(program: Path, runs: int) -> dict[str, list[float]]:

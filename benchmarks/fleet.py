@@ -1,23 +1,22 @@
 """Measures a lake of many hosts: ingest, the same again, a count, the summary, before and after compaction.
 
-    python benchmarks/fleet.py [--ranks 1000 10000] [--folder DIR] [--lake DIR] [--label TEXT]
+    python benchmarks/fleet.py [--ranks 1000 10000] [--folder DIR] [--lake DIR]
 
 Processor seconds of whole processes count, since the machine may be busy. Recordings and lakes of an earlier
 run are used again: `--folder` and `--lake` say where they are or will be (a folder in memory leaves the
-disk out). The figures go to benchmarks/results/fleet-LABEL.json.
+disk out). A figure that is not measured again stays as it was, with its date. `fleet-DATE.json` has them.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import generate_fleet
+import kept
 from measure import Route, run_once
 from rows import DATA, OUT, STEPSCOPE
 
@@ -37,11 +36,8 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=DATA)
     parser.add_argument("--lake", type=Path, default=OUT)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
-    out = Path(__file__).with_name("results") / f"fleet-{options.label}.json"
-    known: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"hosts": {}}
-    known |= {"cores": os.cpu_count(), "load": os.getloadavg()[0]}
+    known: dict[str, Any] = {"hosts": {}} | kept.read("fleet") | {"machine": kept.machine()}
     broken = 0
     for ranks in options.ranks:
         logs = options.folder / f"fleet-{ranks}"
@@ -50,11 +46,11 @@ def main() -> int:
         figures = known["hosts"].setdefault(str(ranks), {})
         for name, found in measured(logs, options.lake / f"fleet-{ranks}-lake", options.rounds):
             most = PROMISES.get(name.removesuffix("_compacted"), {}).get(ranks)
-            kept = "" if most is None or not name.endswith("_compacted") else f"  promised {most} s"
-            broken += bool(kept) and found["processor_s"] > float(most or 0)
-            figures[name] = found
-            print(f"{ranks:>6,} hosts  {name:18} {json.dumps(found)}{kept}", flush=True)
-            out.write_text(json.dumps(known, indent=1) + "\n")
+            promise = "" if most is None or not name.endswith("_compacted") else f"  promised {most} s"
+            broken += bool(promise) and found["processor_s"] > float(most or 0)
+            figures[name] = {"date": kept.today(), **found}
+            print(f"{ranks:>6,} hosts  {name:18} {json.dumps(found)}{promise}", flush=True)
+            kept.write("fleet", known)
     return 1 if broken else 0
 
 

@@ -4,7 +4,7 @@
     python benchmarks/fleet_cost.py --page
 
 `--measure` records nothing: it writes XPlanes with generate_xspace.py, ingests and compacts them, and keeps
-bytes and processor seconds an event in benchmarks/results/fleet-cost-DATE.json. Bytes in BigQuery follow from
+bytes and processor seconds an event (`fleet-cost-DATE.json`). Bytes in BigQuery follow from
 its rules for the size of values. `--page` writes docs/fleet-cost.md from the newest of these files and the
 newest of benchmarks/fleet.py; a test compares the page with them.
 """
@@ -12,14 +12,13 @@ newest of benchmarks/fleet.py; a test compares the page with them.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
-import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import kept
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -64,8 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.measure:
         with tempfile.TemporaryDirectory(dir=asked.work) as work:
             found = measured(Path(work), asked.hosts, asked.events)
-        out = HERE / "results" / f"fleet-cost-{datetime.date.today().isoformat()}.json"
-        out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        kept.write("fleet-cost", found)
     if asked.page:
         PAGE.write_text(page(newest("fleet-cost"), newest("fleet")), encoding="utf-8")
     print(page(newest("fleet-cost"), newest("fleet")), end="")
@@ -74,8 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def newest(kind: str) -> dict[str, Any]:
     """The newest results of a kind: `fleet-cost`, or `fleet` for benchmarks/fleet.py."""
-    files = sorted((HERE / "results").glob(f"{kind}-2*.json"))
-    return dict(json.loads(files[-1].read_text(encoding="utf-8")), file=files[-1].name)
+    return {**kept.read(kind), "file": kept.families()[kind].name}
 
 
 def measured(work: Path, hosts: int, events: int) -> dict[str, Any]:
@@ -104,7 +101,7 @@ def measured(work: Path, hosts: int, events: int) -> dict[str, Any]:
 
     raw = sum(path.stat().st_size for path in logs.rglob("*.pb"))
     found: dict[str, Any] = {
-        "hosts": hosts, "events": events, "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
+        "hosts": hosts, "events": events, "machine": kept.machine(),
         "raw_bytes": round(raw / total, 2),
     }  # fmt: skip
     found["ingest_us"] = us("ingest", logs, "--lake", lake, "--run", "fleet")
@@ -306,7 +303,8 @@ def page(found: Mapping[str, Any], many: Mapping[str, Any]) -> str:
         hosts=HOSTS, events=EVENTS, cores=CORES, machine=table(machine(found)), raw=amount(raw),
         at_once=AT_ONCE,
         raw_time=duration(raw / 4e9), rollup_rows=found["rollup_rows"], warehouse=table(warehouse(found)),
-        few=found["hosts"], each=found["events"], here=found["cores"], load=found["load"], file=found["file"],
+        few=found["hosts"], each=found["events"], here=found["machine"]["cores"],
+        load=found["machine"]["load"], file=found["file"],
         many=many["file"], prices="\n".join(prices), **times,
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """How often `stepscope check` is wrong: real recordings of one program, split into sides in many ways.
 
-    python benchmarks/gate.py [PROGRAM] [--into DIR] [--recordings N] [--splits N] [--label TEXT]
+    python benchmarks/gate.py [PROGRAM] [--into DIR] [--recordings N] [--splits N]
 
 Records a program of gate_programs with two widths in turns, unless DIR has the recordings, and judges splits:
 of recordings of one width against each other (every regression is a false alarm), and of one width against
@@ -10,7 +10,6 @@ the other (the layer has to be named). Splits overlap, so the rates are rough. E
 from __future__ import annotations
 
 import argparse
-import datetime
 import gzip
 import json
 import os
@@ -22,13 +21,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import kept
 from stepscope.instruments.compare import gate, recordings
 from stepscope.instruments.compare.budgets import Budget
 from stepscope.instruments.compare.recordings import Recording
 from stepscope.session import trace
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 PROGRAMS = {"dense": (512, 544, "hidden2"), "conv": (32, 34, "block1")}
 """Widths of both versions, and the scope that grew."""
 _SIDE = 4
@@ -41,7 +40,6 @@ def main() -> int:
     parser.add_argument("--into", type=Path, default=HERE / "data" / "gate")
     parser.add_argument("--recordings", type=int, default=16, help="of each width")
     parser.add_argument("--splits", type=int, default=200)
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
     parser.add_argument("--pack", type=Path, help="also write what tests judge")
     options = parser.parse_args()
     small, large, scope = PROGRAMS[options.program]
@@ -68,6 +66,7 @@ def main() -> int:
         found += any(scope in name for name in named(judged))
         names.update(named(judged))
     result: dict[str, Any] = {
+        "machine": kept.machine(),
         "program": options.program,
         "widths": [small, large],
         "recordings": [len(side) for side in sides],
@@ -80,8 +79,7 @@ def main() -> int:
         "found": found / options.splits,
         "named": {name: number / options.splits for name, number in names.most_common()},
     }
-    out = RESULTS / f"gate-{options.program}-{options.label}.json"
-    out.write_text(json.dumps(result, indent=1) + "\n")
+    kept.write(f"gate-{options.program}", result)
     print(json.dumps(result, indent=1))
     if options.pack:
         pack(sides, options.pack)

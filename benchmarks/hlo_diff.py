@@ -1,18 +1,15 @@
 """Measures how well and how fast `stepscope xla diff` matches instructions.
 
-    python benchmarks/hlo_diff.py [--dumps DIR] [--label TEXT] [--own]
+    python benchmarks/hlo_diff.py [--dumps DIR] [--own]
 
 Well: precision and recall over consecutive passes of the dumps in the corpus and, with --own, of programs
 that JAX compiles for this (hlo_programs.py), held against names, which the matching never reads; with the
 framework's names of ops and without. Fast: two modules of 100,000 instructions, one renamed and changed.
-Results go to results/hlo-diff-DATE.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import os
 import subprocess
 import sys
@@ -28,6 +25,7 @@ from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus and
 from tests.instruments.match_scores import scores, together  # noqa: E402
 from tests.instruments.test_xla_diffs import generated  # noqa: E402
 
+import kept  # noqa: E402
 from stepscope import _core  # noqa: E402
 
 PROGRAMS = ("attention", "convolution", "dropout", "lstm", "odd")
@@ -87,7 +85,6 @@ def main() -> None:
     )
     parser.add_argument("--dumps", type=Path, help="a folder of dumps instead of the corpus")
     parser.add_argument("--own", action="store_true", help="compile programs with JAX, too")
-    parser.add_argument("--label", default="", help="added to the name of the results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         if options.dumps:
@@ -98,15 +95,14 @@ def main() -> None:
             folders.update((f"own {name}", compiled(name, Path(scratch))) for name in PROGRAMS)
         rows = [row(name, folder, named=named) for named in (True, False) for name, folder in folders.items()]
         told = {
-            "date": datetime.date.today().isoformat(),
+            "machine": kept.machine(),
             "matching": [one for one in rows if one is not None],
             "speed": speed(Path(scratch)),
         }
     for one in told["matching"]:
         print(*one.values(), sep="\t")
     print(told["speed"])
-    name = f"hlo-diff-{told['date']}{'-' + options.label if options.label else ''}.json"
-    (HERE / "results" / name).write_text(json.dumps(told, indent=1) + "\n")
+    kept.write("hlo-diff", told)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
 """Measures how fast and in how much memory dump folders of XLA are read.
 
-    python benchmarks/hlo_index.py [--label TEXT] [--largest MB]
+    python benchmarks/hlo_index.py [--largest MB]
 
 Folders: the largest of the corpus, and 3,000 files made of copies of it; seconds of the processor for
 `xla dumps` and for the tables. Protos: all of a folder, on one thread, against the generated classes of
 TensorFlow (hlo_pb2), which are parsed, and counted in Python, but work out no cost. Text: generated ones of
-one long computation and of many short ones, with the memory that they take. Results go to
-results/hlo-index-DATE.json.
+one long computation and of many short ones, with the memory that they take.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import shutil
 import subprocess
@@ -29,6 +27,7 @@ sys.path.insert(0, str(HERE.parent))
 from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus, found beside this folder
 from tests.formats.test_hlo_memory import NAMED, peak_of, write_computations, write_text  # noqa: E402
 
+import kept  # noqa: E402
 from stepscope import _core  # noqa: E402
 from stepscope.instruments.xla import dumps  # noqa: E402
 from stepscope.session import trace  # noqa: E402
@@ -146,20 +145,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--label", default="", help="added to the name of the results")
     parser.add_argument("--largest", type=int, default=300, metavar="MB", help="of the texts (300)")
     options = parser.parse_args()
     of = unpacked("jax_resnet/dump")
     with tempfile.TemporaryDirectory() as scratch:
         told = {
-            "date": datetime.date.today().isoformat(),
+            "machine": kept.machine(),
             "folders": {"jax_resnet": folder(of), "copies": folder(copies(of, Path(scratch, "copies")))},
             "protos": protos(of),
             "texts": texts(Path(scratch), options.largest),
         }
     print(json.dumps(told, indent=1))
-    name = f"hlo-index-{told['date']}{'-' + options.label if options.label else ''}.json"
-    (HERE / "results" / name).write_text(json.dumps(told, indent=1) + "\n")
+    kept.write("hlo-index", told)
 
 
 if __name__ == "__main__":

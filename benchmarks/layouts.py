@@ -1,21 +1,19 @@
 """Measures the layout of graphs against dagre and elkjs.
 
     npm ci --ignore-scripts --prefix benchmarks/layouts
-    python benchmarks/layouts.py [--limit SECONDS] [--label TEXT]
+    python benchmarks/layouts.py [--limit SECONDS]
 
 The same boxes and edges for all: levels of compiled programs of the corpus as `stepscope graph` folds them,
 and flat graphs of growing size, long like training steps, with 1.42 edges a node. Seconds of the processor
 for the layout alone, the libraries' in a process of its own that has laid out nothing before. Beside it,
 how many other edges an edge crosses when all are straight. What does not end within the limit is said to,
-and larger graphs are not tried. Results go to results/layouts-DATE.json.
+and larger graphs are not tried.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import os
 import random
 import resource
 import subprocess
@@ -31,6 +29,7 @@ sys.path.insert(0, str(HERE.parent))
 import numpy as np  # noqa: E402
 from tests.formats.test_hlo import unpacked  # noqa: E402  the tests' corpus, found beside this folder
 
+import kept  # noqa: E402
 from stepscope import _core  # noqa: E402
 from stepscope.instruments.graphs import programs  # noqa: E402
 from stepscope.instruments.graphs.hierarchy import Scope  # noqa: E402
@@ -128,7 +127,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--limit", type=int, default=60, help="seconds for one layout (60)")
-    parser.add_argument("--label", default="", help="added to the name of the results")
     options = parser.parse_args()
     if not (HERE / "layouts" / "node_modules").exists():
         parser.error("the libraries are missing: npm ci --ignore-scripts --prefix benchmarks/layouts")
@@ -158,13 +156,11 @@ def main() -> None:
         rows.append(row)
         print(json.dumps(row), flush=True)
     told = {
-        "date": datetime.date.today().isoformat(),
+        "machine": kept.machine(),
         "limit_seconds": options.limit,
-        "cpus": os.cpu_count(),
         "rows": rows,
     }
-    name = f"layouts-{told['date']}{'-' + options.label if options.label else ''}.json"
-    (HERE / "results" / name).write_text(json.dumps(told, indent=1) + "\n")
+    kept.write("layouts", told)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The page of `stepscope serve` in headless Chromium, and its server under load, for a recording of any size.
 
-    python benchmarks/page.py [--events N | --lake DIR] [--viewers N] [--busy N] [--label TEXT]
+    python benchmarks/page.py [--events N | --lake DIR] [--viewers N] [--busy N]
 
 Measured are: the time from the start of the command to the first cells on the screen, for a raw file (beside
 an ingest of it) and again when what was read is kept; how long after everything is open they come, in a
@@ -17,7 +17,7 @@ and server share the machine: on a busy one, times are upper bounds.
     done
     stepscope ingest big --lake LAKE --run big
 
-Written to benchmarks/results/page-LABEL.json.
+The results are `page-DATE.json`, and `page-lake-DATE.json` with --lake.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import datetime
 import http.client
 import itertools
 import json
@@ -47,6 +46,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from tests.presenters.browser import Browser  # noqa: E402  the tests' browser, found beside this folder
+
+from kept import machine, write  # noqa: E402
 
 RATE = 5
 """Requests a second of each viewer."""
@@ -157,9 +158,8 @@ def main() -> int:
     parser.add_argument("--lake", type=Path, help="serve this lake and generate nothing")
     parser.add_argument("--busy", type=int, metavar="N", help="ingest so many events beside the viewers")
     parser.add_argument("--viewers", type=int, default=16)
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
-    told: dict[str, Any] = {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 2)}
+    told: dict[str, Any] = {"machine": machine()}
     with tempfile.TemporaryDirectory(prefix="stepscope-page-") as folder:
         recording, cache = Path(folder, "recording.xplane.pb"), Path(folder, "cache")
         if options.lake:
@@ -179,8 +179,7 @@ def main() -> int:
             told["server_peak_mb"] = round(server.peak_mb())
     told["load_after"] = round(os.getloadavg()[0], 2)
     print(json.dumps(told, indent=1))
-    out = HERE / "results" / f"page-{options.label}.json"
-    out.write_text(json.dumps(told, indent=1) + "\n")
+    write("page-lake" if options.lake else "page", told)
     return 0
 
 

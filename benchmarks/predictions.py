@@ -1,6 +1,6 @@
 """Holds predictions of `stepscope pipeline` against what the changes really gain.
 
-    python benchmarks/predictions.py [CASE...] [--rounds N] [--label TEXT] [--keep DIR] [--again DIR] [--list]
+    python benchmarks/predictions.py [CASE...] [--rounds N] [--keep DIR] [--again DIR] [--list]
 
 Each case is a pipeline of stock TensorFlow with a fix. In a process of its own, the pipeline is recorded
 once (trace and model proto), stepscope predicts what a step takes after the fix, then both pipelines run in
@@ -14,10 +14,8 @@ model is judged without the noise of another measurement. The cases are in predi
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
-import re
 import shutil
 import statistics
 import subprocess
@@ -27,10 +25,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import kept
 from prediction_cases import CASES, calibrate
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
 NEAR = 0.25
 HELPS = 0.05
 KEPT = "measured.json"
@@ -162,7 +160,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--rounds", type=int, default=4, help="turns of each pipeline (4)")
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is recorded and measured here")
     parser.add_argument("--again", type=Path, metavar="DIR", help="predict anew what was kept here")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
@@ -175,7 +172,7 @@ def main() -> int:
         print("\n".join(CASES))
         return 0
     if options.again:
-        return conclude(again(options.again, options.cases), options.label, whole=False)
+        return conclude(again(options.again, options.cases), whole=False)
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "STEPSCOPE_BENCH_DATA": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -194,7 +191,7 @@ def main() -> int:
             show(name, result)
             if options.keep:
                 (options.keep / name / KEPT).write_text(json.dumps(result) + "\n")
-    return conclude(results, options.label, whole=not options.cases)
+    return conclude(results, whole=not options.cases)
 
 
 def again(kept: Path, wanted: list[str]) -> dict[str, Any]:
@@ -222,18 +219,16 @@ def show(name: str, result: dict[str, Any]) -> None:
     print(f"{name:32} {measured} {told:8.2f}  {interval:>14}{marks}")
 
 
-def conclude(results: dict[str, Any], label: str, *, whole: bool) -> int:
-    """Counts, and writes a whole run to benchmarks/results."""
+def conclude(results: dict[str, Any], *, whole: bool) -> int:
+    """Counts, and keeps a whole run."""
     right = sum(one["direction"] for one in results.values())
     near = sum(one["near"] for one in results.values())
     inside = sum(one["inside"] for one in results.values())
     of = len(results)
     print(f"direction right in {right} of {of}, within {NEAR:.0%} in {near}, in the interval in {inside}")
     if whole:
-        safe = re.sub(r"[^\w.-]", "-", label)
-        load = os.getloadavg()[0]
-        told = {"cores": os.cpu_count(), "load": load, "direction": right, "near": near, "cases": results}
-        (RESULTS / f"predictions-{safe}.json").write_text(json.dumps(told, indent=1) + "\n")
+        told = {"machine": kept.machine(), "direction": right, "near": near, "inside": inside}
+        kept.write("predictions", {**told, "cases": results})
     return 0 if right == len(results) and near >= 0.8 * len(results) else 1
 
 

@@ -1,6 +1,6 @@
 """What it costs to be recorded: steps of the same program with and without, in turns.
 
-    python benchmarks/record_cost.py [--rounds N] [--label TEXT] [--only NAME ...]
+    python benchmarks/record_cost.py [--rounds N] [--only NAME ...]
 
 Each program notes the time of its own steps, by the clock and of the processor. It is run alone and under
 `stepscope record`, in turns, as whole processes. Compared are medians over the rounds of the median step:
@@ -9,15 +9,12 @@ with the same steps of the program alone. On a busy machine believe the processo
 `sampling` is the processor time of the thread that looks at stacks, as part of the time in which it does;
 `within` says whether the goals are met: 2 % for sampling; for steps above 5 ms by the processor's time 5 %
 before and after the recording, and half of a step more while it runs.
-Written to benchmarks/results/record-cost-LABEL.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -25,8 +22,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import kept
+
 HERE = Path(__file__).resolve().parent
-PROGRAMS = HERE / "record_cost"
+PROGRAMS = {
+    "jax_loop": ("jax_loop.py", "256", "64"),
+    "jax_longer": ("jax_loop.py", "1024", "128"),
+    "keras_fit": ("keras_fit.py",),
+    "tf1_session": ("tf1_session.py",),
+    "tf2_loop": ("tf2_loop.py", "256", "0.0001"),
+    "tf2_longer": ("tf2_loop.py", "1500", "0.000001"),
+}
+"""Words of each program; the longer ones take steps of ten milliseconds."""
 PHASES = {"watched": (10, 59), "recorded": (62, 160), "detached": (220, 399)}
 """Steps of a phase: the first 60 settled ones are let go by, the next 100 recorded."""
 MOST_SAMPLING, LONG_US = 0.02, 5000
@@ -39,28 +46,23 @@ def main() -> int:
     """Measures, prints a line a program and phase, writes JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
-    parser.add_argument("--only", nargs="*", help="names of programs; all when not given")
+    parser.add_argument("--only", nargs="*", choices=PROGRAMS, help="names of programs; all when not given")
     options = parser.parse_args()
-    results: dict[str, Any] = {"cores": os.cpu_count(), "load": os.getloadavg()[0], "programs": {}}
-    for program in sorted(PROGRAMS.glob("*.py")):
-        if options.only and program.stem not in options.only:
-            continue
-        results["programs"][program.stem] = measure(program, options.rounds)
-    out = HERE / "results" / f"record-cost-{options.label}.json"
-    out.write_text(json.dumps(results, indent=1) + "\n")
+    for program in options.only or PROGRAMS:
+        kept.add("record-cost", "programs", program, measure(program, options.rounds))
     return 0
 
 
-def measure(program: Path, rounds: int) -> dict[str, Any]:
+def measure(program: str, rounds: int) -> dict[str, Any]:
     """Medians of a program by phase, in microseconds, and what capture.json says of the cost."""
     taken: dict[str, list[list[list[int]]]] = {"alone": [], "recorded": []}
+    script, *words = PROGRAMS[program]
     stood: list[float] = []
     sampled: list[float] = []
     for number in range(rounds):
         for route in ("alone", "recorded") if number % 2 else ("recorded", "alone"):
             with tempfile.TemporaryDirectory() as folder:
-                command = [sys.executable, str(program)]
+                command = [sys.executable, str(HERE / "record_cost" / script), *words]
                 if route == "recorded":
                     launcher = [sys.executable, "-m", "stepscope.cli", "record", *PLAN]
                     command = [*launcher, "--out", f"{folder}/out", "--", *command]
@@ -81,14 +83,12 @@ def measure(program: Path, rounds: int) -> dict[str, Any]:
                 row[f"{route}_{kind}_us"] = median(of_route, clock, first, last)
             row[f"{kind}_ratio"] = round(row[f"recorded_{kind}_us"] / row[f"alone_{kind}_us"], 3)
         told[phase] = row
-        print(
-            f"{program.stem:12} {phase:9}", *(f"{name} {value:g}" for name, value in row.items()), flush=True
-        )
+        print(f"{program:12} {phase:9}", *(f"{name} {value:g}" for name, value in row.items()), flush=True)
     told["within"] = {"sampling": told["sampling"] <= MOST_SAMPLING}
     if told["watched"]["alone_wall_us"] >= LONG_US:
         told["within"] |= {phase: told[phase]["cpu_ratio"] <= most for phase, most in MOST_RATIO.items()}
     print(
-        f"{program.stem:12} stood still for {told['stood_still_ms']} ms, sampling {told['sampling']:.2%}",
+        f"{program:12} stood still for {told['stood_still_ms']} ms, sampling {told['sampling']:.2%}",
         told["within"],
         flush=True,
     )

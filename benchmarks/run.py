@@ -1,6 +1,6 @@
-"""Measures the rows of rows.py and writes what came out to benchmarks/results.
+"""Measures the rows of rows.py and keeps what came out, row by row, beside rows of earlier runs.
 
-    python benchmarks/run.py [ROW...] [--rounds N] [--list] [--label TEXT]
+    python benchmarks/run.py [ROW...] [--rounds N] [--list]
 
 Every figure of one row comes from one run, its routes started in turns as whole processes, start-up
 included, with the input in the page cache. Compare within a row; absolute times are this machine's.
@@ -9,13 +9,8 @@ included, with the input in the page cache. Compare within a row; absolute times
 from __future__ import annotations
 
 import argparse
-import datetime
 import gzip
-import importlib.metadata
-import json
 import multiprocessing
-import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -28,13 +23,13 @@ import generate_chrome
 import generate_fleet
 import generate_graph
 import generate_xspace
+import kept
 import rows
 import tfprof_rows
 from measure import Measured, in_turns, warm
-from rows import DEFAULT, HERE, OUT, XPROF, Promise, Row
+from rows import DEFAULT, OUT, XPROF, Promise, Row
 
 ROWS = {**rows.ROWS, **tfprof_rows.ROWS}
-RESULTS = HERE / "results"
 
 
 def main() -> int:
@@ -43,7 +38,6 @@ def main() -> int:
     parser.add_argument("rows", nargs="*", metavar="ROW")
     parser.add_argument("--rounds", type=int, help="rounds per row instead of the row's own number")
     parser.add_argument("--list", action="store_true", help="name the rows and stop")
-    parser.add_argument("--label", default=datetime.date.today().isoformat(), help="name of the result")
     options = parser.parse_args()
     if options.list:
         print("\n".join(f"{row.name:18} {row.about}" for row in ROWS.values()))
@@ -53,18 +47,13 @@ def main() -> int:
         install_xprof()
         print("start again: xprof is installed now")
         return 2
-    out = RESULTS / f"{options.label}.json"
-    known = json.loads(out.read_text()) if out.exists() else {"rows": {}}
-    known["machine"] = machine()
     broken = 0
     for row in wanted:
         result = measure(row, options.rounds or row.rounds)
         broken += sum(not promise["kept"] for promise in result["promises"])
-        known["rows"][row.name] = result
-        RESULTS.mkdir(exist_ok=True)
-        out.write_text(json.dumps(known, indent=1) + "\n")
+        kept.add("rows", "rows", row.name, result)
     shutil.rmtree(OUT, ignore_errors=True)
-    print(f"{out.relative_to(HERE.parent)}: {broken} promises not kept")
+    print(f"{broken} promises not kept")
     return 1 if broken else 0
 
 
@@ -86,7 +75,7 @@ def measure(row: Row, rounds: int) -> dict[str, Any]:
             if "events" in told:
                 line += f", {told['events'] / 1e6 / told['seconds']:.2f} M events/s"
         print(line, flush=True)
-    promises = [judge(promise, figures, inner) for promise in row.promises]
+    promises = [{**vars(one), **judge(one, figures, inner)} for one in row.promises]
     for promise in promises:
         print(f"  {'kept  ' if promise['kept'] else 'BROKEN'} {promise['text']}", flush=True)
     return {
@@ -178,32 +167,6 @@ def install_xprof() -> None:
     print(f"installing xprof into {folder}", flush=True)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     subprocess.run([str(folder / "bin" / "pip"), "install", "--quiet", "xprof"], check=True)
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on and with."""
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [
-            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if "model name" in line
-        ]
-        cpu = names[0] if names else cpu
-    versions = {}
-    for name in ("stepscope", "duckdb", "viztracer", "tensorflow", "tensorflow-cpu"):
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            versions[name] = "missing"
-    return {
-        "cpu": cpu,
-        "cores": os.cpu_count(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "load": os.getloadavg()[0],
-        "versions": versions,
-    }
 
 
 if __name__ == "__main__":

@@ -19,9 +19,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import kept
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -133,23 +134,21 @@ def key(cell: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def last() -> list[Cell]:
     """The cells of the newest results; none before the first run."""
-    files = sorted((HERE / "results").glob("versions-*.json"))
-    return json.loads(files[-1].read_text(encoding="utf-8"))["cells"] if files else []
+    return list(kept.read("versions").get("cells", []))
 
 
 def save(cells: Sequence[Cell]) -> None:
     """Writes the results of today."""
-    path = HERE / "results" / f"versions-{_today()}.json"
     ordered = sorted(
         cells, key=lambda cell: (cell["framework"], _numbers(cell["python"]), cell["which"] != "oldest")
     )
-    path.write_text(json.dumps({"cells": ordered}, indent=1) + "\n", encoding="utf-8")
+    kept.write("versions", {"cells": ordered})
 
 
 def run(python: str, name: str, work: Path) -> Iterator[Cell]:
     """The oldest and the newest version of a framework on a Python."""
     framework = FRAMEWORKS[name]
-    head = {"framework": name, "python": python, "date": _today()}
+    head = {"framework": name, "python": python, "date": kept.today()}
     versions = offered(framework.package, python)
     for which, version in (
         (("oldest", versions[0]), ("newest", versions[-1])) if versions else (("newest", "-"),)
@@ -335,10 +334,6 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version.partition(".post")[0]))
-
-
-def _today() -> str:
-    return datetime.now(timezone.utc).date().isoformat()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""A loop of JAX that waits for each step."""
+"""A loop of JAX that waits for each step: `jax_loop.py WIDTH ROWS`."""
 
 import json
+import sys
 import time
 
 import jax
@@ -12,8 +13,9 @@ def train_step(w, x):
     return w - 0.0001 * jax.grad(lambda w: jnp.mean((jnp.tanh(x @ w) @ w - 1.0) ** 2))(w)
 
 
-w = jnp.ones((256, 256)) * 0.01
-x = jnp.ones((64, 256))
+width, rows = map(int, sys.argv[1:])
+w = jnp.ones((width, width)) * 0.01
+x = jnp.ones((rows, width))
 times = []
 for _ in range(400):
     begin = time.perf_counter_ns(), time.process_time_ns()

@@ -1,13 +1,15 @@
-"""A custom loop of TensorFlow 2 over a pipeline."""
+"""A custom loop of TensorFlow 2 over a pipeline: `tf2_loop.py WIDTH RATE`."""
 
 import json
+import sys
 import time
 
 import tensorflow as tf
 
-dataset = tf.data.Dataset.range(10**9).map(lambda x: tf.fill([256], tf.cast(x % 7, tf.float32))).batch(64)
-w = tf.Variable(tf.random.normal([256, 256]))
-v = tf.Variable(tf.random.normal([256, 256]))
+width, rate = int(sys.argv[1]), float(sys.argv[2])
+dataset = tf.data.Dataset.range(10**9).map(lambda x: tf.fill([width], tf.cast(x % 7, tf.float32))).batch(64)
+w = tf.Variable(tf.random.normal([width, width]))
+v = tf.Variable(tf.random.normal([width, width]))
 
 
 @tf.function
@@ -15,7 +17,7 @@ def train_step(x):
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.square(tf.nn.relu(x @ w) @ v - 1.0))
     for variable, gradient in zip((w, v), tape.gradient(loss, (w, v)), strict=True):
-        variable.assign_sub(0.0001 * gradient)
+        variable.assign_sub(rate * gradient)
     return loss
 
 

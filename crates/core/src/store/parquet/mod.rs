@@ -4,9 +4,8 @@
 //! written in order, so the bytes depend only on the rows. Every file is hashed while it is written and
 //! forced to the disk before it is reported.
 //!
-//! Why not the crate `parquet`: it was measured with `benchmarks/parquet_writers` on the 1.65 million slices of
-//! a generated Chrome trace, both on one thread, both with zstd at level 1 (version 60.1, medians of five rounds
-//! in turns). This writer took 0.73 of the processor time and 0.79 of the bytes of the crate with its defaults;
+//! Why not the crate `parquet`: both wrote the 1.65 million slices of a generated Chrome trace, on one thread
+//! and with zstd at level 1 (version 60.1, medians of five rounds in turns). This writer took 0.73 of the processor time and 0.79 of the bytes of the crate with its defaults;
 //! 0.87 of the time and 0.84 of the bytes of the crate set to write whole numbers as differences. It took more
 //! memory, 101 MiB instead of 72 or 54, which is bounded by the size of a row group. Building the
 //! crate takes about 80 processor seconds.
