@@ -4,7 +4,7 @@
 
 Processor seconds of whole processes count, since the machine may be busy. Recordings and lakes of an earlier
 run are used again: `--folder` and `--lake` say where they are or will be (a folder in memory leaves the
-disk out). A figure that is not measured again stays as it was, with its date. `fleet-DATE.json` has them.
+disk out).
 """
 
 from __future__ import annotations
@@ -37,20 +37,19 @@ def main() -> int:
     parser.add_argument("--lake", type=Path, default=OUT)
     parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    known: dict[str, Any] = {"hosts": {}} | kept.read("fleet") | {"machine": kept.machine()}
     broken = 0
     for ranks in options.ranks:
         logs = options.folder / f"fleet-{ranks}"
         if not logs.exists():
             generate_fleet.write(logs, ranks)
-        figures = known["hosts"].setdefault(str(ranks), {})
+        figures: dict[str, Any] = {}
         for name, found in measured(logs, options.lake / f"fleet-{ranks}-lake", options.rounds):
             most = PROMISES.get(name.removesuffix("_compacted"), {}).get(ranks)
             promise = "" if most is None or not name.endswith("_compacted") else f"  promised {most} s"
             broken += bool(promise) and found["processor_s"] > float(most or 0)
-            figures[name] = {"date": kept.today(), **found}
+            figures[name] = found
             print(f"{ranks:>6,} hosts  {name:18} {json.dumps(found)}{promise}", flush=True)
-            kept.write("fleet", known)
+            kept.add("fleet", "hosts", str(ranks), figures)
     return 1 if broken else 0
 
 

@@ -26,6 +26,7 @@ import generate_xspace
 import kept
 import rows
 import tfprof_rows
+from kept import machine as machine  # for the other scripts that say where they measured
 from measure import Measured, in_turns, warm
 from rows import DEFAULT, OUT, XPROF, Promise, Row
 

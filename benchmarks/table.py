@@ -92,10 +92,10 @@ def figure(row: Found, promise: Found, route: str) -> str:
 def fleet(found: Found) -> Iterator[Line]:
     """Of fleet.py."""
     for hosts, figures in found["hosts"].items():
+        when = measured(figures["date"], figures["machine"])
         for name, told in figures.items():
-            if "processor_s" in told:
+            if isinstance(told, dict) and "processor_s" in told:
                 what = f"{int(hosts):,} hosts: {name.replace('_compacted', ', compacted')}"
-                when = measured(told["date"], found["machine"])
                 yield Line(what, f"{number(told['processor_s'])} s of the processor", measured=when)
 
 
