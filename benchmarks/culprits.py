@@ -113,8 +113,8 @@ def stated(path: Path) -> dict[str, Any] | None:
     tree = ast.parse(text)
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TRUTH":
-            unsaid = {"also_acceptable": [], "op_type": None, "stage": None, "place": None}
-            truth: dict[str, Any] = unsaid | ast.literal_eval(node.value)
+            unsaid: dict[str, Any] = {"also_acceptable": [], "op_type": None, "stage": None, "place": None}
+            truth = unsaid | ast.literal_eval(node.value)
             break
     else:
         return None
