@@ -31,7 +31,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all lint test-rust test-python engines bench measured gate fuzz versions
-.PHONY: web docs site wheel bill clean
+.PHONY: web docs pictures site wheel bill clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -86,6 +86,10 @@ web: ## build the page of `stepscope serve` into src/stepscope/server/assets (ne
 
 docs: setup ## write docs/reference from the schema, the library and the messages
 	$(BIN)/stepscope docs --write docs/reference
+
+pictures: setup ## make the pictures of the documentation from today's output (docs/page.png needs Chromium)
+	$(BIN)/python packaging/pictures.py screen $(SAMPLE) docs/summary.svg
+	$(BIN)/python packaging/pictures.py page tests/samples/capture/slow_map docs/page.png
 
 site: setup ## build the documentation as a site into site/ (installs Zensical)
 	@$(PIP) zensical==0.0.73
