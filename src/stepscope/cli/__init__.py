@@ -171,7 +171,7 @@ def module_of(verb: str) -> ModuleType:
 
 def help_text() -> str:
     """What `stepscope --help` prints."""
-    listed = "\n".join(f"  {verb:<12}{module_of(verb).ABOUT}" for verb in verbs())
+    listed = "\n".join(f"  {verb:<13}{module_of(verb).ABOUT}" for verb in verbs())
     return f"""usage: stepscope PATH…            where the time went, why, and what to do
        stepscope VERB … [--help]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stepscope.profilers.client import Address
     from stepscope.profilers.recording import Profile
 
-ABOUT = "profiles from jobs that run, of all their hosts at the same moment"
+ABOUT = "record profiles of running jobs, on all their hosts at the same moment"
 EPILOG = """Asks the profiler servers that programs start with tf.profiler.experimental.server.start(PORT) or
 jax.profiler.start_server(PORT). A host that does not answer is reported and left out; the exit code is 2 when
 no host answers. With --lake, profiles go into a lake and nowhere else, unless -o is given as well.

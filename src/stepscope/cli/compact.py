@@ -13,7 +13,7 @@ from stepscope.cli.query import write_rows
 if TYPE_CHECKING:
     from stepscope.session.compacting import Compacted
 
-ABOUT = "make a lake of many hosts fast: one file a table and run"
+ABOUT = "merge the files of a lake, one per table and run, so that many hosts read fast"
 EPILOG = """Compact a run once all its hosts are in the lake. Nothing is lost: the same rows lie sorted in
 fewer files, what is ingested later is added as before, and compacting again takes it in. The files that were
 replaced stay for an hour, for readers that opened the lake before; the next ingest or compaction then removes

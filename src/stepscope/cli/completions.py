@@ -10,7 +10,7 @@ from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UsageError
 
-ABOUT = "completion of verbs, options and @NAMES in bash, zsh and fish"
+ABOUT = "Tab completion for bash, zsh and fish: verbs, options and @NAMES"
 EPILOG = """Without --install the script is printed:  source <(stepscope completions bash)
 With --format json, csv or md, what can be completed is listed, for editors and other shells.
 With --install the script goes where the shell looks for such files; run it again after an update."""

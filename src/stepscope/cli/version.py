@@ -1,4 +1,4 @@
-"""stepscope version: which version answers, and what it stands on, as a report of a problem needs it."""
+"""stepscope version: the versions that a bug report needs: stepscope, its tables, DuckDB, Python."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import platform
 from stepscope.cli.arguments import Parser, add_showing, need_csv
 from stepscope.cli.console import Console
 
-ABOUT = "this version, and the versions it stands on"
+ABOUT = "versions of stepscope, its tables, DuckDB and Python"
 
 
 def parser() -> Parser:
