@@ -34,7 +34,7 @@ _SHOWN = 20
 def parser() -> Parser:
     """The options of the verb."""
     parser = CommandParser("attach", ABOUT, "stepscope attach PID|-- CMD… [options]", EPILOG)
-    parser.add_argument("pid", metavar="PID", type=int, nargs="?", help="the number of the process")
+    parser.add_argument("pid", metavar="PID", type=int, nargs="?", help="the id of the process")
     parser.add_argument("--quick", action="store_true", help="do not ask gdb")
     parser.add_argument(
         "--timeout", metavar="S", type=float, default=120.0, help="seconds that each tool may take (120)"

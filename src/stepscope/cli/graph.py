@@ -43,11 +43,11 @@ def parser() -> Parser:
     chosen.add_argument("--list", action="store_true", help="list the graphs and do nothing else")
     chosen.add_argument("--graph", metavar="NAME", help="show the graph of this name")
     chosen.add_argument("--scope", metavar="S", help="show what is in this scope")
-    chosen.add_argument("--depth", metavar="N", type=int, help="open so many scopes inside of each other (1)")
-    chosen.add_argument("--no-fold", action="store_true", help="show every block, also those that are alike")
+    chosen.add_argument("--depth", metavar="N", type=int, help="open scopes to this depth (1)")
+    chosen.add_argument("--no-fold", action="store_true", help="show every block, also identical ones")
     chosen.add_argument("--path", metavar=("FROM", "TO"), nargs=2, help="show the way between two nodes")
     chosen.add_argument("--around", metavar="NODE", help="show only what is joined to this node")
-    chosen.add_argument("--hops", metavar="N", type=int, help="with --around, over so many edges (2)")
+    chosen.add_argument("--hops", metavar="N", type=int, help="with --around, up to this many edges away (2)")
     chosen.add_argument(
         "--paint",
         choices=("time", "bytes", "cluster", "type", "device"),

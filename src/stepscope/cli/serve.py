@@ -36,9 +36,7 @@ def parser(verb: str = "serve") -> Parser:
     """The options of the verb."""
     parser = Parser(verb, ABOUT, f"stepscope {verb} PATH… [options]", EPILOG)
     add_paths(parser)
-    parser.add_argument(
-        "--port", metavar="N", type=_port, help="port to listen on; without it 7391, or any that is free"
-    )
+    parser.add_argument("--port", metavar="N", type=_port, help="port to listen on (7391, or any free one)")
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument(
         "--format", choices=FORMATS, default=FORMATS[0], help="how the URL is printed; table: as a line"

@@ -41,7 +41,7 @@ def parser() -> Parser:
         "--fail-on",
         metavar="WHAT",
         type=_limit,
-        help=f"exit code 1 on findings at least so severe ({', '.join(SEVERITIES)}), or on one by its name",
+        help=f"exit code 1 on findings at least this severe ({', '.join(SEVERITIES)}), or on one by its name",
     )
     return parser
 

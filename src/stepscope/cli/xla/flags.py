@@ -30,7 +30,7 @@ def parser() -> Parser:
 
 def add_library(parser: Parser) -> None:
     """Which library is meant."""
-    parser.add_argument("--python", metavar="EXE", help="the Python whose libraries are meant, not this one")
+    parser.add_argument("--python", metavar="EXE", help="the Python whose libraries are asked, not this one")
     parser.add_argument("--library", choices=("jaxlib", "tensorflow"), help="only this library")
     parser.add_argument(
         "--catalogue", action="store_true", help="ask stepscope's own catalogue, not the library"

@@ -70,7 +70,7 @@ def parser() -> Parser:
     how.add_argument("--flags", metavar="LINE", default="", help="flags of XLA, added to XLA_FLAGS")
     how.add_argument("--against-flags", metavar="LINE", help="run it with these flags, too, and compare")
     how.add_argument("--optimized", action="store_true", help="all passes, also where stages are compared")
-    how.add_argument("--tolerance", metavar="X", type=float, help="relative difference that is none")
+    how.add_argument("--tolerance", metavar="X", type=float, help="relative difference that counts as none")
     how.add_argument("--runs", metavar="N", type=int, default=_RUNS, help=f"how often to run ({_RUNS})")
     how.add_argument("--timeout", metavar="S", type=float, default=600.0, help="seconds for each stage (600)")
     how.add_argument("--python", metavar="EXE", help="the Python that has jax, not this one")
