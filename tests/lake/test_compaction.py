@@ -121,6 +121,7 @@ def test_a_lake_is_read_in_part(lake: Path, capsys: pytest.CaptureFixture[str]) 
         compact(lake, ["other"])
 
 
+@pytest.mark.repeats("files cut between hosts")
 def test_large_tables_are_cut_between_hosts(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(lake)
     monkeypatch.setattr(compacting, "FILE_BYTES", 1)

@@ -21,6 +21,7 @@ from stepscope.lake.manifest import TIMELINE
 from stepscope.lake.schema import schema
 from stepscope.sources.given import is_lake
 from tests.lake.recordings import chrome
+from tests.tiers import some
 
 LAKE = "lake"
 
@@ -50,6 +51,9 @@ def snapshot(lake: Path) -> dict[str, tuple[int, int]]:
         for path in lake.rglob("*")
         if path.is_file() and "_stage" not in path.parts
     }
+
+
+GONE = ("slice", "slice/run={a}", "*/run={b}", "*", "t*/run={a}/host=unknown/*")
 
 
 def test_a_lake_holds_the_same_rows_as_its_sources(tmp_path: Path) -> None:
@@ -95,7 +99,7 @@ def test_ingesting_again_changes_nothing(tmp_path: Path) -> None:
     assert snapshot(tmp_path / LAKE) == before
 
 
-@pytest.mark.parametrize("gone", ["slice", "slice/run={a}", "*/run={b}", "*", "t*/run={a}/host=unknown/*"])
+@pytest.mark.parametrize("gone", some(GONE, GONE[1:2], "five patterns"))
 def test_files_that_are_gone_are_written_again(tmp_path: Path, gone: str) -> None:
     paths = [chrome(tmp_path / name / "trace.json", name) for name in "ab"]
     first = stepscope.ingest(paths, tmp_path / LAKE)
@@ -302,6 +306,7 @@ def test_a_newer_decoder_replaces_what_an_older_one_wrote(
     reader.open_lake(tmp_path / LAKE).verify(contents=True)
 
 
+@pytest.mark.repeats("a race of four processes")
 def test_two_writers_and_readers_at_once(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import sys

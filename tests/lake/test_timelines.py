@@ -25,6 +25,7 @@ from tests.core.test_lod import unpack
 from tests.lake import compacted
 from tests.lake.recordings import chrome
 from tests.lake.test_lake import everything
+from tests.tiers import some
 
 HOSTS = 3
 COLUMNS = ("track", "depth", "id", "ts_ps", "dur_ps", "name")
@@ -219,8 +220,8 @@ def test_a_hostile_snapshot_names_no_timeline(lake: Path, told: str) -> None:
         trace.open(lake=lake)
 
 
-@pytest.mark.parametrize("harm", ["flip", "cut", "gone"])
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("harm", some(("flip", "cut", "gone"), ("flip",), "three harms"))
+@pytest.mark.parametrize("packed", some((False, True), (True,), "packed and loose"))
 def test_a_damaged_timeline_stops_no_compaction(
     lake: Path, logs: Path, packed: bool, harm: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -270,8 +271,8 @@ def damage(path: Path, harm: str) -> None:
         path.write_bytes(data if harm == "flip" else data[:-8])
 
 
-@pytest.mark.parametrize("harm", ["flip", "cut", "gone"])
-@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("harm", some(("flip", "cut", "gone"), ("flip", "gone"), "three harms"))
+@pytest.mark.parametrize("small", some((True, False), (True,), "small and large"))
 def test_damage_is_told_and_mended(
     lake: Path, logs: Path, harm: str, small: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,7 +41,24 @@ TYPES = {
     "unix_ns": ("BIGINT",),
 }
 
-every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+
+def every(check: Callable[..., None]) -> Callable[..., None]:
+    """One test of all entries, which says of each that fails how."""
+    signature = inspect.signature(check)
+
+    def whole(**fixtures: object) -> None:
+        wrong = []
+        for entry in ENTRIES:
+            try:
+                check(entry=entry, **fixtures)
+            except AssertionError as error:
+                wrong.append(f"{entry.name}: {error}")
+        assert not wrong, "\n".join(wrong)
+
+    asked = [one for name, one in signature.parameters.items() if name != "entry"]
+    whole.__signature__ = signature.replace(parameters=asked)  # type: ignore[attr-defined]
+    whole.__name__, whole.__doc__ = check.__name__, check.__doc__
+    return whole
 
 
 @pytest.fixture(scope="module")

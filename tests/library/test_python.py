@@ -118,7 +118,7 @@ def test_traced_calls_are_used_alike(producer: str, name: str, category: str | N
     )
 
 
-@settings(max_examples=cases(30, 100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(12, 100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(st.integers(-6, 50), st.integers(0, 5), st.none() | st.integers(0, 4), st.booleans()),

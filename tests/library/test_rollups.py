@@ -140,7 +140,7 @@ def events(draw: st.DrawFn) -> list[dict[str, object]]:
 
 @given(events())
 @settings(
-    max_examples=cases(25, 100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=cases(10, 100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_drawn(tmp_path: Path, drawn):
     path = tmp_path / "drawn.json"

@@ -1,54 +1,17 @@
-"""Headline, JSON, findings and what is said of the input pipeline are views of one judgement: on no recording
-does one of them contradict another."""
+"""Whether views of one recording contradict each other: headline, JSON, causes, findings, input pipeline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 import stepscope
-from stepscope.instruments.pipeline import diagnoses, fitting
+from stepscope.instruments.pipeline import fitting
 from stepscope.instruments.pipeline.diagnoses import Found
 from stepscope.instruments.pipeline.verdict import gain_without
-from stepscope.report import Report, Section, judged, pipeline, summary
-from tests import corpus
+from stepscope.report import Report, Section, judged, pipeline
 
 ROUNDING = 0.005
 """Shares that differ by no more than this are the same in print."""
-KINDS = ("*.pb", "*.json", "*.gz")
-NOT_RECORDED = ("truth.json", "plugins_list", ".hlo.", "graph.pb", "snapshot")
-
-
-def recordings() -> Iterator[pytest.param]:
-    """Samples, and recordings of the corpus where it lies beside the clone."""
-    for folder in ("tf_data", "capture", "run_metadata", "xplane", "gpu", "chrome", "kineto", "profile"):
-        for path in sorted((corpus.SAMPLES / folder).iterdir()):
-            if path.suffix != ".md" and path.name != "truth.json":
-                yield pytest.param(path, id=f"{folder}/{path.name}")
-    if corpus.ROOT != corpus.FULL:
-        reason = "no corpus beside the clone: ../shared/corpus"
-        yield pytest.param(None, id="corpus", marks=pytest.mark.skip(reason=reason))
-        return
-    for folder in ("accelerators", "events", "jax", "tf1", "tfdata", "torch", "xla_dumps"):
-        for kind in KINDS:
-            for path in sorted((corpus.FULL / folder).rglob(kind)):
-                if not path.is_file() or any(part in str(path) for part in NOT_RECORDED):
-                    continue
-                yield pytest.param(path, id=str(path.relative_to(corpus.FULL)))
-
-
-@pytest.mark.parametrize("path", list(recordings()))
-def test_no_view_contradicts_another(path: Path) -> None:
-    try:
-        trace = stepscope.open(path)
-        report = summary.build(trace)
-    except stepscope.StepscopeError:
-        return  # it says by itself that it is no recording, or a damaged one
-    with trace:
-        found = diagnoses.find(trace.query)
-        assert not list(contradictions(trace, report, found))
 
 
 def contradictions(trace: stepscope.Trace, report: Report, found: list[Found]) -> Iterator[str]:
