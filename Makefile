@@ -84,14 +84,15 @@ versions: setup ## record with the oldest and newest TensorFlow and JAX on each 
 web: ## build the page of `stepscope serve` into src/stepscope/server/assets (needs Node 20.19)
 	cd web && npm ci --ignore-scripts && npm run build && npm test
 
-docs: setup ## write docs/reference from the schema, the library and the messages
+docs: setup ## write the reference (docs/reference) from the schema, the library and the messages
+	@rm -rf docs/reference
 	$(BIN)/stepscope docs --write docs/reference
 
 pictures: setup ## make the pictures of the documentation from today's output (docs/page.png needs Chromium)
 	$(BIN)/python packaging/pictures.py screen $(SAMPLE) docs/summary.svg
 	$(BIN)/python packaging/pictures.py page tests/samples/capture/slow_map docs/page.png
 
-site: setup ## build the documentation as a site into site/ (installs Zensical)
+site: docs ## build the documentation as a site into site/ (installs Zensical)
 	@$(PIP) zensical==0.0.73
 	$(BIN)/zensical build --clean
 

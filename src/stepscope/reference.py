@@ -1,7 +1,8 @@
 """The reference: every table, analysis, finding and message as a page of Markdown.
 
-`stepscope docs` prints these pages and docs/reference/ holds them; both come from the schema, the library
-and the messages, so that neither can say something else than the code does.
+`stepscope docs` prints these pages, and `make docs` writes them into docs/reference/, from where they go into
+the site and not into git. They come from the schema, the library and the messages, so that they cannot say
+something else than the code does.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from stepscope.library import compiled
 from stepscope.messages import ERRORS, NOTES, Message
 
 CHAPTERS = ("tables", "views", "analyses", "findings", "messages")
-"""Each is a page of docs/reference/."""
+"""Each is a page."""
 PAGES = ("findings",)
 """Chapters of which each entry has a page of its own, in a folder called like the chapter."""
 
@@ -58,7 +59,7 @@ def chapter(name: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """The files of docs/reference/ and their contents."""
+    """The files of the reference by their paths within its folder, and their contents."""
     return {
         "index.md": contents(),
         **{f"{name}.md": chapter(name) for name in CHAPTERS},
@@ -80,7 +81,7 @@ def _lines(found: Iterable[Entry]) -> str:
 
 
 def _place(entry: Entry) -> str:
-    """Where an entry stands, seen from docs/reference/."""
+    """Where an entry stands, seen from the folder of the reference."""
     folder = entry.chapter
     return f"{folder}/{entry.name}.md" if folder in PAGES else f"{folder}.md#{entry.name}"
 

@@ -1,6 +1,6 @@
 """The capture folder: capture.json, replaced as a whole whenever a piece is complete, and what it lists.
 
-The layout is described in docs/reference/capture-format.md. A program that dies leaves the state of the last
+The layout is described in docs/capture-format.md. A program that dies leaves the state of the last
 complete piece; lines of .ndjson files go out one by one.
 """
 

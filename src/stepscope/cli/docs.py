@@ -21,7 +21,7 @@ def parser() -> Parser:
     )
     parser.add_argument("--man", action="store_true", help="print the manual page, for man(1)")
     parser.add_argument(
-        "--write", metavar="DIR", type=a_path, help="write the pages of docs/reference into DIR"
+        "--write", metavar="DIR", type=a_path, help="write the reference into DIR, as pages of Markdown"
     )
     add_showing(parser)
     return parser
