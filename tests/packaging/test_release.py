@@ -195,3 +195,18 @@ def test_what_is_told_beside_the_code() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for minor in range(10, 15):
         assert f'"Programming Language :: Python :: 3.{minor}"' in project
+
+
+def test_all_places_name_one_repository() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    urls = project.partition("[project.urls]\n")[2].partition("\n\n")[0]
+    told = dict(re.findall(r'^(\w+) = "(.+)"$', urls, re.MULTILINE))
+    assert set(told) == {"Homepage", "Documentation", "Source", "Issues", "Changelog"}
+    source, site = told["Source"], told["Documentation"]
+    assert told["Issues"] == f"{source}/issues"
+    assert told["Changelog"] == f"{source}/blob/main/CHANGELOG.md"
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nrepository-code: {source}\nurl: {site}\n" in cited
+    assert f'\nsite_url = "{site}"\n' in (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    assert f"<{source}/security/advisories/new>" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert source.removeprefix("https://github.com/") in (ROOT / "RELEASING.md").read_text(encoding="utf-8")
