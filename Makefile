@@ -31,7 +31,7 @@ RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all lint test-rust test-python engines bench measured gate fuzz versions
-.PHONY: web docs pictures site wheel bill clean
+.PHONY: web docs pictures site wheel notices clean
 .SUFFIXES:
 
 help: ## list the tasks
@@ -107,8 +107,9 @@ wheel: $(STAMPS)/toolchain ## build a wheel and a source distribution that other
 	$(BIN)/python packaging/wheel.py check --tag $(TAG) $(RELEASE)
 	$(BIN)/python packaging/wheel.py smoke $(RELEASE)
 
-bill: $(STAMPS)/toolchain ## write LICENSES-RUST.md, and the bill of materials to target/sbom.cdx.json
-	$(RUST) $(BIN)/python packaging/bill.py --write --check --sbom target/sbom.cdx.json
+notices: $(STAMPS)/toolchain ## write THIRD-PARTY-NOTICES: the licences of the crates and the JavaScript in a wheel
+	$(RUST) command -v cargo-about >/dev/null || cargo install --quiet --locked --version 0.9.3 --features cli cargo-about
+	$(RUST) $(BIN)/python packaging/notices.py write
 
 clean: ## remove what was built
 	rm -rf $(VENV) target crates/fuzz/target src/stepscope/_core*.so

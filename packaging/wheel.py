@@ -123,7 +123,8 @@ def check(wheels: Sequence[Path], tag: str) -> None:
 
 def _check_contents(name: str, packed: zipfile.ZipFile, tag: str) -> None:
     names = packed.namelist()
-    for needed in (*_NEEDED, ".dist-info/licenses/LICENSE", ".dist-info/licenses/LICENSES-RUST.md"):
+    licences = (f".dist-info/licenses/{name}" for name in ("LICENSE", "THIRD-PARTY-NOTICES"))
+    for needed in (*_NEEDED, *licences):
         if not any(one.endswith(needed) or one.startswith(needed) for one in names):
             raise Wrong(f"{name}: lacks {needed}")
     cores = [one for one in names if re.fullmatch(r"stepscope/_core\.(abi3\.so|pyd)", one)]

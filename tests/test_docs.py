@@ -29,11 +29,9 @@ ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 """Made by `make docs`, and not in git: what it says is asked of stepscope.reference."""
 PROSE = sorted(
-    path
-    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    if REFERENCE not in path.parents
+    path for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")] if REFERENCE not in path.parents
 )
-SITE = re.findall(r'^site_url = "(.+)"$', (ROOT / "zensical.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
+SITE = "https://stepscope.github.io/stepscope/"
 COMMANDS = [path for path in PROSE if "\n```sh\n" in path.read_text(encoding="utf-8")]
 
 

@@ -191,7 +191,9 @@ def test_odd_values_in_the_files_of_a_lake(
         tried(announced, sealed(announced.read_bytes()), read, commands(lake), capsys)
     elif name == "mark":
         mark = lake / "stepscope-lake.json"
-        longer = json.dumps({"schema_version": 7, **{f"field{n}": n for n in range(8)}}).encode()
+        longer = json.dumps(
+            {"schema_version": 7, "made_by": "stepscope 7.0.0", **{f"field{n}": n for n in range(8)}}
+        ).encode()
         tried(mark, odd_json.documents(longer, COUNT), lambda: writer.create(lake), commands(lake), capsys)
     else:
         monkeypatch.setattr(leftovers, "OLD_SECONDS", -1)

@@ -1,8 +1,8 @@
 """Every slug that an error or a note of a source may carry, explained.
 
-`stepscope docs SLUG` prints an entry. A test holds every slug used in the sources to having an entry here. Keep
-them in alphabetical order. The file is long because it is a list, and one list is easier to keep true than
-several.
+`stepscope docs SLUG` prints an entry. A test holds every slug used in the sources to having an entry here.
+Keep them in alphabetical order. The file is long because it is a list, and one list is easier to keep true
+than several.
 """
 
 from __future__ import annotations

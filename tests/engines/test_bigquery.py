@@ -194,7 +194,7 @@ def test_it_is_asked_for_wrongly(
     assert "whole lake" in told("export", str(lake), "-o", f"bigquery://{DATASET}", "--table", "slice")
     newer = tmp_path / "newer"
     shutil.copytree(lake, newer)
-    (newer / "stepscope-lake.json").write_text('{"schema_version": 9999}')
+    (newer / "stepscope-lake.json").write_text('{"schema_version": 9999, "made_by": "stepscope 9.8.7"}')
     assert "newer stepscope" in told("export", str(newer), "-o", f"bigquery://{DATASET}")
     monkeypatch.delenv("BIGQUERY_EMULATOR_HOST")
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "none.json"))
@@ -210,6 +210,21 @@ def test_a_dataset_of_a_newer_stepscope(server: Server, tmp_path: Path) -> None:
     told[:] = [(*row[:-1], 9999) for row in told]
     with pytest.raises(LakeError, match="newer stepscope"):
         exporter.write(lake, DATASET)
+
+
+@pytest.mark.parametrize("version", [1, 22])
+def test_a_dataset_from_before_the_first_release(server: Server, tmp_path: Path, version: int) -> None:
+    lake = tmp_path / "lake"
+    chrome(tmp_path / "run=a" / "host=h1" / "t.json", "one")
+    stepscope.ingest([tmp_path / "run=a"], lake)
+    exporter.write(lake, DATASET)
+    fields, told = server.tables["profiles.stepscope_export"]
+    at = [field.name for field in fields].index("made_by")
+    del fields[at]
+    told[:] = [(*row[:at], version) for row in told]
+    with pytest.raises(LakeError, match="dataset was filled by a stepscope from before its first") as caught:
+        exporter.write(lake, DATASET)
+    assert caught.value.todo == "export to another dataset"
 
 
 def test_limits_and_datasets() -> None:

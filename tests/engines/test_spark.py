@@ -39,7 +39,7 @@ def test_spark_is_asked_for_wrongly(
     assert "Only Spark" in told("ingest", str(corpus.SAMPLES), "--lake", str(tmp_path), "--remote", "sc://x")
     newer = tmp_path / "newer"
     shutil.copytree(lake, newer)
-    (newer / "stepscope-lake.json").write_text('{"schema_version": 9999}')
+    (newer / "stepscope-lake.json").write_text('{"schema_version": 9999, "made_by": "stepscope 9.8.7"}')
     assert "newer stepscope" in told("summary", str(newer), "--engine", "spark", "--remote", "sc://x")
 
     real = importlib.import_module

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 import stepscope
-from stepscope import _core
+from stepscope import _core, strict_json
 from stepscope.lake import cache as caching
 from stepscope.lake import cache_folder
+from stepscope.lake.schema import schema
 from tests.lake.recordings import chrome
 
 QUESTION = (
@@ -208,11 +209,50 @@ def test_entries_of_another_layout_are_swept(tmp_path: Path, folder: Path) -> No
     ask(chrome(tmp_path / "a.json"))
     (old,) = entries(folder)
     parts = old.name.split("-")
-    parts[2] = parts[2].rpartition(".")[0] + ".1"
+    assert parts[2] == f"d{_core.DECODER_VERSION}s{schema().version}l1"
+    parts[2] = parts[2].removesuffix("1") + "2"
     old.rename(old.with_name("-".join(parts)))
     ask(chrome(tmp_path / "b.json", "b"))
     (left,) = entries(folder)
     assert left.name.split("-")[2] != parts[2]
+
+
+@pytest.mark.parametrize("version", ["13.22.3", "1.1.1"])
+def test_a_cache_from_before_the_first_release_is_made_anew(
+    tmp_path: Path, folder: Path, decoded: list[str], version: str
+) -> None:
+    """Versions count from the first release: a 1 from before it is another version, not this one."""
+    path = chrome(tmp_path / "a.json")
+    wanted = ask(path)
+    (entry,) = entries(folder)
+    parts = entry.name.split("-")
+    old = entry.rename(entry.with_name("-".join([*parts[:2], version, parts[3]])))
+    (index,) = (folder / "index").iterdir()
+    known = strict_json.unsealed(strict_json.read(index))
+    # What it remembers of the file is wrong, and would be believed if its version were ours.
+    known["hashes"] = dict.fromkeys(known["hashes"], "0" * 16)
+    index.write_bytes(strict_json.sealed({**known, "version": version}))
+    assert ask(path) == wanted
+    assert len(decoded) == 2
+    assert entries(folder) == [entry]
+    assert not old.exists()
+    assert ask(path) == wanted
+    assert len(decoded) == 2
+
+
+@pytest.mark.parametrize("magic", [b"stepsc\x001", b"stepsc\x003"])
+def test_stores_from_before_the_first_release_are_made_anew(
+    tmp_path: Path, folder: Path, decoded: list[str], magic: bytes
+) -> None:
+    path = chrome(tmp_path / "a.json")
+    wanted = ask(path)
+    index = entries(folder)[0] / "tables.index"
+    now = index.read_bytes()
+    assert now.startswith(b"SSSTORE\x01")
+    index.write_bytes(magic + now[8:])
+    assert ask(path) == wanted
+    assert len(decoded) == 2
+    assert index.read_bytes() == now
 
 
 def test_a_cache_that_cannot_be_used_is_no_reason_not_to_answer(
@@ -311,9 +351,7 @@ def test_nothing_of_somebody_else_is_removed(
     assert any(cache_folder.is_own("entries", path.name) for path in (made / "entries").iterdir())
 
 
-def test_a_cache_from_before_there_was_a_mark_is_kept(
-    tmp_path: Path, folder: Path, decoded: list[str]
-) -> None:
+def test_a_cache_that_lost_its_mark_is_kept(tmp_path: Path, folder: Path, decoded: list[str]) -> None:
     path = chrome(tmp_path / "a.json")
     ask(path)
     (folder / "stepscope-cache.json").unlink()

@@ -15,6 +15,7 @@ import pytest
 
 import stepscope
 from stepscope import strict_json
+from stepscope.cli import main
 from stepscope.errors import LakeError, StepscopeError, UsageError
 from stepscope.lake import derived, leftovers, reader, writer
 from stepscope.lake.manifest import TIMELINE
@@ -238,7 +239,7 @@ def test_other_versions_are_refused_and_left_alone(tmp_path: Path) -> None:
     stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
     mark = tmp_path / LAKE / "stepscope-lake.json"
     for version, word in ((schema().version + 1, "upgrade"), (0, "new lake")):
-        mark.write_text(json.dumps({"schema_version": version}))
+        mark.write_text(json.dumps({"schema_version": version, "made_by": "stepscope 9.8.7"}))
         before = snapshot(tmp_path / LAKE)
         for work in (
             lambda: stepscope.open(tmp_path / LAKE),
@@ -247,7 +248,61 @@ def test_other_versions_are_refused_and_left_alone(tmp_path: Path) -> None:
             with pytest.raises(LakeError) as caught:
                 work()
             assert word in caught.value.todo
+            assert "by stepscope 9.8.7" in caught.value.seen
         assert snapshot(tmp_path / LAKE) == before
+
+
+@pytest.mark.parametrize("version", [1, 22])
+def test_lakes_from_before_the_first_release_are_refused_and_made_anew(
+    tmp_path: Path, version: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Versions count from the first release: a 1 from before it is another version, not this one."""
+    path, old = chrome(tmp_path / "a.json"), tmp_path / LAKE
+    stepscope.ingest([path], old)
+    assert json.loads((old / "stepscope-lake.json").read_text()) == {
+        "schema_version": 1, "made_by": f"stepscope {stepscope.__version__}"
+    }  # fmt: skip
+    (old / "stepscope-lake.json").write_text(json.dumps({"schema_version": version}))
+    before = snapshot(old)
+    for words in (
+        ["query", str(old), "SELECT 1"],
+        ["ingest", str(path), "--lake", str(old)],
+        ["compact", str(old)],
+        ["verify", str(old)],
+        ["summary", str(old)],
+    ):
+        assert main(words) == 2
+        said = capsys.readouterr().err
+        assert "The lake was written by a stepscope from before its first release." in said
+        assert f"schema version {version}, counted as before 0.1.0" in said
+        assert "make a new lake of its recordings: stepscope ingest PATH --lake DIR" in said
+    assert snapshot(old) == before
+    assert main(["ingest", str(path), "--lake", str(tmp_path / "new")]) == 0
+    question = "SELECT name, ts_ps, dur_ps, args_json FROM slice ORDER BY ALL"
+    with stepscope.open(tmp_path / "new") as new, stepscope.open(path) as given:
+        assert new.query(question).rows() == given.query(question).rows()
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ('{"schema_version": 1, "made_by": "somebody"}', "somebody"),
+        ('{"schema_version": 1, "made_by": "stepscope 1\\n"}', "made_by"),
+        ('{"schema_version": "1"}', "schema_version"),
+        ('{"made_by": "stepscope 0.1.0"}', "schema_version"),
+        ("{}", "made_by"),
+        ("7", "instead of an object"),
+    ],
+)
+def test_odd_marks_are_told(tmp_path: Path, text: str, seen: str) -> None:
+    stepscope.ingest([chrome(tmp_path / "a.json")], tmp_path / LAKE)
+    path = tmp_path / LAKE / "stepscope-lake.json"
+    told = path.read_text()
+    path.write_text(text)
+    with pytest.raises(LakeError, match="mark of the lake cannot be read") as caught:
+        stepscope.open(tmp_path / LAKE)
+    assert seen in caught.value.seen
+    assert told in caught.value.todo  # what is to be written into it
 
 
 def test_folders_that_are_no_lake_are_left_alone(tmp_path: Path) -> None:

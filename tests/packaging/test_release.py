@@ -1,40 +1,23 @@
-"""What a release needs and no release has to be made for: one version, licences, workflows, checks of wheels.
+"""What a release needs and no release has to be made for: one version, workflows, checks of wheels.
 
 `make wheel` builds a wheel, checks it and tries it in an empty environment; that takes minutes.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import stepscope
+from tests.packaging.scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-
-
-def script(name: str) -> ModuleType:
-    """A script of packaging/ as a module."""
-    sys.path.insert(0, str(ROOT / "packaging"))
-    try:
-        spec = importlib.util.spec_from_file_location(f"packaging_{name}", ROOT / "packaging" / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.pop(0)
 
 
 def test_all_places_name_one_version() -> None:
@@ -57,51 +40,6 @@ def test_a_tag_must_be_the_version() -> None:
     )
     assert done.returncode == 1
     assert "the tag says 9.9.9" in done.stderr
-
-
-@pytest.fixture(scope="module")
-def bill() -> ModuleType:
-    if shutil.which("cargo") is None and not (Path.home() / ".cargo" / "bin" / "cargo").exists():
-        pytest.skip("cargo is not on PATH")
-    return script("bill")
-
-
-def test_the_list_of_crates_is_fresh_and_their_licences_are_allowed(
-    bill: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(Path.home() / ".cargo" / "bin"), prepend=":")
-    packages = bill.linked()
-    written = (ROOT / "LICENSES-RUST.md").read_text(encoding="utf-8")
-    assert written == bill.listing(packages), "stale: make bill"
-    assert [one["name"] for one in packages if not bill.is_allowed(bill.licence(one), bill.allowed())] == []
-    made = bill.sbom(packages)
-    assert (made["bomFormat"], made["specVersion"]) == ("CycloneDX", "1.5")
-    refs = [one["bom-ref"] for one in made["components"]]
-    assert len(set(refs)) == len(refs) == len(packages) > 30
-    assert made["dependencies"][0]["dependsOn"] == refs
-    names = {one["name"] for one in packages}
-    assert {"arrow-array", "zstd-sys", "pyo3"} <= names
-    assert not {"proptest", "syn", "serde_derive"} & names
-    for one in made["components"]:
-        assert re.fullmatch("[0-9a-f]{64}", one["hashes"][0]["content"])
-    json.dumps(made)
-
-
-@pytest.mark.parametrize(
-    ("expression", "met"),
-    [
-        ("MIT", True),
-        ("GPL-3.0", False),
-        ("MIT OR GPL-3.0", True),
-        ("MIT AND GPL-3.0", False),
-        ("(MIT OR GPL-3.0) AND Zlib", True),
-        ("(GPL-2.0 OR GPL-3.0) AND Zlib", False),
-        ("Apache-2.0 WITH LLVM-exception", True),
-        ("unknown", False),
-    ],
-)
-def test_expressions_of_licences(bill: ModuleType, expression: str, met: bool) -> None:
-    assert bill.is_allowed(expression, bill.allowed()) == met
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -145,7 +83,7 @@ CONTENTS = (
     "stepscope/server/assets/index.html",
     "stepscope/capture/_start/sitecustomize.py",
     "stepscope-0.1.0.dist-info/licenses/LICENSE",
-    "stepscope-0.1.0.dist-info/licenses/LICENSES-RUST.md",
+    "stepscope-0.1.0.dist-info/licenses/THIRD-PARTY-NOTICES",
 )
 NEW = "manylinux_2_28"
 
@@ -190,7 +128,7 @@ def test_a_core_without_glibc() -> None:
 
 
 def test_what_is_told_beside_the_code() -> None:
-    for name in ("RELEASING.md", "CITATION.cff", "deny.toml", "zensical.toml", "LICENSES-RUST.md"):
+    for name in ("RELEASING.md", "CITATION.cff", "deny.toml", "zensical.toml", "THIRD-PARTY-NOTICES"):
         assert (ROOT / name).stat().st_size > 100
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for minor in range(10, 15):

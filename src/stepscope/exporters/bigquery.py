@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 from stepscope import config
 from stepscope.engines import bigquery, rows_of
 from stepscope.engines.portable import needed
-from stepscope.errors import LakeError, StepscopeError
+from stepscope.errors import StepscopeError
 from stepscope.exporters import Written
-from stepscope.lake import derived, reader
+from stepscope.lake import derived, mark, reader
 from stepscope.lake.reader import Lake, TableFile
 from stepscope.lake.schema import schema
 from stepscope.session import deriving
@@ -36,11 +36,17 @@ _MOST_URIS = 10_000
 """Files of one load job."""
 _ATTEMPTS = 5
 """How often a job that failed is begun anew: each time it needs another name."""
+# Datasets from before the first release lack made_by: see stepscope.lake.mark.
 _TOLD = (
     ("number", "BIGINT", "order of the rows: the last one of a run is true"),
     ("run_id", "VARCHAR", "the run"),
     ("made_of", "VARCHAR", "digest of its sources"),
     ("whole", "BOOLEAN", "false when its export began, true when it ended"),
+    (
+        "made_by",
+        "VARCHAR",
+        "the stepscope that exported it",
+    ),
     ("schema_version", "BIGINT", "version of the schema of its tables"),
 )
 
@@ -125,14 +131,12 @@ def _told(client: Any, path: str) -> list[tuple[int, str, str, bool]]:
     table = client.get_table(f"{path}.{bigquery.EXPORTED}", **bigquery.limits())
     rows = list(client.list_rows(table, **bigquery.limits()))
     for row in rows:
-        if row["schema_version"] != schema().version:
-            newer = row["schema_version"] > schema().version
-            raise LakeError(
-                f"The dataset was filled by {'a newer' if newer else 'an older'} stepscope.",
-                seen=f"schema version {row['schema_version']}, this stepscope knows {schema().version}",
-                todo="pip install --upgrade stepscope" if newer else "export to another dataset",
-                path=f"bigquery://{path}",
-            )
+        version, made_by = row["schema_version"], row.get("made_by")
+        what, todo, place = "dataset was filled", "export to another dataset", f"bigquery://{path}"
+        if made_by is None:
+            raise mark.before_the_first_release(what, version, todo, place)
+        if version != schema().version:
+            raise mark.of_another_version(what, version, made_by, todo, place)
     return sorted((row["number"], row["run_id"], row["made_of"], row["whole"]) for row in rows)
 
 
@@ -146,7 +150,7 @@ def _tell(place: _Place, number: int, run_id: str, digest: str, *, whole: bool) 
     bound = google.LoadJobConfig(schema=bigquery.fields(_TOLD), write_disposition="WRITE_APPEND")
     row = {
         "number": number, "run_id": run_id, "made_of": digest, "whole": whole,
-        "schema_version": schema().version,
+        "made_by": mark.MADE_BY, "schema_version": schema().version,
     }  # fmt: skip
 
     def begin(job_id: str) -> Any:

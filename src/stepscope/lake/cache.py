@@ -46,7 +46,7 @@ _SETTLED_SECONDS = 120
 _MOST_HELD = 256
 """Entries that one process locks; of more it may lose some to others, and decodes these again."""
 _ENTRY = "entry.json"
-_LAYOUT = 3
+_LAYOUT = 1
 """Raised when stores are written in another way; entries of another layout are made anew."""
 
 
@@ -88,7 +88,7 @@ class Cache:
         # Looked up when it is compared or written, which for a new file is after its decoding began.
         from stepscope.lake.schema import schema
 
-        return f"{self._decoders}.{schema().version}.{_LAYOUT}"
+        return f"d{self._decoders}s{schema().version}l{_LAYOUT}"
 
     # What was seen in files: see stepscope.sources.look.Memory.
 

@@ -9,13 +9,14 @@ from stepscope.lake import disk
 
 MARK = "stepscope-cache.json"
 _OWN = {
-    "entries": re.compile(r"[0-9a-f]+-[0-9a-f]{16,64}-[0-9.]+-[0-9a-f]{8}"),
+    "entries": re.compile(r"[0-9a-f]+-[0-9a-f]{16,64}-(?:d\d+s\d+l\d+|[\d.]+)-[0-9a-f]{8}", re.ASCII),
     "stage": re.compile(r"[0-9a-f]{32}(?:\.lock)?"),
     "index": re.compile(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
     "stores": re.compile(r"[0-9a-f]{16,64}"),
     "checked": re.compile(r"\.?[0-9a-f]{32}\.json(?:\.[0-9a-f]{32})?"),
 }
-"""The folders in the cache, and the names that stepscope gives in them."""
+"""The folders in the cache, and the names that stepscope gives in them. Names of entries have the versions of
+decoders, schema and layout: `d1s1l1`. Before the first release it was `13.22.3`; such entries are swept."""
 
 
 def claim(folder: Path) -> Path:
@@ -40,7 +41,7 @@ def is_own(inner: str, name: str) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    """An empty folder, or one from before there was a mark: nothing in it but what stepscope calls so."""
+    """An empty folder, or one that lost its mark: nothing in it but what stepscope calls so."""
     return all(
         path.name in _OWN
         and path.is_dir()

@@ -25,8 +25,8 @@ TIMELINE = "timeline"
 """The slices of a source in the form that the page's timeline maps, beside those in its table.
 
 It is not a table: engines do not see it. It belongs to one source, since each clock is shifted by itself.
-So compaction leaves it as it is, and the snapshot says whose it is. What has none (older lakes, too) is drawn
-from the table of slices.
+So compaction leaves it as it is, and the snapshot says whose it is. A source without one is drawn from the
+table of slices.
 """
 
 

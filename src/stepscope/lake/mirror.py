@@ -21,6 +21,7 @@ from typing import Protocol
 from stepscope import config, strict_json
 from stepscope.errors import DamagedFile, LakeError
 from stepscope.lake import cache_folder, derived, disk, manifest, reader
+from stepscope.lake import mark as marks
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.leftovers import STAGE
 from stepscope.lake.reader import MANIFESTS, Lake
@@ -121,7 +122,7 @@ class Mirror:
                 path=self.url,
             ) from None
         disk.write_whole(mark, data)
-        reader.check_mark(self.folder)
+        marks.check(self.folder)
 
     def _bring_said(self) -> None:
         """Makes the manifests, derived tables and snapshots here those of the store. Gone when one was

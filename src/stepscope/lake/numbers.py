@@ -5,7 +5,7 @@ never meet. Sources that are opened together are numbered 0, 1, 2 and have 2^36 
 knows what else there is or will be, so the number is a hash of the bytes, the run and the host: the same
 source has the same ids in every lake, whatever was ingested before it.
 
-A hash of 27 bits with 2^36 ids behind it, as earlier versions had, clashes 43 times among 100,000 sources. So
+A hash of 27 bits with 2^36 ids behind it would clash 43 times among 100,000 sources. So
 each source reserves only as many ids as it needs, a power of two (2^16 at least), and the hash has all other
 bits. Expected clashes, n * n / 2 / 2^(62 - bits of the ids):
 

@@ -11,16 +11,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from stepscope import config, strict_json
+from stepscope import config
 from stepscope.engines import Condition
 from stepscope.errors import DamagedFile, LakeError
 from stepscope.lake import manifest as manifests
+from stepscope.lake import mark
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.checked import Checked
 from stepscope.lake.manifest import TIMELINE, Manifest
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import Packed, Snapshot
-from stepscope.sources.given import LAKE_MARK
 
 MANIFESTS = "_manifest"
 CHECKED_BYTES = 64 << 20
@@ -28,12 +28,6 @@ CHECKED_FILES = 1000
 """A lake up to this size is hashed when it is opened; of a larger one each table when it is first read."""
 _MOST_LOOKS = 20
 """How often the manifests are listed anew because one was removed meanwhile."""
-
-
-class _Mark(NamedTuple):
-    """The file stepscope-lake.json."""
-
-    schema_version: int
 
 
 class TableFile(NamedTuple):
@@ -237,39 +231,10 @@ def open_lake(folder: Path) -> Lake:
 
     Only a small lake's contents are compared here: see Lake.is_small.
     """
-    check_mark(folder)
+    mark.check(folder)
     found = contents(folder)
     found.verify(contents=found.is_small)
     return found
-
-
-def check_mark(folder: Path) -> None:
-    """LakeError unless the folder is a lake of this version's schema."""
-    mark = folder / LAKE_MARK
-    try:
-        version = strict_json.record(_Mark, strict_json.read(mark)).schema_version
-    except FileNotFoundError:
-        raise LakeError(
-            f"{folder} is not a lake.",
-            seen=f"no {LAKE_MARK} in it",
-            todo="stepscope ingest PATH --lake DIR makes one",
-            path=str(folder),
-        ) from None
-    except (OSError, strict_json.OddJson) as error:
-        raise LakeError(
-            "The mark of the lake cannot be read.",
-            seen=str(error),
-            todo=f'write {{"schema_version": {schema().version}}} into it if the lake is of this version',
-            path=str(mark),
-        ) from None
-    if version != schema().version:
-        newer = version > schema().version
-        raise LakeError(
-            f"The lake was written by {'a newer' if newer else 'an older'} stepscope.",
-            seen=f"schema version {version}, this stepscope knows {schema().version}",
-            todo="pip install --upgrade stepscope" if newer else "ingest its sources into a new lake",
-            path=str(folder),
-        )
 
 
 def whole_manifests(lake: Lake) -> tuple[Manifest, ...]:

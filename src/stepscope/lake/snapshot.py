@@ -49,7 +49,7 @@ SOURCE_COLUMNS = (
     *(("identity", "VARCHAR"), ("member", "VARCHAR"), ("rows_by_table", "VARCHAR")),
     ("timeline", "VARCHAR"),
 )
-"""The last is JSON: path, bytes, rows and hash of the timeline of a source. Older snapshots lack it."""
+"""The last is JSON: path, bytes, rows and hash of the timeline of a source; NULL where it has none."""
 
 
 class Packed(NamedTuple):
@@ -161,7 +161,7 @@ def _read(folder: Path, number: int, _: tuple[int, ...]) -> Snapshot:
     files = tuple(Packed(*row) for row in _rows(folder, commit.files, FILE_COLUMNS))
     for file in files:
         _check(path, file)
-    sources = _rows(folder, commit.sources, SOURCE_COLUMNS, lacks=1)
+    sources = _rows(folder, commit.sources, SOURCE_COLUMNS)
     manifests = tuple(_manifest(path, commit.schema_version, row) for row in sources)
     return Snapshot(number, commit, manifests, files)
 
@@ -181,11 +181,8 @@ def _commit(path: Path) -> Commit:
     return commit
 
 
-def _rows(
-    folder: Path, part: Part, columns: Sequence[tuple[str, str]], lacks: int = 0
-) -> list[tuple[Any, ...]]:
-    """The rows of a Parquet file of the snapshot, once it was compared with its hash. lacks: how many of the
-    last columns older ones lack; they are None then."""
+def _rows(folder: Path, part: Part, columns: Sequence[tuple[str, str]]) -> list[tuple[Any, ...]]:
+    """The rows of a Parquet file of the snapshot, once it was compared with its hash."""
     from stepscope import _core
     from stepscope.engines.duckdb.parquet import Odd, rows_of_file
 
@@ -194,13 +191,7 @@ def _rows(
         if _core.hash_file(str(path)) != part.hash:
             raise _damaged(path, "its bytes are not those that were written")
         with plain_folder(folder) as plain:
-            try:
-                return rows_of_file(plain / FOLDER / part.name, columns)
-            except Odd:
-                if not lacks:
-                    raise
-                older = rows_of_file(plain / FOLDER / part.name, columns[:-lacks])
-                return [(*row, *[None] * lacks) for row in older]
+            return rows_of_file(plain / FOLDER / part.name, columns)
     except (Odd, _core.CoreError) as error:
         raise _damaged(path, str(error)) from None
 

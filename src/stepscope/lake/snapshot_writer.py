@@ -23,7 +23,7 @@ from stepscope.lake.rows import SourceRow
 from stepscope.lake.schema import schema
 from stepscope.lake.snapshot import FILE_COLUMNS, FOLDER, SOURCE_COLUMNS, Commit, Packed, Part, Snapshot
 
-VERSION = 2
+VERSION = 1
 """Of what makes the files, in their names."""
 
 

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from stepscope import strict_json
 from stepscope.errors import LakeError
-from stepscope.lake import derived, manifest, snapshot_writer
+from stepscope.lake import derived, manifest, mark, snapshot_writer
 from stepscope.lake import snapshot as snapshots
 from stepscope.lake.claims import check_free, claim, manifest_of
 from stepscope.lake.decoded import Decoded
@@ -55,7 +55,6 @@ def create(mirror: Mirror) -> Swept:
     LakeError when the store does not refuse to replace what is there, which commits depend on."""
     store = mirror.store
     now = _probe(store)
-    mark = json.dumps({"schema_version": schema().version}).encode()
     if not _is_lake(store):
         others = any(not one.key.startswith(f"{STAGE}/") for one in store.objects())
         # Another writer may have made the lake since: it puts the mark before anything else.
@@ -66,7 +65,7 @@ def create(mirror: Mirror) -> Swept:
                 todo="name a new folder for the lake",
                 path=mirror.url,
             )
-        store.put_if_absent(LAKE_MARK, mark)
+        store.put_if_absent(LAKE_MARK, mark.written())
     mirror.lake()
     return sweep(mirror, now)
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from stepscope import config
 from stepscope.errors import LakeError
-from stepscope.lake import disk, leftovers, manifest, reader
+from stepscope.lake import disk, leftovers, manifest, mark, reader
 from stepscope.lake.claims import check_free, claim, manifest_of
 from stepscope.lake.decoded import Decoded
 from stepscope.lake.leftovers import COMMIT_LOCK, PLAN, STAGE, Swept
@@ -59,11 +59,11 @@ def create(folder: Path) -> Swept:
                     path=str(folder),
                 )
             part = folder / STAGE / f"{os.urandom(16).hex()}.mark"
-            disk.write_synced(part, json.dumps({"schema_version": schema().version}).encode())
+            disk.write_synced(part, mark.written())
             if not disk.put_if_absent(part, folder / LAKE_MARK):
                 part.unlink()
             disk.sync_folder(folder)
-        reader.check_mark(folder)
+        mark.check(folder)
         return leftovers.sweep(folder)
 
 

@@ -162,8 +162,8 @@ class LakeTables:
         return [Files(tuple(paths), where) for where, paths in parts.items()]
 
     def lanes(self) -> dict[int, Lanes] | None:
-        """The files that ingest wrote; None when a source with slices has none: an older stepscope ingested
-        or compacted it."""
+        """The files that ingest wrote; None when a source with slices has none: it was damaged when its run
+        was compacted."""
         found: dict[int, Lanes] = {}
         for one in self._lake.manifests:
             if "slice" not in one.rows:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import config
-from stepscope.lake import reader
+from stepscope.lake import mark, reader
 from stepscope.sources.given import is_lake, local_lake
 from stepscope.sources.stores import is_installed, is_store
 
@@ -58,6 +58,6 @@ def contents(lake: Given) -> Lake | None:
     folder = Path(os.fspath(lake))
     if not is_lake(folder):
         return None
-    reader.check_mark(folder)
+    mark.check(folder)
     found = reader.contents(folder)
     return replace(found, manifests=reader.whole_manifests(found))

@@ -264,13 +264,13 @@ def compact(
 def verify(lake: str | PathLike[str]) -> tuple[int, int]:
     """Compares every file of a lake with its hash: how many files and bytes were read. LakeError for the
     first that is missing or differs."""
-    from stepscope.lake import reader
+    from stepscope.lake import mark, reader
     from stepscope.session import lakes
 
     mirror = lakes.in_store(lake)
     if mirror is None:
         folder = Path(fspath(lake))
-        reader.check_mark(folder)
+        mark.check(folder)
     there = reader.contents(folder) if mirror is None else mirror.lake()
     there.verify(contents=True)
     files = there.files_of()

@@ -2,7 +2,7 @@
 //! bytes:
 //!
 //! ```text
-//! "SSLOD" and the version as u8 x 3, then as u64: rows, lanes, labels, bytes of their names, op types, bytes of
+//! "SSLANES" and the version as u8, then as u64: rows, lanes, labels, bytes of their names, op types, bytes of
 //!            these, bytes of rows
 //! lanes      track i64, depth, first row and rows as u64
 //! labels     the end of each name as u64, then their text; which op type each goes with and one as u32, 0: none
@@ -20,8 +20,8 @@ use crate::error::{Error, Kind, Result};
 use arrow_buffer::Buffer;
 use std::io::Write;
 
-/// What a file begins with; raised when a part changes its meaning.
-const MAGIC: &[u8; 8] = b"SSLOD\0\0\x02";
+/// What a file begins with. The last byte is the version, raised when a part changes its meaning.
+const MAGIC: &[u8; 8] = b"SSLANES\x01";
 const HEAD_BYTES: usize = 64;
 const LANE_BYTES: usize = 32;
 

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: &[u8; 8] = b"stepsc\x003";
+/// The last byte is the version.
+const MAGIC: &[u8; 8] = b"SSSTORE\x01";
 /// Name of the index in the folder.
 pub const INDEX: &str = "tables.index";
 /// Name of the facts in the folder.
