@@ -25,7 +25,7 @@ NOTICES = ROOT / "THIRD-PARTY-NOTICES"
 PAGE = ROOT / "src" / "stepscope" / "server" / "assets" / "THIRD-PARTY-NOTICES.md"
 """Written by `make web`."""
 CRATE = ROOT / "crates" / "python" / "Cargo.toml"
-RULE = "-" * 80
+RULE = "=" * 80
 _LISTED = re.compile(r"^- (\S+) (\S+) \(.+\)", re.MULTILINE)
 _BUNDLED = re.compile(r"^## (\S+) - (\S+) \(.+\)$", re.MULTILINE)
 _HEAD = """\

@@ -62,7 +62,7 @@ def test_every_linked_crate_is_named(notices: ModuleType, monkeypatch: pytest.Mo
 
 
 def test_every_crate_has_its_text(notices: ModuleType) -> None:
-    crates, _, javascript = TEXT.partition("\nJavaScript\n")
+    crates, _, javascript = TEXT.partition(f"\n{notices.RULE}\n\nJavaScript\n")
     covered = set()
     for part in crates.split(f"\n{notices.RULE}\n")[1:]:
         title, _, text = part.strip().partition("\n\n")
