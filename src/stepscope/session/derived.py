@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import Table
 
 VERSIONS = {
-    "iterator": 3, "iterator_call": 2, "buffer": 2, "tfprof_node": 1, "step_part": 9, "stack_part": 5,
+    "iterator": 1, "iterator_call": 1, "buffer": 1, "tfprof_node": 1, "step_part": 1, "stack_part": 1,
     "collective": 1, "clock_offset": 1,
 }  # fmt: skip
 """Tables that instruments make from others, each with the version of what makes it: raised when the same
-tables give other rows, so that what was stored before is made anew."""
+tables give other rows than in the release before, so that what was stored is made anew."""
 OF_HOSTS = frozenset({"step_part", "stack_part"})
 """Those whose rows about a host are made of that host's alone."""
 TOGETHER = {
