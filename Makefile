@@ -20,11 +20,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 # A file's tests share what it sets up, in one worker.
 SUITE := $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 # Files named repeats_*.py belong to the second tier as a whole (tests/tiers.py).
-ALL   := STEPSCOPE_TEST_ALL=1 PROPTEST_CASES=1000
+ALL   := STEPSCOPE_TEST_ALL=1
 EVERY := -o python_files="test_*.py repeats_*.py"
-# Our crates compiled quickly and with their checks, over the dependencies as the package has them.
-CHECKED := $(foreach crate,stepscope-core stepscope-tfprof,$(foreach set,opt-level=1 debug-assertions=true,\
-	--config profile.release.package.$(crate).$(set)))
+# Cases of each property of the crates; those that set a number of their own keep it.
+CASES := PROPTEST_CASES=64
 
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) \
 	$(shell find crates -path crates/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
@@ -46,7 +45,8 @@ test: ## what a change can break, in ten minutes once built
 	@$(or $(PYTHON),python3) tests/parts.py "setup=$(MAKE) $(STAMPS)/package $(STAMPS)/test" \
 		"lint=$(MAKE) lint" "rust=$(MAKE) test-rust" "python=$(MAKE) test-python"
 
-test-all: lint test-rust $(STAMPS)/package $(STAMPS)/test-all ## that, and what repeats: an hour or two (STEPSCOPE_TEST_SHARD=1/4 runs a part)
+test-all: lint $(STAMPS)/package $(STAMPS)/test-all ## that, and what repeats: an hour or two (STEPSCOPE_TEST_SHARD=1/4 runs a part)
+	$(RUST) PROPTEST_CASES=1000 cargo test --release --quiet --workspace --exclude stepscope-python
 	$(ALL) $(SUITE) $(EVERY) $(TESTS)
 
 lint: $(STAMPS)/package $(STAMPS)/test ## formatting, types, import contracts
@@ -58,7 +58,7 @@ lint: $(STAMPS)/package $(STAMPS)/test ## formatting, types, import contracts
 	$(BIN)/lint-imports
 
 test-rust: $(STAMPS)/toolchain ## the tests of the native crates
-	$(RUST) cargo test --release --quiet --workspace --exclude stepscope-python $(CHECKED)
+	$(RUST) $(CASES) cargo test --release --quiet --workspace --exclude stepscope-python
 
 test-python: $(STAMPS)/package $(STAMPS)/test ## the tests of everything else
 	$(SUITE) $(TESTS)
