@@ -15,14 +15,13 @@ from tests.draw import Tables
 from tests.tiers import cases
 
 MS = 10**9
-CONNECTION = Tables().connect()
 
 
 def find(tables: Tables) -> list[Flame]:
-    tables.fill(CONNECTION)
+    connection = tables.shared()
 
     def query(asked: Statement) -> Any:
-        found = CONNECTION.execute(asked.sql)
+        found = connection.execute(asked.sql)
         return type("Answer", (), {"rows": staticmethod(found.fetchall)})
 
     return flame.find(query)

@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepscope import _core
-from stepscope.instruments.step_parts import driver, stacks
+from stepscope.engines import Statement
+from stepscope.instruments.step_parts import driver, reading, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
 from stepscope.instruments.step_parts.stacks import Look, Sample
 from stepscope.instruments.step_parts.sweep import Evidence, Segment, kept, pieces_of, sweep
 from tests.draw import Tables
-from tests.instruments.step_drawings import CONNECTION, rows
+from tests.instruments.step_drawings import asked, rows
 from tests.library.worlds import worlds
 
 SPAN = 24
@@ -137,7 +138,8 @@ def test_parts_add_up(tables):
     """To the picosecond, in any recording; a label is only there where something says so."""
     sums: dict[int, int] = defaultdict(int)
     seen = {row["name"] for row in tables.rows["slice"]} | {row["op_type"] for row in tables.rows["slice"]}
-    for row in rows(tables).step_part:
+    ask = asked(tables)
+    for row in reading.rows(ask, ask.stream).step_part:
         assert row["dur_ps"] >= 0
         assert row["hidden_ps"] >= 0
         sums[row["step_id"]] += row["dur_ps"]
@@ -145,7 +147,7 @@ def test_parts_add_up(tables):
             assert any(name and "Compile" in name for name in seen)
         if row["label"] == "input" and row["dur_ps"]:
             assert any(name and "Iterator" in name for name in seen)
-    for step_id, dur_ps in CONNECTION.execute("SELECT id, dur_ps FROM step").fetchall():
+    for step_id, dur_ps in ask(Statement("SELECT id, dur_ps FROM step")).rows():
         assert sums[step_id] == dur_ps
 
 

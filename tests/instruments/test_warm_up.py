@@ -20,7 +20,6 @@ from tests.tiers import cases
 FACTOR = 2
 """What the view step says in words: more than twice the median."""
 
-CONNECTION = Tables().connect()
 REASON = r"the first step, (\d+\.\d) times as long as the median of the others"
 
 rows = st.lists(
@@ -66,8 +65,7 @@ def warm(steps: list[tuple]) -> set[int]:
 @given(rows)
 @settings(max_examples=cases(60, 300), deadline=None)
 def test_as_the_twin_says_and_nothing_else_changes(steps):
-    stored(steps).fill(CONNECTION)
-    got = CONNECTION.execute("FROM step ORDER BY id").fetchall()
+    got = stored(steps).shared().execute("FROM step ORDER BY id").fetchall()
     expected = warm(steps)
     assert {row[0] for row in got if row[6] == "warm_up"} == expected
     assert len(got) == len(steps)
