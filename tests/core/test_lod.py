@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import each
 
 from stepscope._core import CoreError, Lod
 
@@ -73,7 +74,7 @@ def test_no_slices_are_an_empty_frame() -> None:
     assert set(columns) == {"track", "depth", "start", "width", "count", "name", "busy", "id"}
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT 1 AS track",
@@ -87,7 +88,7 @@ def test_columns_that_do_not_fit(sql: str) -> None:
         lod_of(sql)
 
 
-@pytest.mark.parametrize(("begin", "end", "px"), [(5, 5, 10), (6, 5, 10), (0, 5, 0), (0, 5, 10**6)])
+@each(("begin", "end", "px"), [(5, 5, 10), (6, 5, 10), (0, 5, 0), (0, 5, 10**6)])
 def test_windows_that_show_nothing(begin: int, end: int, px: int) -> None:
     _, lod = lod_of(f"{ROWS} FROM range(3) AS r(i)")
     with pytest.raises(ValueError, match="a window from"):

@@ -21,6 +21,7 @@ from stepscope.formats._checkpoint_roles import roles_of
 from stepscope.session import trace
 from tests import corpus
 from tests.crc import masked_crc32c
+from tests.each import each
 
 SAMPLES = corpus.SAMPLES / "checkpoint"
 MAGIC = bytes.fromhex("57fb808b247547db")
@@ -77,7 +78,7 @@ def test_rows_of_the_samples(name: str) -> None:
     assert not notes
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "wanted"),
     [
         (["w", "w/Momentum"], ["weight", "slot"]),

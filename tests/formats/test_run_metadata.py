@@ -17,6 +17,7 @@ import stepscope
 from stepscope import _core
 from stepscope.formats import HEAD_BYTES, event_file, graph, run_metadata
 from tests import corpus
+from tests.each import each
 from tests.formats import reference_step_stats as reference
 
 SAMPLES = corpus.SAMPLES / "run_metadata"
@@ -224,7 +225,7 @@ def test_a_compiling_op_is_marked() -> None:
     assert [row["name"] for row in store.rows("marker")] == ["_XlaCompile"]
 
 
-@pytest.mark.parametrize(
+@each(
     "how",
     [
         {"as_one_line": True},
@@ -233,7 +234,6 @@ def test_a_compiling_op_is_marked() -> None:
         {"use_index_order": True},
         {"as_utf8": True},
     ],
-    ids=str,
 )
 def test_text_in_every_style(how: dict[str, Any]) -> None:
     message = reference.run_metadata((SAMPLES / "xla_cluster.pb").read_bytes())

@@ -14,6 +14,7 @@ import pytest
 from stepscope import _core
 from stepscope.formats import xplane
 from tests import corpus
+from tests.each import each
 from tests.formats import xplane_reference as reference
 from tests.formats.xplane_reference import Slice
 
@@ -178,8 +179,6 @@ def test_sniffs_xplane_and_nothing_else() -> None:
             assert xplane.sniff(head, "x") == path.name.endswith(".xplane.pb"), path
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\n", b"{}", b"\n\x00", b"\x0a\x02\x08\x01", b"\x1f\x8b\x08", bytes(100)]
-)
+@each("data", [b"", b"\n", b"{}", b"\n\x00", b"\x0a\x02\x08\x01", b"\x1f\x8b\x08", bytes(100)])
 def test_sniffs_no_rubbish(data: bytes) -> None:
     assert not xplane.sniff(data, "x")

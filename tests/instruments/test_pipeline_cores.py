@@ -26,6 +26,7 @@ from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report import advised
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
+from tests.each import each
 from tests.formats.capture_folder import line, write
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
@@ -268,7 +269,7 @@ def test_a_capture_tells_them(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("pace", "share"),
     [
         (Pace(10 * MS, 7 * MS, 4000), 0.7),
@@ -276,7 +277,6 @@ def test_a_capture_tells_them(tmp_path: Path) -> None:
         (Pace(10 * MS, 12 * MS, 4000), 1.0),
         (Pace(0, 0, 0), 1.0),
     ],
-    ids=["measured", "no more than events cost", "nothing", "no steps"],
 )
 def test_what_tracing_costs(pace: Pace, share: float) -> None:
     assert pace.untraced_share == pytest.approx(share)

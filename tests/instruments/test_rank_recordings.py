@@ -15,6 +15,7 @@ from stepscope import library
 from stepscope.lake.rows import ranks_of
 from stepscope.sources.source import Bytes, Source
 from tests import corpus
+from tests.each import each
 from tests.instruments.jobs import Job, job
 
 _KERNEL = {
@@ -96,7 +97,7 @@ def test_the_same_from_a_lake_in_any_order(tmp_path: Path):
     assert answers[2] == answers[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "expected"),
     [
         ('{"rank": 3, "world_size": 8}', (3, 8)),

@@ -12,13 +12,14 @@ from stepscope.errors import NothingFound
 from stepscope.formats import _dump_names
 from stepscope.instruments.xla import dumps
 from tests.corpus import SAMPLES, files
+from tests.each import each
 from tests.formats.test_hlo import truths, unpacked
 
 SAMPLE = SAMPLES / "xla_dump"
 TF = "a_inference_step_196__XlaMustCompile_true_config_proto_13_executor_type_11_.15"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("module_0036.f.before_optimizations.txt", ("f", 36, "before", "before_optimizations", None, None)),
@@ -59,7 +60,7 @@ def test_names_say_what_a_file_is(name: str, expected: tuple[object, ...]) -> No
     assert (found.module, found.id, found.place, found.stage, found.passed, found.number) == expected
 
 
-@pytest.mark.parametrize("name", ["mark_for_compilation.pbtxt", "graph.pb", "module.py", "x.xplane.pb", ""])
+@each("name", ["mark_for_compilation.pbtxt", "graph.pb", "module.py", "x.xplane.pb", ""])
 def test_other_names_are_not_of_a_dump(name: str) -> None:
     assert _dump_names.named(name) is None
 
