@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from tests import corpus
+from tests.later import Later
 
 from stepscope import _core
 
-np = pytest.importorskip("numpy")
-tf = pytest.importorskip("tensorflow")
-v1 = tf.compat.v1
+np, tf, v1 = Later("numpy"), Later("tensorflow"), Later("tensorflow.compat.v1")
 
 TYPES = (
     *("float32", "float64", "float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.each import each
+from tests.tiers import cases
 
 from stepscope._core import CoreError, Lod
 
@@ -41,7 +42,7 @@ def unpack(frame: bytes) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
     return header, columns
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(20, 60), deadline=None)
 @given(begin=st.integers(-500, 60_000), span=st.integers(1, 60_000), px=st.integers(1, 2_000))
 def test_counts_are_those_of_sql(begin: int, span: int, px: int) -> None:
     connection, lod = lod_of(f"{ROWS} FROM range(5000) AS r(i)")

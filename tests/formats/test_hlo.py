@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from tests import corpus
+from tests.tiers import cases
 
 DUMPS = "xla_dumps"
 PROGRAMS = int(os.environ.get("STEPSCOPE_HLO_PROGRAMS", "60"))
@@ -187,7 +188,16 @@ def test_older_text_is_read() -> None:
 # --- XLA is asked ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", range(4))
+ASKED = [
+    0,
+    *(
+        pytest.param(part, marks=pytest.mark.repeats("other programs of the same kinds"))
+        for part in (1, 2, 3)
+    ),
+]
+
+
+@pytest.mark.parametrize("part", ASKED)
 def test_generated_programs_cost_what_xla_says(part: int) -> None:
     pytest.importorskip("jax")
     from tests.formats.hlo_programs import ask
@@ -270,7 +280,7 @@ def test_every_cut_and_many_mutants_are_a_module_or_an_error(data: bytes) -> Non
     for end in range(len(data)):
         _try(data[:end])
     chance = random.Random(7)
-    for _ in range(2_000):
+    for _ in range(cases(400, 2_000)):
         made = bytearray(data)
         for _ in range(chance.randint(1, 6)):
             at = chance.randrange(len(made))
@@ -279,7 +289,7 @@ def test_every_cut_and_many_mutants_are_a_module_or_an_error(data: bytes) -> Non
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(60, 300), deadline=None)
 def test_any_bytes_are_a_module_or_an_error(data: bytes) -> None:
     _try(data)
     _try(b"HloModule " + data)

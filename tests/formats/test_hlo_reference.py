@@ -11,12 +11,13 @@ import pytest
 
 from stepscope import _core
 from tests.formats.test_hlo import unpacked
+from tests.later import proto
 
 
 @pytest.fixture(scope="module")
 def messages() -> Any:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    return pytest.importorskip("tensorflow.compiler.xla.service.hlo_pb2")
+    return proto("compiler.xla.service.hlo_pb2")
 
 
 def _dims(shape: Any) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ from stepscope.instruments.xla import costs, dumps, memory, oddities
 from stepscope.session import tables, trace
 from tests import corpus
 from tests.formats.test_hlo import unpacked
+from tests.tiers import cases
 
 SAMPLE = corpus.SAMPLES / "xla_dump"
 TABLES = ("hlo_module", "hlo_pass", "hlo_computation", "hlo_instruction", "hlo_buffer", "hlo_allocation")
@@ -271,7 +272,7 @@ def test_thousands_of_tiny_modules(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(50, 200), deadline=None)
 def test_any_bytes_are_a_dump_or_not(data: bytes) -> None:
     assert xla_dump.sniff(data, "x.pb") in (True, False)
     assert xla_dump.sniff(b"HloModule m\n" + data, "x")

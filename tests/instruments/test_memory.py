@@ -24,6 +24,7 @@ from stepscope.instruments.memory.peak import curve, holders, op_of, peak, scope
 from stepscope.presenters import scroll
 from stepscope.report import memory as report
 from tests import corpus
+from tests.later import proto
 
 TWO_SERVERS = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
 PARTITIONED = [
@@ -250,9 +251,7 @@ def test_timelines_guess_is_timelines(name: str) -> None:
     "name", [*PARTITIONED, "tf1/dist_ps/run_meta.pb", "tf1/resnet14_ref/run_meta_0006.pb"]
 )
 def test_the_peak_of_the_records_is_their_sum(name: str) -> None:
-    pytest.importorskip("tensorflow", reason="TensorFlow's protobuf classes are the reference")
-    from tensorflow.core.protobuf import config_pb2
-
+    config_pb2 = proto("core.protobuf.config_pb2")
     path = corpus.path(name)
     message = config_pb2.RunMetadata.FromString(path.read_bytes())
     records: dict[str, list[tuple[int, int, int]]] = {}

@@ -12,9 +12,9 @@ import pytest
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.instruments import tfprof
+from tests.later import Later
 
-tf = pytest.importorskip("tensorflow")
-v1 = tf.compat.v1
+tf, v1 = Later("tensorflow"), Later("tensorflow.compat.v1")
 
 UNARY = ("Reciprocal", "Square", "Rsqrt", "Log", "Neg", "L2Loss", "Softmax")
 BINARY = (

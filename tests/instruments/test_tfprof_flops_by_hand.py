@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from stepscope import _core
+from tests.later import Later
 
-tf = pytest.importorskip("tensorflow")
-v1 = tf.compat.v1
+tf, v1 = Later("tensorflow"), Later("tensorflow.compat.v1")
 
 
 def node(name: str, op: str, inputs: Sequence[str], output: Sequence[int] | None, **attrs: Any) -> Any:

@@ -17,6 +17,7 @@ from stepscope.instruments import tfprof
 from stepscope.session import trace
 from tests import corpus
 from tests.instruments.test_tfprof import words
+from tests.later import proto
 
 GOLDENS = [path for path in corpus.files("tfprof/multistep/*.json") if "timeline" not in path.name]
 
@@ -52,14 +53,14 @@ def test_steps_are_those_of_tensorflow(
 
 
 def test_a_profile_is_written_as_it_was_read(multistep: Path) -> None:
-    log = pytest.importorskip("tensorflow.core.profiler.tfprof_log_pb2")
+    log = proto("core.profiler.tfprof_log_pb2")
     path = multistep / "profile.pb"
     again = log.ProfileProto.FromString(tfprof.Model(profile=str(path)).profile())
     assert again == log.ProfileProto.FromString(path.read_bytes())
 
 
 def test_files_become_the_profile_that_tensorflow_makes_of_them(tmp_path: Path) -> None:
-    log = pytest.importorskip("tensorflow.core.profiler.tfprof_log_pb2")
+    log = proto("core.profiler.tfprof_log_pb2")
     engine = pytest.importorskip("tensorflow.python.util._pywrap_tfprof")
     folder = corpus.path("tf1/resnet14_ref")
     graph, step = folder / "graph.pb", folder / "run_meta_0005.pb"
@@ -85,7 +86,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def test_advice_is_that_of_tensorflow(multistep: Path) -> None:
-    output = pytest.importorskip("tensorflow.core.profiler.tfprof_output_pb2")
+    output = proto("core.profiler.tfprof_output_pb2")
     text_format = pytest.importorskip("google.protobuf.text_format")
     advice = text_format.Parse((multistep / "advise_multistep_all.pbtxt").read_text(), output.AdviceProto())
     wanted = {name: "\n".join(checker.reports) for name, checker in advice.checkers.items()}

@@ -19,6 +19,7 @@ from stepscope.instruments.tfprof import VIEWS
 from stepscope.session import trace
 from tests import corpus
 from tests.instruments import test_tfprof_fuzz as drawn
+from tests.later import proto
 from tests.tiers import cases
 
 BYTES = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
@@ -249,7 +250,7 @@ def test_nothing_is_made_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_many_nodes(tmp_path: Path) -> None:
-    graph_pb2 = pytest.importorskip("tensorflow.core.framework.graph_pb2")
+    graph_pb2 = proto("core.framework.graph_pb2")
     graph = graph_pb2.GraphDef()
     count = 50_000
     for at in range(count):

@@ -22,10 +22,9 @@ from stepscope.server.catalog import dicts
 from stepscope.session import trace
 from tests import corpus
 from tests.formats.xplane_reference import messages
+from tests.later import proto
 
-hlo_pb2 = pytest.importorskip(
-    "tensorflow.compiler.xla.service.hlo_pb2", reason="TensorFlow's protobuf classes are the reference"
-)
+hlo_pb2 = proto("compiler.xla.service.hlo_pb2")
 JAX = "jax/trace/plugins/profile/2026_11_20_08_48_26/vm.xplane.pb"
 COLUMNS = "program_id, module, name, opcode, op_name, file, line, function, stack_json"
 Row = tuple[Any, ...]
@@ -158,8 +157,8 @@ def test_programs_cost_what_xla_counts() -> None:
         told = {row[0]: row[1:] for row in opened.query(asked).rows()}
     client = jax.devices("cpu")[0].client
     checked = 0
-    for number, proto in _hlo.programs(memoryview(path.read_bytes())):
-        module = hlo_pb2.HloProto.FromString(bytes(proto)).hlo_module.SerializeToString()
+    for number, kept in _hlo.programs(memoryview(path.read_bytes())):
+        module = hlo_pb2.HloProto.FromString(bytes(kept)).hlo_module.SerializeToString()
         counted = _jax.hlo_module_cost_analysis(
             client, reader.HloModule.from_serialized_hlo_module_proto(module)
         )
