@@ -153,7 +153,7 @@ def test_several_row_groups_and_every_encoding(tmp_path: Path) -> None:
         "alike": {"RLE_DICTIONARY", "PLAIN"},
         "late": {"PLAIN"},
     }
-    for threads in (2, 3, 8):
+    for threads in (2, 3, 8)[-cases(1, 3) :]:
         again = tmp_path / f"{threads}.parquet"
         write(again, columns, types, threads=threads)
         assert again.read_bytes() == (tmp_path / "t.parquet").read_bytes()

@@ -140,6 +140,7 @@ def test_a_file_of_scalars_says_so() -> None:
     assert store.tables()["slice"] == 0
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_file_of_a_keras_model_keeps_its_configuration() -> None:
     path = corpus.path("events/keras_tensorboard/train/events.out.tfevents.1795165230.vm.23083.0.v2")
     facts = reference.decode(path.read_bytes(), "event_file").facts

@@ -36,6 +36,7 @@ def _files() -> list[Path]:
     return [*stages, *passes]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_modules_are_read_as_protobuf_reads_them(messages: Any) -> None:
     for path in _files():
         data = path.read_bytes()
@@ -64,6 +65,7 @@ def test_modules_are_read_as_protobuf_reads_them(messages: Any) -> None:
                     assert _parsed(row["shape"]) == _dims(one.shape)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_calls_of_python_are_read_as_protobuf_reads_them(messages: Any) -> None:
     path = unpacked("jax_scan/dump/module_0008.jit_rnn_step.cpu_after_optimizations.hlo.pb")
     index = messages.HloProto.FromString(path.read_bytes()).hlo_module.stack_frame_index
@@ -79,6 +81,7 @@ def test_calls_of_python_are_read_as_protobuf_reads_them(messages: Any) -> None:
     assert found == expected
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_buffers_are_read_as_protobuf_reads_them(messages: Any) -> None:
     for path in _files():
         data = path.read_bytes()
@@ -100,6 +103,7 @@ def test_buffers_are_read_as_protobuf_reads_them(messages: Any) -> None:
         assert [one[3] for one in buffers["traces"]] == said
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_mutants_that_protobuf_reads_are_read(messages: Any) -> None:
     """Where protobuf accepts bytes, the core reads a module as well, with as many instructions."""
     data = unpacked("tf_while_jit").rglob("*cpu_after_optimizations.hlo.pb")

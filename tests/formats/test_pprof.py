@@ -102,6 +102,7 @@ def test_memory_is_what_stacks_hold(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "gpu:0 held 4.50 KiB when the profile was taken: 4.50 KiB buffers." in capsys.readouterr().out
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_jax_says_what_its_devices_hold(capsys: pytest.CaptureFixture[str]) -> None:
     path = corpus.path("jax/memory.prof")
     told = held(path, capsys)

@@ -70,6 +70,7 @@ def test_every_row_is_as_tensorflow_reads_it(path: Path) -> None:
         assert twin.facts["notes"] == store.facts["notes"]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_text_as_tensorflow_wrote_it() -> None:
     path = corpus.path("tf1/resnet14_ref/run_meta_0005.pbtxt")
     data = path.read_bytes()
@@ -79,6 +80,7 @@ def test_text_as_tensorflow_wrote_it() -> None:
     assert rows[0] == rows[1]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_figures_of_tfprof_come_out_to_the_unit() -> None:
     """micros = sum max(1, op_end_rel_micros) without _SOURCE, with both ends truncated to microseconds."""
     store = reference.decode(corpus.path("tf1/resnet14_ref/run_meta_0005.pb").read_bytes(), "run_metadata")

@@ -62,6 +62,7 @@ def test_there_are_recordings_to_compare_with() -> None:
     assert len(RECORDINGS) >= len(corpus.shipped()) == 20
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.skipif(corpus.ROOT != corpus.FULL, reason="no corpus beside the clone: ../shared/corpus")
 def test_samples_are_what_the_corpus_holds() -> None:
     for sample, name in corpus.shipped().items():

@@ -237,6 +237,7 @@ def test_a_wrong_length_of_a_line_leaves_the_next_ones_whole() -> None:
                 assert kept == Counter({one: number for one, number in whole.items() if one.origin == origin})
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_file_that_was_taken_for_text_is_refused_with_the_reason() -> None:
     path = corpus.path("accelerators/damaged/tpu_inference_2.xplane.pb")
     with pytest.raises(_core.CoreError) as caught:

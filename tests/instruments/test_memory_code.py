@@ -80,6 +80,7 @@ def is_own(file: str) -> bool:
     return "site-packages" not in file and not file.startswith("<")
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_lines_of_a_recorded_op_log() -> None:
     path = corpus.path("tf1/resnet14_ref/run_meta_0005.pb")
     log_pb2 = proto("core.profiler.tfprof_log_pb2")

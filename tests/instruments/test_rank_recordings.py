@@ -117,6 +117,7 @@ def test_what_distributed_info_says(told: str, expected: tuple[int | None, int |
     assert named == (5 if expected[0] is None else expected[0], expected[1])
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_horovod_says_when_each_rank_was_ready():
     with stepscope.open(corpus.path("events/horovod_small.json"), cache=False) as trace:
         rows = trace.query(
@@ -132,6 +133,7 @@ def test_horovod_says_when_each_rank_was_ready():
     ]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize(
     ("name", "ranks", "kinds"),
     [
@@ -153,6 +155,7 @@ def test_one_real_rank_of_several(name: str, ranks: int, kinds: dict[str, int]):
     assert clocks == [(0,)]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_overlap_is_that_of_hta_but_for_its_rounding():
     """Per step as by brute force; HTA 0.5.0 says 14.31 % of the same file, without its last step."""
     file = corpus.path("accelerators/field/hta__nccl_parser_config__nccl_data.json.gz")

@@ -20,6 +20,7 @@ from stepscope.instruments.step_parts.sweep import Evidence, Segment, kept, piec
 from tests.draw import Tables
 from tests.instruments.step_drawings import asked, rows
 from tests.library.worlds import worlds
+from tests.tiers import cases
 
 SPAN = 24
 _intervals = st.sets(st.integers(0, SPAN), max_size=6).map(
@@ -87,7 +88,7 @@ def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
     return says, also - {says}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(60, 200), deadline=None)
 @given(known=evidence(), spans=st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)), max_size=4))
 def test_the_sweep_agrees_with_its_twin(known, spans):
     steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
@@ -107,7 +108,7 @@ def test_the_sweep_agrees_with_its_twin(known, spans):
 _looks = st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN), st.integers(0, 2)), max_size=4)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(60, 200), deadline=None)
 @given(
     known=evidence(),
     spans=st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)), max_size=4),
@@ -132,7 +133,7 @@ def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
     assert dict(found.sums()) == wanted
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(5, 8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_parts_add_up(tables):
     """To the picosecond, in any recording; a label is only there where something says so."""
@@ -151,7 +152,7 @@ def test_parts_add_up(tables):
         assert sums[step_id] == dur_ps
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(3, 5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds(), seed=st.integers(0, 99))
 def test_the_order_of_sources_changes_nothing(tables, seed):
     """Sources get other numbers, rows come in another order: the parts of each step stay."""
@@ -170,7 +171,7 @@ def test_the_order_of_sources_changes_nothing(tables, seed):
     assert told(tables) == before
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(3, 5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_reading_bit_by_bit_changes_nothing(tables):
     at_once = rows(tables)

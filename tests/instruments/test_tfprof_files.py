@@ -102,7 +102,12 @@ def packed(kind: str, content: dict[str, bytes], folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["folder", "zip", "tar", "tar.gz", "tar.xz"])
+PACKED = pytest.mark.repeats("packed in other ways")
+
+
+@pytest.mark.parametrize(
+    "kind", ["zip", "tar.gz", *(pytest.param(kind, marks=PACKED) for kind in ("folder", "tar", "tar.xz"))]
+)
 def test_packed_models_answer_like_their_files(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +303,7 @@ def test_profiles_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"profile passed over, graph and steps were taken: {kept}" in err
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_graphs_of_functions(capsys: pytest.CaptureFixture[str]) -> None:
     events = corpus.path("events/tf2_trace_on/events.out.tfevents.1795165226.vm.22958.0.v2")
     code, out, err = run(capsys, "scope", str(events), "-select", "op_types", "-max_depth", "3")

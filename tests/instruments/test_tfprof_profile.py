@@ -27,6 +27,7 @@ def multistep() -> Path:
     return corpus.path("tfprof/multistep")
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
 def test_steps_are_those_of_tensorflow(
     path: Path, multistep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -52,6 +53,7 @@ def test_steps_are_those_of_tensorflow(
             assert file.read_bytes() == wanted.read_bytes()
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_profile_is_written_as_it_was_read(multistep: Path) -> None:
     log = proto("core.profiler.tfprof_log_pb2")
     path = multistep / "profile.pb"
@@ -59,6 +61,7 @@ def test_a_profile_is_written_as_it_was_read(multistep: Path) -> None:
     assert again == log.ProfileProto.FromString(path.read_bytes())
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_files_become_the_profile_that_tensorflow_makes_of_them(tmp_path: Path) -> None:
     log = proto("core.profiler.tfprof_log_pb2")
     engine = pytest.importorskip("tensorflow.python.util._pywrap_tfprof")
@@ -85,6 +88,7 @@ def sections(text: str) -> dict[str, str]:
     return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_advice_is_that_of_tensorflow(multistep: Path) -> None:
     output = proto("core.profiler.tfprof_output_pb2")
     text_format = pytest.importorskip("google.protobuf.text_format")
@@ -126,6 +130,7 @@ def test_advice_ends_with_findings_of_our_own(capsys: pytest.CaptureFixture[str]
     assert " ".join(said.split()) == " ".join(" ".join(wanted).split())
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_damaged_profiles_end_in_an_error(multistep: Path, tmp_path: Path) -> None:
     data = (multistep / "profile.pb").read_bytes()
     for cut in (1, 100, len(data) // 2, len(data) - 1):

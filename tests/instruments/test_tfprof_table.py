@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from stepscope.errors import StepscopeError
 from stepscope.instruments.tfprof import VIEWS
 from stepscope.session import trace
 from tests import corpus
-from tests.instruments import test_tfprof_fuzz as drawn
+from tests.instruments import tfprof_drawings as drawn
 from tests.later import proto
 from tests.tiers import cases
 
@@ -141,23 +140,28 @@ def check(capsys: pytest.CaptureFixture[str], path: Path) -> int:
     return lines
 
 
+# What differs most: a graph alone, steps of two servers, and slices with kernels of a GPU.
+OTHERS = pytest.mark.repeats("the same views of other recordings")
+
+
 @pytest.mark.parametrize(
     "name",
     [
         "run_metadata/two_servers.pb",
-        "run_metadata/xla_cluster.pb",
         "graph/small.pb",
-        "chrome/kineto.json.gz",
         "chrome/kineto_cuda.json",
-        "chrome/viztracer.json",
-        "profiler_hook/timeline-5.json",
-        "tf_data/map_py_function.xplane.pb",
+        pytest.param("run_metadata/xla_cluster.pb", marks=OTHERS),
+        pytest.param("chrome/kineto.json.gz", marks=OTHERS),
+        pytest.param("chrome/viztracer.json", marks=OTHERS),
+        pytest.param("profiler_hook/timeline-5.json", marks=OTHERS),
+        pytest.param("tf_data/map_py_function.xplane.pb", marks=OTHERS),
     ],
 )
 def test_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, corpus.SAMPLES / name) > 3
 
 
+@OTHERS
 @pytest.mark.parametrize(
     "name", ["tf1/resnet14_ref", "tf1/dist_ps", "jax/trace/plugins", "torch/trace_full.json"]
 )
@@ -165,10 +169,9 @@ def test_recordings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, corpus.path(name)) > 50
 
 
-@settings(max_examples=cases(8, 30), deadline=None)
+@settings(max_examples=cases(4, 30), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_drawn_models(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    pytest.importorskip("tensorflow")
     dice = random.Random(seed)
     names = sorted({drawn.name(dice) for _ in range(dice.choice((1, 4, 12, 30)))})
     folder = tmp_path_factory.mktemp("model")
@@ -258,16 +261,13 @@ def test_many_nodes(tmp_path: Path) -> None:
         node.attr["shape"].shape.dim.add(size=3)
     (tmp_path / "graph.pb").write_bytes(graph.SerializeToString())
     with trace.open(tmp_path, cache=False) as found:
-        begun = time.perf_counter()
         sums = found.query(
             "SELECT view, sum(self_params), max(total_params), count(*) FROM tfprof_node"
             " GROUP BY view ORDER BY view"
         ).rows()
-        taken = time.perf_counter() - begun
     scopes = 7 + 7 * 311
     assert sums == [
         ("graph", 3 * count, 3 * count, count + 1),
         ("op", 3 * count, 3 * count, 2),
         ("scope", 3 * count, 3 * count, count + scopes + 1),
     ]
-    assert taken < 30

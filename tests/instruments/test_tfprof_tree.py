@@ -56,6 +56,7 @@ def ours(root: tree.Node) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
 def test_trees_are_what_tensorflow_returned(path: Path) -> None:
     from google.protobuf.message import DecodeError
@@ -132,6 +133,7 @@ def test_whatever_lies_under_a_path() -> None:
     assert any(device.startswith("/job:worker") for node in root.children for device in node.devices)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_parameter_servers() -> None:
     folder = corpus.path("tf1/dist_ps")
     balance = tree.servers(stepscope.tfprof(folder))

@@ -17,6 +17,7 @@ from tests.formats.test_hlo import truths
 SAMPLE = str(SAMPLES / "xla_dump")
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("by", costs.BY)
 def test_rows_add_up_to_the_program(by: str) -> None:
     for folder, truth in truths():

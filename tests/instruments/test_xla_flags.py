@@ -138,6 +138,7 @@ def test_the_catalogue_says_the_same_without_a_library() -> None:
     assert {row["flag"]: row["verdict"] for row in rows} == VERDICTS
 
 
+@pytest.mark.repeats("jaxlib is asked in the same way, which takes less than TensorFlow")
 @needs_tensorflow
 def test_tensorflow_itself_says_what_is_wrong() -> None:
     line = parse("--tf_xla_auto_jit=2 --tf_xla_min_cluster_sise=3 --tf_xla_max_cluster_size=many")
