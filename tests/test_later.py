@@ -1,4 +1,4 @@
-"""Modules that tests import late: nothing is imported before it is asked for, and messages are TensorFlow's."""
+"""Modules that tests import late: nothing before it is asked for; and TensorFlow's messages without it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_module_is_imported_when_it_is_asked_for_something(monkeypatch: pytest
     with pytest.raises(AttributeError):
         _ = late.__wrapped__
     assert "colorsys" not in sys.modules
-    assert late.rgb_to_hsv(0, 0, 1) == (0, 0, 1)
+    assert late.rgb_to_hsv(1, 0, 0) == (0, 1, 1)
     with pytest.raises(pytest.skip.Exception):
         _ = Later("stepscope_has_no_such_module").anything
 
