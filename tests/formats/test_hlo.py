@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from tests import corpus
-from tests.tiers import cases
+from tests.tiers import cases, some
 
 DUMPS = "xla_dumps"
 PROGRAMS = int(os.environ.get("STEPSCOPE_HLO_PROGRAMS", "60"))
@@ -195,16 +195,7 @@ def test_older_text_is_read() -> None:
 # --- XLA is asked ----------------------------------------------------------------------------------
 
 
-ASKED = [
-    0,
-    *(
-        pytest.param(part, marks=pytest.mark.repeats("other programs of the same kinds"))
-        for part in (1, 2, 3)
-    ),
-]
-
-
-@pytest.mark.parametrize("part", ASKED)
+@pytest.mark.parametrize("part", some(range(4), (0,), "other programs of the same kinds"))
 def test_generated_programs_cost_what_xla_says(part: int) -> None:
     pytest.importorskip("jax")
     from tests.formats.hlo_programs import ask

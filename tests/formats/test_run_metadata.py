@@ -19,7 +19,7 @@ from stepscope.formats import HEAD_BYTES, event_file, graph, run_metadata
 from tests import corpus
 from tests.each import each
 from tests.formats import reference_step_stats as reference
-from tests.tiers import cases
+from tests.tiers import cases, some
 
 SAMPLES = corpus.SAMPLES / "run_metadata"
 INT64 = (-(2**63), -1, 0, 1, 2**31, 2**62, 2**63 - 1)
@@ -391,13 +391,10 @@ def test_any_message(message: Any) -> None:
         assert reference.rows_of(ours) == reference.rows_of(twin)
 
 
-SAME_BITS = pytest.mark.repeats("numbers on the same side of the sign")
+ADDRESSES = (1, 2**63 - 1, 2**63, 2**64 - 1)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [1, pytest.param(2**63 - 1, marks=SAME_BITS), pytest.param(2**63, marks=SAME_BITS), 2**64 - 1],
-)
+@pytest.mark.parametrize("address", some(ADDRESSES, (1, 2**64 - 1), "on the same side of the sign"))
 def test_an_address_keeps_its_bits(address: int, tmp_path: Path) -> None:
     """As a signed number, in the store and in a lake: unsigned ones are no type of Spark's or BigQuery's."""
     message = build([("op", 0, 10, "op = Op()")])

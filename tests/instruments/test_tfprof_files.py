@@ -24,6 +24,7 @@ from stepscope.formats import _profiler_proto
 from stepscope.instruments.tfprof import files
 from tests import corpus
 from tests.crc import masked_crc32c
+from tests.tiers import some
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 EVENTS = SAMPLES / "event_file" / "events.out.tfevents.1795163227.vm"
@@ -102,12 +103,10 @@ def packed(kind: str, content: dict[str, bytes], folder: Path) -> Path:
     return path
 
 
-PACKED = pytest.mark.repeats("packed in other ways")
+KINDS = ("folder", "zip", "tar", "tar.gz", "tar.xz")
 
 
-@pytest.mark.parametrize(
-    "kind", ["zip", "tar.gz", *(pytest.param(kind, marks=PACKED) for kind in ("folder", "tar", "tar.xz"))]
-)
+@pytest.mark.parametrize("kind", some(KINDS, ("zip", "tar.gz"), "packed in other ways"))
 def test_packed_models_answer_like_their_files(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

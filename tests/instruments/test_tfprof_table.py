@@ -19,7 +19,7 @@ from stepscope.session import trace
 from tests import corpus
 from tests.instruments import tfprof_drawings as drawn
 from tests.later import proto
-from tests.tiers import cases
+from tests.tiers import cases, some
 
 BYTES = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
 TIMES = ("ps", "accelerator_ps", "cpu_ps")
@@ -140,28 +140,27 @@ def check(capsys: pytest.CaptureFixture[str], path: Path) -> int:
     return lines
 
 
-# What differs most: a graph alone, steps of two servers, and slices with kernels of a GPU.
-OTHERS = pytest.mark.repeats("the same views of other recordings")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "run_metadata/two_servers.pb",
-        "graph/small.pb",
-        "chrome/kineto_cuda.json",
-        pytest.param("run_metadata/xla_cluster.pb", marks=OTHERS),
-        pytest.param("chrome/kineto.json.gz", marks=OTHERS),
-        pytest.param("chrome/viztracer.json", marks=OTHERS),
-        pytest.param("profiler_hook/timeline-5.json", marks=OTHERS),
-        pytest.param("tf_data/map_py_function.xplane.pb", marks=OTHERS),
-    ],
+NAMES = (
+    "run_metadata/two_servers.pb",
+    "run_metadata/xla_cluster.pb",
+    "graph/small.pb",
+    "chrome/kineto.json.gz",
+    "chrome/kineto_cuda.json",
+    "chrome/viztracer.json",
+    "profiler_hook/timeline-5.json",
+    "tf_data/map_py_function.xplane.pb",
 )
+# A graph alone, steps of two servers, and slices with kernels of a GPU.
+DIFFER = ("run_metadata/two_servers.pb", "graph/small.pb", "chrome/kineto_cuda.json")
+OTHERS = "the same views of other recordings"
+
+
+@pytest.mark.parametrize("name", some(NAMES, DIFFER, OTHERS))
 def test_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, corpus.SAMPLES / name) > 3
 
 
-@OTHERS
+@pytest.mark.repeats(OTHERS)
 @pytest.mark.parametrize(
     "name", ["tf1/resnet14_ref", "tf1/dist_ps", "jax/trace/plugins", "torch/trace_full.json"]
 )

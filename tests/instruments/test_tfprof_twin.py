@@ -17,6 +17,7 @@ import stepscope
 from stepscope.instruments.tfprof import evidence
 from stepscope.session import trace
 from tests import corpus
+from tests.tiers import some
 
 RECORDINGS = [
     "jax/trace/plugins",
@@ -208,18 +209,16 @@ def check(found: trace.Trace) -> None:
 
 # Kernels with their launches, Python beside ops, and ops of the same step on many threads.
 DIFFER = ("chrome/kineto_cuda.json", "chrome/jax.trace.json.gz", "tf_data/map_py_function.xplane.pb")
-OTHERS = pytest.mark.repeats("the same sums of other recordings")
+OTHERS = "the same sums of other recordings"
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in DIFFER else pytest.param(name, marks=OTHERS) for name in SAMPLES]
-)
+@pytest.mark.parametrize("name", some(SAMPLES, DIFFER, OTHERS))
 def test_samples_against_brute_force(name: str) -> None:
     with trace.open(corpus.SAMPLES / name) as found:
         check(found)
 
 
-@OTHERS
+@pytest.mark.repeats(OTHERS)
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_recordings_against_brute_force(name: str) -> None:
     with trace.open(corpus.path(name)) as found:
