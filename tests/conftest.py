@@ -8,9 +8,10 @@ import hypothesis
 import pytest
 
 from tests import corpus, cost, tiers
+from tests.tiers import cases
 
 # A busy machine is no mistake of the code: nothing here is a timed test. pytest-timeout ends what hangs.
-hypothesis.settings.register_profile("stepscope", deadline=None)
+hypothesis.settings.register_profile("stepscope", deadline=None, max_examples=cases(40, 100))
 hypothesis.settings.load_profile("stepscope")
 
 # A shell starts what runs in its background with SIGINT ignored, and every child inherits that: the programs

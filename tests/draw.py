@@ -15,11 +15,16 @@ of averages. Kinds ending in `!` record launches, in `?` marks.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import json
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -79,18 +84,17 @@ class Tables:
                     row["step"] = step["step"]
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """The tables, and the base views of the library, in DuckDB."""
+        """The tables, and the base views of the library, in a DuckDB of their own."""
         connection = duckdb.connect()
-        for table in schema().tables:
-            described = ", ".join(f"{c.name} {c.type}" for c in table.columns)
-            connection.execute(f"CREATE TABLE {table.name} ({described})")
-        waiting = {view.name: view.sql for view in library.views()}
-        waiting |= {f"{name}_asked": twin for name, twin in TWINS.items()}
-        while waiting:  # those first that build on nothing that is not there yet
-            for name, sql in list(waiting.items()):
-                with contextlib.suppress(duckdb.CatalogException):
-                    connection.execute(f"CREATE VIEW {name} AS {sql}")
-                    del waiting[name]
+        connection.execute(f"ATTACH '{_empty()}' AS empty (READ_ONLY)")
+        connection.execute("COPY FROM DATABASE empty TO memory (SCHEMA)")
+        connection.execute("DETACH empty")
+        self.fill(connection)
+        return connection
+
+    def shared(self) -> duckdb.DuckDBPyConnection:
+        """The same in the one DuckDB of all who ask for it: it has these rows until the next asks."""
+        connection = _shared()
         self.fill(connection)
         return connection
 
@@ -109,10 +113,36 @@ class Tables:
                 marks = ", ".join(["(" + ", ".join("?" * len(table.columns)) + ")"] * len(rows))
                 values = [value for row in rows for value in row.values()]
                 connection.execute(f"INSERT INTO {table.name} VALUES {marks}", values)
-        # Once: as views, they would be asked again by each view that reads them.
+        # Once: as views, they would be asked again by each view that reads them. All are sums over slices.
         for name in TWINS:
             connection.execute(f"DELETE FROM {name}")
-            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {name}_asked")
+            if self.rows["slice"]:
+                connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM {name}_asked")
+
+
+@functools.cache
+def _empty() -> Path:
+    """A file with the schema's tables and the base views. DuckDB copies views without binding them again."""
+    folder = Path(tempfile.mkdtemp(prefix="stepscope-draw-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "empty.duckdb"
+    with duckdb.connect(path) as connection:
+        for table in schema().tables:
+            described = ", ".join(f"{c.name} {c.type}" for c in table.columns)
+            connection.execute(f"CREATE TABLE {table.name} ({described})")
+        waiting = {view.name: view.sql for view in library.views()}
+        waiting |= {f"{name}_asked": twin for name, twin in TWINS.items()}
+        while waiting:  # those first that build on nothing that is not there yet
+            for name, sql in list(waiting.items()):
+                with contextlib.suppress(duckdb.CatalogException):
+                    connection.execute(f"CREATE VIEW {name} AS {sql}")
+                    del waiting[name]
+    return path
+
+
+@functools.cache
+def _shared() -> duckdb.DuckDBPyConnection:
+    return Tables().connect()
 
 
 _CALLED = ("source_id", "track_id", "name", "category", "op_name", "op_type")

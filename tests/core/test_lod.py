@@ -10,6 +10,8 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import each
+from tests.tiers import cases
 
 from stepscope._core import CoreError, Lod
 
@@ -40,7 +42,7 @@ def unpack(frame: bytes) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
     return header, columns
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(20, 60), deadline=None)
 @given(begin=st.integers(-500, 60_000), span=st.integers(1, 60_000), px=st.integers(1, 2_000))
 def test_counts_are_those_of_sql(begin: int, span: int, px: int) -> None:
     connection, lod = lod_of(f"{ROWS} FROM range(5000) AS r(i)")
@@ -73,7 +75,7 @@ def test_no_slices_are_an_empty_frame() -> None:
     assert set(columns) == {"track", "depth", "start", "width", "count", "name", "busy", "id"}
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT 1 AS track",
@@ -87,7 +89,7 @@ def test_columns_that_do_not_fit(sql: str) -> None:
         lod_of(sql)
 
 
-@pytest.mark.parametrize(("begin", "end", "px"), [(5, 5, 10), (6, 5, 10), (0, 5, 0), (0, 5, 10**6)])
+@each(("begin", "end", "px"), [(5, 5, 10), (6, 5, 10), (0, 5, 0), (0, 5, 10**6)])
 def test_windows_that_show_nothing(begin: int, end: int, px: int) -> None:
     _, lod = lod_of(f"{ROWS} FROM range(3) AS r(i)")
     with pytest.raises(ValueError, match="a window from"):

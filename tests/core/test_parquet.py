@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.tiers import cases
 
 from stepscope import _core
 from stepscope.engines import Files, Relation, Stream
@@ -108,7 +109,7 @@ def tables(draw: st.DrawFn) -> tuple[Columns, dict[str, str]]:
     return columns, types
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=cases(40, 150), suppress_health_check=list(HealthCheck))
 @given(tables(), st.sampled_from([0, 1, 8, 13, 100]), st.sampled_from([0, 1, 50]))
 def test_drawn_tables(drawn: tuple[Columns, dict[str, str]], page_rows: int, page_bytes: int) -> None:
     columns, types = drawn
@@ -152,7 +153,7 @@ def test_several_row_groups_and_every_encoding(tmp_path: Path) -> None:
         "alike": {"RLE_DICTIONARY", "PLAIN"},
         "late": {"PLAIN"},
     }
-    for threads in (2, 3, 8):
+    for threads in (2, 3, 8)[-cases(1, 3) :]:
         again = tmp_path / f"{threads}.parquet"
         write(again, columns, types, threads=threads)
         assert again.read_bytes() == (tmp_path / "t.parquet").read_bytes()
@@ -180,8 +181,15 @@ def decoded(names: int, events: int, folder: Path | None) -> _core.Store:
     return _core.decode("chrome_trace", source, str(folder) if folder else None)
 
 
-@pytest.mark.parametrize(("names", "events"), [(11, 1_000), (150_000, 200_000)])
-@pytest.mark.parametrize("kept", [False, True])
+# Many names are read back from a folder only: a store in memory keeps them in the same columns.
+MANY = (150_000, 200_000)
+IN_MEMORY = pytest.mark.repeats("the same columns, kept in memory")
+
+
+@pytest.mark.parametrize(
+    ("names", "events", "kept"),
+    [(11, 1_000, False), (11, 1_000, True), (*MANY, True), pytest.param(*MANY, False, marks=IN_MEMORY)],
+)
 def test_a_store_is_written_as_the_engine_would(tmp_path: Path, names: int, events: int, kept: bool) -> None:
     """Texts by code, with few and with more than a batch of them, from memory and from a folder."""
     store = decoded(names, events, tmp_path / "store" if kept else None)

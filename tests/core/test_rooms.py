@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from tests.each import each
 
 CRATES = Path(__file__).parents[2] / "crates"
 CORE = CRATES / "core" / "src"
@@ -60,7 +61,7 @@ def test_every_room_is_known() -> None:
     assert {room for room, _, _ in _sources()} == set(MAY_IMPORT)
 
 
-@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
+@each("room", sorted(MAY_IMPORT))
 def test_rooms_import_earlier_rooms_only(room: str) -> None:
     strange = {other: sorted(set(files)) for other, files in _imports()[room].items()}
     assert not {other: files for other, files in strange.items() if other not in MAY_IMPORT[room]}

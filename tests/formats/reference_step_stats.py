@@ -7,15 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
-pytest.importorskip("tensorflow", reason="TensorFlow's protobuf classes are the reference")
-
 from google.protobuf import text_format
-from tensorflow.core.framework import graph_pb2, types_pb2
-from tensorflow.core.protobuf import config_pb2, meta_graph_pb2
 
 from stepscope import _core
+from tests.later import proto
+
+graph_pb2, types_pb2 = proto("core.framework.graph_pb2"), proto("core.framework.types_pb2")
+config_pb2, meta_graph_pb2 = proto("core.protobuf.config_pb2"), proto("core.protobuf.meta_graph_pb2")
 
 NODES = tuple[str, str, str, str]
 """Graph, name, op type, device."""

@@ -12,6 +12,7 @@ from stepscope.formats import _model, capture
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import SMALL, STARTED_NS, line, write
+from tests.later import proto
 
 
 def ask(path: Path, sql: str, cache: bool = False) -> list[tuple[object, ...]]:
@@ -167,7 +168,7 @@ def test_the_sniffer_wants_the_recorders_name() -> None:
 
 
 def test_the_model_is_read_as_protobuf_reads_it() -> None:
-    pb2 = pytest.importorskip("tensorflow.core.framework.model_pb2")
+    pb2 = proto("core.framework.model_pb2")
     theirs = pb2.ModelProto.FromString(SMALL)
     assert theirs.nodes[4].name == "Map"
     theirs.nodes[4].inputs.extend([7, 2**62])

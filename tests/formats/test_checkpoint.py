@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import json
 import math
 import shutil
-import time
 import zipfile
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from stepscope.formats._checkpoint_roles import roles_of
 from stepscope.session import trace
 from tests import corpus
 from tests.crc import masked_crc32c
+from tests.each import each
 
 SAMPLES = corpus.SAMPLES / "checkpoint"
 MAGIC = bytes.fromhex("57fb808b247547db")
@@ -77,7 +78,7 @@ def test_rows_of_the_samples(name: str) -> None:
     assert not notes
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "wanted"),
     [
         (["w", "w/Momentum"], ["weight", "slot"]),
@@ -223,6 +224,7 @@ def tensor(shape: list[int], size: int) -> bytes:
     return b"\x08\x01\x12" + varint(len(dims)) + dims + b"\x28" + varint(size)
 
 
+@functools.cache
 def hostile() -> dict[str, bytes]:
     """Indices that ask for far more than they are."""
     found = {}
@@ -244,12 +246,12 @@ def hostile() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", ["huge", "cyclic", "keys", "beyond"])
-def test_false_sizes_take_neither_memory_nor_time(name: str, tmp_path: Path) -> None:
+def test_false_sizes_take_no_memory(name: str, tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     path = tmp_path / f"{name}.index"
     path.write_bytes(hostile()[name])
     assert checkpoint.sniff(path.read_bytes()[:HEAD_BYTES], path.name)
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if name == "huge":
         found = _core.Checkpoint(str(path))
         assert found.tensors() == [("w", "float32", [2**40, 2**40], 2**62, 1)]
@@ -263,7 +265,6 @@ def test_false_sizes_take_neither_memory_nor_time(name: str, tmp_path: Path) -> 
         assert raised.value.seen
         with pytest.raises(StepscopeError), trace.open(str(path), cache=False) as opened:
             opened.query("select * from checkpoint_tensor")
-    assert time.process_time() - start < 5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 << 10  # KiB
 
 

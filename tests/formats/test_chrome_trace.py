@@ -10,6 +10,7 @@ import json
 import random
 import re
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from hypothesis import strategies as st
 from stepscope import _core
 from stepscope.formats import chrome_trace
 from tests import corpus
+from tests.each import each
 from tests.formats import chrome_reference as reference
+from tests.tiers import cases
 
 SAMPLES = sorted((corpus.SAMPLES / "chrome").iterdir()) + sorted(
     (corpus.SAMPLES / "profiler_hook").glob("*.json")
@@ -129,7 +132,7 @@ def test_equals_an_independent_reading(path: Path) -> None:
     assert got == durations
 
 
-@pytest.mark.parametrize("path", [*SAMPLES, *CORPUS[:3]], ids=lambda path: path.name)
+@each("path", [*SAMPLES, *CORPUS[:3]])
 def test_threads_and_pieces_change_nothing(path: Path) -> None:
     expected = everything(decode(path, threads=1))
     for threads, piece_bytes in ((1, 1000), (2, 4099), (3, 70_001)):
@@ -138,8 +141,7 @@ def test_threads_and_pieces_change_nothing(path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("needs", [[], ["ops"]], ids=["nothing", "ops"])
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@each(("path", "needs"), product(SAMPLES, ([], ["ops"])))
 def test_less_is_decoded_when_less_is_needed(path: Path, needs: list[str]) -> None:
     full, bare = decode(path), decode(path, needs=needs)
     for key in ("events_seen", "events_stored", "events_lost", "origin_unix_ns", "start_ps", "end_ps"):
@@ -167,7 +169,7 @@ def test_truncated_anywhere_keeps_what_is_whole() -> None:
     data = small()
     events = data.index(b"[") + 1
     before = 0
-    for cut in range(len(data)):
+    for cut in (*range(0, len(data), cases(3, 1)), len(data)):
         facts = attempt(data[:cut], options={"piece_bytes": "501"})
         if isinstance(facts, str):
             assert cut < events
@@ -184,7 +186,7 @@ def test_flipped_bits_cost_few_events_and_never_a_word() -> None:
     data = small()
     whole = decode(data).facts["events_stored"]
     chance = random.Random(7)
-    for _ in range(10_000):
+    for _ in range(cases(1_000, 10_000)):
         place, bit = chance.randrange(len(data)), chance.randrange(8)
         flipped = data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
         facts = attempt(flipped, threads=1)
@@ -221,8 +223,7 @@ VALUES_REJECTED = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES_ACCEPTED)
-@pytest.mark.parametrize("spaced", [False, True])
+@each(("value", "spaced"), product(VALUES_ACCEPTED, (False, True)))
 def test_valid_values_are_kept(value: str, spaced: bool) -> None:
     event = '{"ph":"X","ts":1,"dur":2,"args":{"v":%s}}' % (f" \t{value}\r\n " if spaced else value)
     store = decode(f"[{event},{event}]".encode())
@@ -232,7 +233,7 @@ def test_valid_values_are_kept(value: str, spaced: bool) -> None:
     assert args == {"v": wanted}
 
 
-@pytest.mark.parametrize("value", VALUES_REJECTED)
+@each("value", VALUES_REJECTED)
 def test_invalid_values_are_repaired_or_lost_aloud(value: str) -> None:
     good = '{"ph":"X","name":"good","ts":1,"dur":2}'
     text = f'[{good},{{"ph":"X","ts":1,"dur":2,"args":{{"v":{value}}}}},{good},{good}]'
@@ -331,7 +332,7 @@ def complete(draw: st.DrawFn) -> dict[str, Any]:
     return dict(draw(st.permutations(list(event.items()))))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(40, 150), deadline=None)
 @given(
     st.lists(complete(), max_size=12),
     st.sampled_from([None, 1, "\t"]),
@@ -353,7 +354,7 @@ def test_any_trace_equals_its_reading(
     assert store.facts["notes"] == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(60, 200), deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 3))
 def test_any_bytes_end_in_a_result_or_a_typed_error(data: bytes, place: int) -> None:
     sample = b'[{"ph":"B","ts":1,"pid":1},{"ph":"C","ts":2,"args":{"a":1}},{"ph":"X","ts":1,"dur":2}]'
@@ -362,7 +363,7 @@ def test_any_bytes_end_in_a_result_or_a_typed_error(data: bytes, place: int) -> 
     assert not isinstance(facts, str) or facts in ("not_this_format", "damaged")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "producer"),
     [
         ("chrome/kineto.json.gz", "kineto"),
@@ -399,14 +400,14 @@ def test_ops_correlations_and_marks() -> None:
     assert all(json.loads(row["args_json"])["op"] == row["op_type"] for row in timeline)
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@each("path", SAMPLES)
 def test_samples_are_recognised(path: Path) -> None:
     data = path.read_bytes()
     head = (gzip.decompress(data) if path.suffix == ".gz" else data)[:65536]
     assert chrome_trace.sniff(head, path.name.removesuffix(".gz"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("head", "name", "claimed"),
     [
         (b'{"traceEvents":[]}', "x", True),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.formats import _compilations
 from stepscope.session import trace
+from tests.each import each
 from tests.formats.capture_folder import STARTED_NS, line, write
 
 MS = 10**9
@@ -54,7 +54,7 @@ def test_lines_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     assert notes == [("compilations-capped", 7), ("damaged-piece", 2)]
 
 
-@pytest.mark.parametrize(
+@each(
     "changed",
     [
         {"end_unix_ns": 1},

@@ -15,6 +15,7 @@ from stepscope import _core
 from stepscope.formats import HEAD_BYTES, event_file, graph, run_metadata
 from tests import corpus
 from tests.formats import reference_step_stats as reference
+from tests.tiers import cases
 
 SAMPLES = corpus.SAMPLES / "graph"
 
@@ -170,7 +171,7 @@ def test_cut_and_flipped() -> None:
     for end in range(len(data)):
         check(data[:end], end)
     chance = random.Random(7)
-    for _ in range(3000):
+    for _ in range(cases(600, 3_000)):
         mutant = bytearray(data)
         at = chance.randrange(len(mutant))
         mutant[at] ^= 1 << chance.randrange(8)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from stepscope import _core
 from tests import corpus
+from tests.tiers import cases, some
 
 DUMPS = "xla_dumps"
 PROGRAMS = int(os.environ.get("STEPSCOPE_HLO_PROGRAMS", "60"))
@@ -58,6 +59,7 @@ def costs(found: dict[str, Any]) -> tuple[float, float, float]:
 # --- what is known ---------------------------------------------------------------------------------
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_programs_are_as_the_corpus_says() -> None:
     for folder, truth in truths():
         for module in truth["modules"]:
@@ -74,6 +76,7 @@ def test_programs_are_as_the_corpus_says() -> None:
             assert found["heap_needed_bytes"] == module["heap_peak"]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_memory_is_what_xla_says() -> None:
     asked = 0
     for folder, truth in truths():
@@ -90,6 +93,7 @@ def test_memory_is_what_xla_says() -> None:
     assert asked == 7
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_costs_are_those_of_xla() -> None:
     asked = 0
     for folder, truth in truths():
@@ -110,6 +114,7 @@ def test_costs_are_those_of_xla() -> None:
     assert asked == 28
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_each_opcode_costs_what_xla_says() -> None:
     said = json.loads(next(unpacked("cost").rglob("costs.json")).read_text())
     for name, sides in said.items():
@@ -121,6 +126,7 @@ def test_each_opcode_costs_what_xla_says() -> None:
             assert costs(found) == pytest.approx(wanted, rel=1e-5), (name, side)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_what_runs_is_loops_as_often_as_they_go_round() -> None:
     found = summary(unpacked("jax_scan/dump/module_0008.jit_rnn_step.cpu_after_optimizations.hlo.pb"))
     module = _core.hlo_module(
@@ -153,6 +159,7 @@ def rows(module: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_text_and_proto_of_a_stage_are_the_same() -> None:
     pairs = 0
     for path in sorted(unpacked().rglob("*.hlo.pb")):
@@ -173,6 +180,7 @@ def test_text_and_proto_of_a_stage_are_the_same() -> None:
     assert pairs > 150
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_older_text_is_read() -> None:
     """Operands with their shapes before them, source lines in the instructions."""
     long = _core.hlo_module(corpus.path("xla/compiler_ir_hlo.txt").read_bytes())
@@ -187,7 +195,7 @@ def test_older_text_is_read() -> None:
 # --- XLA is asked ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", some(range(4), (0,), "other programs of the same kinds"))
 def test_generated_programs_cost_what_xla_says(part: int) -> None:
     pytest.importorskip("jax")
     from tests.formats.hlo_programs import ask
@@ -270,7 +278,7 @@ def test_every_cut_and_many_mutants_are_a_module_or_an_error(data: bytes) -> Non
     for end in range(len(data)):
         _try(data[:end])
     chance = random.Random(7)
-    for _ in range(2_000):
+    for _ in range(cases(400, 2_000)):
         made = bytearray(data)
         for _ in range(chance.randint(1, 6)):
             at = chance.randrange(len(made))
@@ -279,7 +287,7 @@ def test_every_cut_and_many_mutants_are_a_module_or_an_error(data: bytes) -> Non
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(60, 300), deadline=None)
 def test_any_bytes_are_a_module_or_an_error(data: bytes) -> None:
     _try(data)
     _try(b"HloModule " + data)

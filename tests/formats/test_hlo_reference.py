@@ -11,12 +11,13 @@ import pytest
 
 from stepscope import _core
 from tests.formats.test_hlo import unpacked
+from tests.later import proto
 
 
 @pytest.fixture(scope="module")
 def messages() -> Any:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    return pytest.importorskip("tensorflow.compiler.xla.service.hlo_pb2")
+    return proto("compiler.xla.service.hlo_pb2")
 
 
 def _dims(shape: Any) -> tuple[int, ...]:
@@ -35,6 +36,7 @@ def _files() -> list[Path]:
     return [*stages, *passes]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_modules_are_read_as_protobuf_reads_them(messages: Any) -> None:
     for path in _files():
         data = path.read_bytes()
@@ -63,6 +65,7 @@ def test_modules_are_read_as_protobuf_reads_them(messages: Any) -> None:
                     assert _parsed(row["shape"]) == _dims(one.shape)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_calls_of_python_are_read_as_protobuf_reads_them(messages: Any) -> None:
     path = unpacked("jax_scan/dump/module_0008.jit_rnn_step.cpu_after_optimizations.hlo.pb")
     index = messages.HloProto.FromString(path.read_bytes()).hlo_module.stack_frame_index
@@ -78,6 +81,7 @@ def test_calls_of_python_are_read_as_protobuf_reads_them(messages: Any) -> None:
     assert found == expected
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_buffers_are_read_as_protobuf_reads_them(messages: Any) -> None:
     for path in _files():
         data = path.read_bytes()
@@ -99,6 +103,7 @@ def test_buffers_are_read_as_protobuf_reads_them(messages: Any) -> None:
         assert [one[3] for one in buffers["traces"]] == said
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_mutants_that_protobuf_reads_are_read(messages: Any) -> None:
     """Where protobuf accepts bytes, the core reads a module as well, with as many instructions."""
     data = unpacked("tf_while_jit").rglob("*cpu_after_optimizations.hlo.pb")

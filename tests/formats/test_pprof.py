@@ -18,6 +18,7 @@ from stepscope.cli import main
 from tests import corpus
 from tests.formats import pprof_reference as reference
 from tests.formats.pprof_reference import wire, write
+from tests.tiers import cases
 
 MS = 10**9
 CPU = [("samples", "count"), ("cpu", "nanoseconds")]
@@ -101,6 +102,7 @@ def test_memory_is_what_stacks_hold(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "gpu:0 held 4.50 KiB when the profile was taken: 4.50 KiB buffers." in capsys.readouterr().out
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_jax_says_what_its_devices_hold(capsys: pytest.CaptureFixture[str]) -> None:
     path = corpus.path("jax/memory.prof")
     told = held(path, capsys)
@@ -144,7 +146,7 @@ WHOLE = write(CPU, [("main;step", [2, 10**6], {"thread": "a"}), ("main", [1, 10*
 HEAPED = write(HEAP, [("main;step", [2, 2**20], {"device": "gpu"})])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(10, 40), deadline=None)
 @given(data=st.data(), whole=st.sampled_from([WHOLE, HEAPED]))
 def test_damage_ends_in_a_result_or_in_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, data: Any, whole: bytes

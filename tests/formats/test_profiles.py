@@ -16,6 +16,7 @@ from stepscope import formats
 from stepscope.cli import main
 from stepscope.formats import memory_timeline
 from tests import corpus
+from tests.tiers import cases
 
 SAMPLES = corpus.SAMPLES / "profile"
 MS = 10**9
@@ -140,7 +141,7 @@ def test_the_peak_of_a_memory_timeline(name, peak, when, holders, capsys):
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=8, max_size=8), min_size=1, max_size=9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=cases(6, 25), deadline=None)
 def test_blocks_of_sizes_add_up_to_them(tmp_path_factory, drawn: Any):
     """At every moment, by category, whatever grows and shrinks."""
     path = tmp_path_factory.mktemp("m") / "m.json"
@@ -214,7 +215,7 @@ def test_what_cannot_be_read_has_a_name(tmp_path, name, content, kind, todo):
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.iterdir()))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(8, 40), deadline=None)
 @given(data=st.data())
 def test_damage_ends_in_a_result_or_in_an_error_of_ours(tmp_path_factory, name, data: Any):
     whole = bytearray((SAMPLES / name).read_bytes())

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from stepscope.cli import main
 from tests import corpus
 from tests.formats import reference_step_stats as reference
+from tests.tiers import cases
 
 RECORDINGS = [
     Path(__file__).parent.parent / "samples/run_metadata/two_servers.pb",
@@ -174,7 +175,7 @@ def steps(draw: st.DrawFn) -> Step:
     return step
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(40, 150), deadline=None)
 @given(steps())
 def test_drawn_steps(step: Step) -> None:
     assert arrows(step.message.SerializeToString()) == step.arrows

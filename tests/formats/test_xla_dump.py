@@ -24,6 +24,7 @@ from stepscope.instruments.xla import costs, dumps, memory, oddities
 from stepscope.session import tables, trace
 from tests import corpus
 from tests.formats.test_hlo import unpacked
+from tests.tiers import cases
 
 SAMPLE = corpus.SAMPLES / "xla_dump"
 TABLES = ("hlo_module", "hlo_pass", "hlo_computation", "hlo_instruction", "hlo_buffer", "hlo_allocation")
@@ -126,6 +127,7 @@ def test_the_memory_at_the_peak_is_that_of_the_verb() -> None:
     assert needed == sum(heap.needed_bytes for one in programs for heap in one.heaps)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_text_and_proto_of_a_stage_give_equal_tables(tmp_path: Path) -> None:
     pairs = 0
     own = (*PLACES, "program_id", "file", "file_bytes", "function", "unknown_fields", "folder")
@@ -271,12 +273,13 @@ def test_thousands_of_tiny_modules(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(50, 200), deadline=None)
 def test_any_bytes_are_a_dump_or_not(data: bytes) -> None:
     assert xla_dump.sniff(data, "x.pb") in (True, False)
     assert xla_dump.sniff(b"HloModule m\n" + data, "x")
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_programs_are_known_whatever_their_name() -> None:
     for path in SAMPLE.glob("*.hlo.pb"):
         head = path.read_bytes()[:65536]

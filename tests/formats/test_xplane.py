@@ -14,6 +14,7 @@ import pytest
 from stepscope import _core
 from stepscope.formats import xplane
 from tests import corpus
+from tests.each import each
 from tests.formats import xplane_reference as reference
 from tests.formats.xplane_reference import Slice
 
@@ -61,6 +62,7 @@ def test_there_are_recordings_to_compare_with() -> None:
     assert len(RECORDINGS) >= len(corpus.shipped()) == 20
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.skipif(corpus.ROOT != corpus.FULL, reason="no corpus beside the clone: ../shared/corpus")
 def test_samples_are_what_the_corpus_holds() -> None:
     for sample, name in corpus.shipped().items():
@@ -178,8 +180,6 @@ def test_sniffs_xplane_and_nothing_else() -> None:
             assert xplane.sniff(head, "x") == path.name.endswith(".xplane.pb"), path
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\n", b"{}", b"\n\x00", b"\x0a\x02\x08\x01", b"\x1f\x8b\x08", bytes(100)]
-)
+@each("data", [b"", b"\n", b"{}", b"\n\x00", b"\x0a\x02\x08\x01", b"\x1f\x8b\x08", bytes(100)])
 def test_sniffs_no_rubbish(data: bytes) -> None:
     assert not xplane.sniff(data, "x")

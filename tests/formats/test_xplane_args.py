@@ -16,6 +16,7 @@ from tests import corpus
 from tests.formats import xplane_reference as reference
 from tests.formats.test_xplane import SAMPLE, check, decode
 from tests.formats.test_xplane_drawn import VALUES, kind, space
+from tests.tiers import cases
 
 
 def column(store: Any, name: str = "args_json", *, mapped: bool = True) -> list[Any]:
@@ -60,7 +61,7 @@ def test_damage_to_kept_names_or_stats_is_found(tmp_path: Path) -> None:
 NUMBERS = st.integers(0, 2**64 - 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(20, 60), deadline=None)
 @given(
     planes=st.lists(
         st.tuples(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from stepscope import _core
 from tests.formats import xplane_reference as reference
 from tests.formats.test_xplane import check, decode
+from tests.tiers import cases
 
 I64 = st.integers(-(2**63), 2**63 - 1)
 U64 = st.integers(0, 2**64 - 1)
@@ -80,7 +81,7 @@ NAMES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(40, 150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     lines=st.lists(st.tuples(st.booleans(), st.integers(0, 10**6), EVENTS), max_size=4),
     names=NAMES,

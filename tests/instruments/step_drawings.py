@@ -8,14 +8,10 @@ from stepscope.instruments.step_parts import reading
 from tests.asked import Asked
 from tests.draw import UNIT_PS, Tables, draw
 
-CONNECTION = Tables().connect()
-"""One for all drawn tables: making tables and views anew would take most of the time."""
-
 
 def asked(tables: Tables) -> Asked:
     """Queries of drawn tables, as a trace answers them."""
-    tables.fill(CONNECTION)
-    return Asked(CONNECTION)
+    return Asked(tables.shared())
 
 
 def rows(tables: Tables) -> reading.Found:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from stepscope.instruments.step_parts import judging, places
@@ -38,8 +40,14 @@ def judgement(tables: Tables) -> Judgement:
     return one
 
 
-@pytest.mark.parametrize("op", ["p:pure_callback", "p:io_callback", "p:debug_print", "p:EagerPyFunc"])
-@pytest.mark.parametrize("thread", ["python", "pool"])
+CALLS = ["p:pure_callback", "p:io_callback", "p:debug_print", "p:EagerPyFunc"]
+# A library each, and a thread each: the others differ in a name that a table holds.
+DIFFER = [("p:pure_callback", "pool"), ("p:EagerPyFunc", "python")]
+OTHERS = [one for one in product(CALLS, ("python", "pool")) if one not in DIFFER]
+ALIKE = pytest.mark.repeats("ops of the same class")
+
+
+@pytest.mark.parametrize(("op", "thread"), [*DIFFER, *(pytest.param(*one, marks=ALIKE) for one in OTHERS)])
 def test_the_place_is_in_what_the_op_calls(op: str, thread: str) -> None:
     tables = a_step(op, thread=thread, looks=4)
     assert parts(tables)[0]["python"] >= 28

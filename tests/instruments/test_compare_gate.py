@@ -18,6 +18,7 @@ from stepscope.instruments.compare import budgets, gate, names
 from stepscope.instruments.compare.budgets import Budget, Limit
 from stepscope.instruments.compare.matching import Item
 from stepscope.instruments.compare.recordings import Recording, Series, low_figure
+from tests.each import each
 
 MS = 10**9
 STEPS = 40
@@ -78,7 +79,7 @@ def test_a_faster_op_is_no_regression() -> None:
     ]
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@each("n", [1, 2, 3])
 def test_few_recordings_are_not_judged(n: int) -> None:
     judged = sides(BEFORE, AFTER, n)
     assert judged.verdict == "unknown"
@@ -208,7 +209,7 @@ def test_what_a_budget_says() -> None:
     assert not [one for one in gate.judge(a, b, found).slower if one.what == "op"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "seen"),
     [
         ([], "the file"),

@@ -14,6 +14,7 @@ from stepscope.instruments.compare.matching import Item, Matched, match
 from stepscope.instruments.compare.ops import Op
 from stepscope.session import trace
 from tests.corpus import FULL
+from tests.each import each
 
 
 def items(*drawn: str) -> list[Item]:
@@ -94,7 +95,7 @@ def test_devices_and_processors_are_apart() -> None:
     assert not match([Item("x", "", "device")], [Item("x", "", "host")]).matches
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "suffix", "number", "arguments"),
     [
         ("dense_1/MatMul_2", "dense/MatMul", "dense/MatMul", "dense/MatMul"),

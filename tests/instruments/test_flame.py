@@ -15,14 +15,13 @@ from tests.draw import Tables
 from tests.tiers import cases
 
 MS = 10**9
-CONNECTION = Tables().connect()
 
 
 def find(tables: Tables) -> list[Flame]:
-    tables.fill(CONNECTION)
+    connection = tables.shared()
 
     def query(asked: Statement) -> Any:
-        found = CONNECTION.execute(asked.sql)
+        found = connection.execute(asked.sql)
         return type("Answer", (), {"rows": staticmethod(found.fetchall)})
 
     return flame.find(query)
@@ -129,7 +128,7 @@ _paths = st.lists(
 )
 
 
-@settings(max_examples=cases(50, 200), deadline=None)
+@settings(max_examples=cases(20, 200), deadline=None)
 @given(drawn=st.lists(st.tuples(_paths, st.integers(0, 400)), max_size=12))
 def test_boxes_agree_with_their_twin(drawn: list[tuple[list[tuple[str, str]], int]]) -> None:
     """Each box has the time of all paths that begin like it; what is in no box is in a fold."""

@@ -24,6 +24,7 @@ from stepscope.instruments.memory.peak import curve, holders, op_of, peak, scope
 from stepscope.presenters import scroll
 from stepscope.report import memory as report
 from tests import corpus
+from tests.later import proto
 
 TWO_SERVERS = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
 PARTITIONED = [
@@ -227,6 +228,7 @@ def timeline_peaks(path: Path) -> dict[str, int]:
     return found
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("name", PARTITIONED)
 def test_lifetimes_are_what_the_allocator_recorded(name: str) -> None:
     (one,) = memory_of(corpus.path(name))
@@ -239,6 +241,7 @@ def test_lifetimes_are_what_the_allocator_recorded(name: str) -> None:
     assert one.graph_peak.bytes == pytest.approx(one.peak.bytes, rel=0.02)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("name", PARTITIONED)
 def test_timelines_guess_is_timelines(name: str) -> None:
     path = corpus.path(name)
@@ -246,13 +249,12 @@ def test_timelines_guess_is_timelines(name: str) -> None:
     assert timeline_peaks(path) == {one.allocator: one.timeline_bytes}
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize(
     "name", [*PARTITIONED, "tf1/dist_ps/run_meta.pb", "tf1/resnet14_ref/run_meta_0006.pb"]
 )
 def test_the_peak_of_the_records_is_their_sum(name: str) -> None:
-    pytest.importorskip("tensorflow", reason="TensorFlow's protobuf classes are the reference")
-    from tensorflow.core.protobuf import config_pb2
-
+    config_pb2 = proto("core.protobuf.config_pb2")
     path = corpus.path(name)
     message = config_pb2.RunMetadata.FromString(path.read_bytes())
     records: dict[str, list[tuple[int, int, int]]] = {}
@@ -285,6 +287,7 @@ def test_the_table_says_what_the_verb_says() -> None:
     assert count == (sum(len(one.held.blocks) for one in found),) * 2
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_torch_tells_totals() -> None:
     (one,) = memory_of(corpus.path("torch/trace_full.json"))
     assert (one.allocator, one.held.contradictions) == ("cpu", 0)

@@ -16,15 +16,14 @@ from stepscope.cli import main
 from stepscope.formats import _op_log
 from stepscope.formats._op_log import CodeLine, innermost
 from tests import corpus
+from tests.later import proto
 
 TWO_SERVERS = corpus.SAMPLES / "run_metadata" / "two_servers.pb"
 
 
 def message_of(entries: dict[str, list[tuple[str, int, str]]], *, numbered: bool = True) -> Any:
     """An op log of these traces, outermost call first."""
-    log_pb2 = pytest.importorskip(
-        "tensorflow.core.profiler.tfprof_log_pb2", reason="TensorFlow is the reference"
-    )
+    log_pb2 = proto("core.profiler.tfprof_log_pb2")
     log = log_pb2.OpLogProto()
     numbers: dict[str, int] = {}
     for name, frames in entries.items():
@@ -81,11 +80,10 @@ def is_own(file: str) -> bool:
     return "site-packages" not in file and not file.startswith("<")
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_lines_of_a_recorded_op_log() -> None:
     path = corpus.path("tf1/resnet14_ref/run_meta_0005.pb")
-    log_pb2 = pytest.importorskip(
-        "tensorflow.core.profiler.tfprof_log_pb2", reason="TensorFlow is the reference"
-    )
+    log_pb2 = proto("core.profiler.tfprof_log_pb2")
     log = log_pb2.OpLogProto.FromString((path.parent / "oplog_custom" / "tfprof_log").read_bytes())
     wanted = {}
     for entry in log.log_entries:

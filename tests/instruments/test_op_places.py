@@ -5,17 +5,16 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from stepscope.engines import Statement
 from stepscope.instruments.step_parts import places
 from stepscope.instruments.step_parts.judgement import Place
 from stepscope.instruments.step_parts.layers import forward_of
 from stepscope.library.statements import Query
 from tests.draw import Tables
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("op", "forward"),
     [
         ("gradients/context/Conv2D_grad/Conv2DBackpropInput", "context/Conv2D"),

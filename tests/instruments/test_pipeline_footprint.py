@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from stepscope.instruments.pipeline import footprint
 from stepscope.instruments.pipeline.accounting import Account
 from stepscope.instruments.pipeline.host import Machine
@@ -16,6 +14,7 @@ from stepscope.instruments.pipeline.rates import Load
 from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.report import advised
 from stepscope.session import trace
+from tests.each import each
 from tests.formats.capture_folder import write
 from tests.instruments.pipelines import sequential
 
@@ -37,7 +36,7 @@ def free(available: int | None) -> Machine:
     return Machine(2, 0.5, 0.5, 1.0, available_bytes=available)
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "machine", "fits", "said"),
     [
         (place(cardinality=100), free(200 * MIB), True, "100 MiB (100 elements of 1.00 MiB) of the 200 MiB"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from stepscope.instruments.pipeline.calls import read
@@ -9,6 +11,7 @@ from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.verdict import diagnose
 from stepscope.instruments.pipeline.verify import Recorded, verify
 from stepscope.report import advised, verification
+from tests.each import each
 from tests.instruments.pipelines import LOOP, MS, POOL, Drawn, steps
 
 
@@ -34,8 +37,7 @@ def mapped(kernel: float | None, elements: int = 8, python: bool = False) -> dic
     return {change.name: change for change in found.changes}
 
 
-@pytest.mark.parametrize("kernel", [0.0, 0.2, 0.9])
-@pytest.mark.parametrize("elements", [2, 8, 32])
+@each(("kernel", "elements"), product((0.0, 0.2, 0.9), (2, 8, 32)))
 def test_a_function_for_many_elements_is_called_once(kernel: float, elements: int) -> None:
     """Kernels stay; what is between them is spent once instead of for each element."""
     change = mapped(kernel, elements)["vectorise"]

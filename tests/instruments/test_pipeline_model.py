@@ -15,6 +15,7 @@ from stepscope.instruments.pipeline.verdict import Beside, diagnose
 from stepscope.instruments.pipeline.waits import StepTime
 from stepscope.report.pipeline import evidence
 from stepscope.session import trace
+from tests.each import each
 from tests.formats.capture_folder import SMALL, model, node, write
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
@@ -203,7 +204,7 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "position", "after"),
     [
         ("parallelise_map", 2, f'd = d.map(lambda x: f(x, ")"), {AUTO}).map(g, num_parallel_calls=2)'),

@@ -15,6 +15,7 @@ from stepscope.instruments.pipeline.verify import Recorded, compare, verify
 from stepscope.presenters import json as as_json
 from stepscope.presenters import scroll
 from stepscope.report import verification
+from tests.each import each
 from tests.instruments.pipelines import LOOP, MS, POOL, RUNNER, Drawn, sequential, steps
 
 
@@ -36,7 +37,7 @@ SAME = "The chain of datasets is the same: what changed is inside a function, or
 WRITTEN = chain("range", "map", "batch")
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "change", "said"),
     [
         (chain("range", "map", "batch", "prefetch"), "prefetch", "prefetch was added (t.py:4)."),
@@ -151,7 +152,7 @@ def fused() -> tuple[Diagnosis, list[Place]]:
     return diagnose(drawn.calls(), steps(10, 10), beside=Beside(places=places)), places
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "change"),
     [
         (chain("range", "map", "batch", map=-1), "parallelise_map"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from stepscope.instruments import python_frame
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "frame"),
     [
         ("train.py(12): step", ("train.py", 12, "step")),
@@ -25,7 +24,7 @@ def test_pytorch(name: str, frame: python_frame.Frame | None) -> None:
     assert python_frame.of_any(name) == frame
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "frame"),
     [
         ("$profiler.py:151 start_trace", ("profiler.py", 151, "start_trace")),

@@ -15,6 +15,7 @@ from stepscope import library
 from stepscope.lake.rows import ranks_of
 from stepscope.sources.source import Bytes, Source
 from tests import corpus
+from tests.each import each
 from tests.instruments.jobs import Job, job
 
 _KERNEL = {
@@ -96,7 +97,7 @@ def test_the_same_from_a_lake_in_any_order(tmp_path: Path):
     assert answers[2] == answers[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "expected"),
     [
         ('{"rank": 3, "world_size": 8}', (3, 8)),
@@ -116,6 +117,7 @@ def test_what_distributed_info_says(told: str, expected: tuple[int | None, int |
     assert named == (5 if expected[0] is None else expected[0], expected[1])
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_horovod_says_when_each_rank_was_ready():
     with stepscope.open(corpus.path("events/horovod_small.json"), cache=False) as trace:
         rows = trace.query(
@@ -131,6 +133,7 @@ def test_horovod_says_when_each_rank_was_ready():
     ]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize(
     ("name", "ranks", "kinds"),
     [
@@ -152,6 +155,7 @@ def test_one_real_rank_of_several(name: str, ranks: int, kinds: dict[str, int]):
     assert clocks == [(0,)]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_overlap_is_that_of_hta_but_for_its_rounding():
     """Per step as by brute force; HTA 0.5.0 says 14.31 % of the same file, without its last step."""
     file = corpus.path("accelerators/field/hta__nccl_parser_config__nccl_data.json.gz")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,6 @@ from stepscope import library
 from tests.draw import Row, Tables
 from tests.tiers import cases
 
-CONNECTION = Tables().connect()
 LABELS = ("input", "communication", "compute")
 
 
@@ -54,8 +54,8 @@ def jobs(draw: st.DrawFn) -> Tables:
     return tables
 
 
-def asked(name: str) -> list[Row]:
-    result = CONNECTION.execute(library.sql(name))
+def asked(connection: duckdb.DuckDBPyConnection, name: str) -> list[Row]:
+    result = connection.execute(library.sql(name))
     names = [column[0] for column in result.description]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
@@ -94,11 +94,11 @@ def means(tables: Tables) -> dict[str, dict[str, Any]]:
 @settings(max_examples=cases(15, 50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(jobs())
 def test_twins_agree(tables: Tables):
-    tables.fill(CONNECTION)
+    connection = tables.shared()
     collective = tables.rows["collective"]
     told = arrivals(collective)
     key = ("match_id", "participant", "wait_ps", "is_last", "caused_ps")
-    found = sorted(tuple(row[name] for name in key) for row in asked("arrival"))
+    found = sorted(tuple(row[name] for name in key) for row in asked(connection, "arrival"))
     assert found == sorted(tuple(row[name] for name in key) for row in told)
 
     own = means(tables)
@@ -111,7 +111,7 @@ def test_twins_agree(tables: Tables):
         more = mine["input"] - beside
         if more > 0 and more >= 0.05 * step and mine["input"] >= 1.5 * beside:
             late.append((who, more * mine["steps"], mine["input"], beside))
-    rows = asked("late_input")
+    rows = asked(connection, "late_input")
     names = ("participant", "impact_ps", "input_ps", "others_ps")
     assert sorted(tuple(row[name] for name in names) for row in rows) == sorted(late)
 
@@ -120,14 +120,16 @@ def test_twins_agree(tables: Tables):
         for who, mine in own.items()
         if mine["sums"]["communication"] >= 0.1 * mine["all"] and mine["sums"]["communication"]
     }
-    told_unhidden = {row["participant"]: row["impact_ps"] for row in asked("unhidden_collectives")}
+    told_unhidden = {
+        row["participant"]: row["impact_ps"] for row in asked(connection, "unhidden_collectives")
+    }
     assert told_unhidden == unhidden
 
-    _uneven(collective)
-    _stragglers(collective, told)
+    _uneven(connection, collective)
+    _stragglers(connection, collective, told)
 
 
-def _uneven(collective: list[Row]) -> None:
+def _uneven(connection: duckdb.DuckDBPyConnection, collective: list[Row]) -> None:
     expected = []
     for group in "ab":
         sizes: dict[str, list[int]] = {}
@@ -139,11 +141,14 @@ def _uneven(collective: list[Row]) -> None:
             most = min(who for who in got if got[who] == max(got.values()))
             if got[most] * len(got) >= 1.25 * sum(got.values()):
                 expected.append((group, most, got[most]))
-    found = [(row["group_name"], row["participant"], row["elements"]) for row in asked("uneven_experts")]
+    found = [
+        (row["group_name"], row["participant"], row["elements"])
+        for row in asked(connection, "uneven_experts")
+    ]
     assert sorted(found) == expected
 
 
-def _stragglers(collective: list[Row], told: list[Row]) -> None:
+def _stragglers(connection: duckdb.DuckDBPyConnection, collective: list[Row], told: list[Row]) -> None:
     cost = {row["match_id"]: row["caused_ps"] for row in told if row["is_last"]}
     expected = {}
     for who in {row["participant"] for row in told}:
@@ -167,5 +172,5 @@ def _stragglers(collective: list[Row], told: list[Row]) -> None:
         sure = caused - chance > 3 * variance**0.5
         if len(mine) >= 8 and caused and sure and matters and others - waits >= 0.005 * span:
             expected[who] = (caused, sum(row["is_last"] for row in mine), pytest.approx(caused / span))
-    found = asked("straggler")
+    found = asked(connection, "straggler")
     assert {r["participant"]: (r["impact_ps"], r["times_last"], r["share"]) for r in found} == expected

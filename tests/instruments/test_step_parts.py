@@ -13,6 +13,7 @@ from stepscope.instruments.step_parts.labels import LABELS
 from stepscope.instruments.step_parts.sweep import Segment
 from stepscope.library.statements import statement
 from tests.draw import args, draw
+from tests.each import each
 from tests.instruments.step_drawings import asked, drawn, parts, sample
 
 
@@ -30,7 +31,7 @@ cpu/pool   thread :                        [a:MatMul]
     assert parts(tables) == {0: {"unknown": 2 + 5 + 4, "input": 13, "dispatch": 3 + 1, "compute": 10}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "label"),
     [
         ("Iterator::Root::Prefetch", "input"),
@@ -56,7 +57,7 @@ def test_names_of_slices(name, label):
     assert labels.of_slice(name, None, False, False).label == label
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "function", "code", "label"),
     [
         ("train.py", "tokens", "program", "python"),

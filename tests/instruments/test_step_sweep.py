@@ -11,14 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepscope import _core
-from stepscope.instruments.step_parts import driver, stacks
+from stepscope.engines import Statement
+from stepscope.instruments.step_parts import driver, reading, stacks
 from stepscope.instruments.step_parts.by_stack import ByStack
 from stepscope.instruments.step_parts.labels import EXECUTION, LABELS
 from stepscope.instruments.step_parts.stacks import Look, Sample
 from stepscope.instruments.step_parts.sweep import Evidence, Segment, kept, pieces_of, sweep
 from tests.draw import Tables
-from tests.instruments.step_drawings import CONNECTION, rows
+from tests.instruments.step_drawings import asked, rows
 from tests.library.worlds import worlds
+from tests.tiers import cases
 
 SPAN = 24
 _intervals = st.sets(st.integers(0, SPAN), max_size=6).map(
@@ -86,7 +88,7 @@ def at_cell(known: Evidence, cell: int) -> tuple[str, set[str]]:
     return says, also - {says}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(60, 200), deadline=None)
 @given(known=evidence(), spans=st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)), max_size=4))
 def test_the_sweep_agrees_with_its_twin(known, spans):
     steps = [(min(span), max(span)) for span in spans if span[0] != span[1]]
@@ -106,7 +108,7 @@ def test_the_sweep_agrees_with_its_twin(known, spans):
 _looks = st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN), st.integers(0, 2)), max_size=4)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(60, 200), deadline=None)
 @given(
     known=evidence(),
     spans=st.lists(st.tuples(st.integers(0, SPAN), st.integers(0, SPAN)), max_size=4),
@@ -131,13 +133,14 @@ def test_parts_by_stack_agree_with_their_twin(known, spans, seen):
     assert dict(found.sums()) == wanted
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(5, 8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_parts_add_up(tables):
     """To the picosecond, in any recording; a label is only there where something says so."""
     sums: dict[int, int] = defaultdict(int)
     seen = {row["name"] for row in tables.rows["slice"]} | {row["op_type"] for row in tables.rows["slice"]}
-    for row in rows(tables).step_part:
+    ask = asked(tables)
+    for row in reading.rows(ask, ask.stream).step_part:
         assert row["dur_ps"] >= 0
         assert row["hidden_ps"] >= 0
         sums[row["step_id"]] += row["dur_ps"]
@@ -145,11 +148,11 @@ def test_parts_add_up(tables):
             assert any(name and "Compile" in name for name in seen)
         if row["label"] == "input" and row["dur_ps"]:
             assert any(name and "Iterator" in name for name in seen)
-    for step_id, dur_ps in CONNECTION.execute("SELECT id, dur_ps FROM step").fetchall():
+    for step_id, dur_ps in ask(Statement("SELECT id, dur_ps FROM step")).rows():
         assert sums[step_id] == dur_ps
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(3, 5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds(), seed=st.integers(0, 99))
 def test_the_order_of_sources_changes_nothing(tables, seed):
     """Sources get other numbers, rows come in another order: the parts of each step stay."""
@@ -168,7 +171,7 @@ def test_the_order_of_sources_changes_nothing(tables, seed):
     assert told(tables) == before
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(3, 5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables=worlds())
 def test_reading_bit_by_bit_changes_nothing(tables):
     at_once = rows(tables)

@@ -32,6 +32,7 @@ def words(options: dict[str, Any], outfile: str) -> list[str]:
     return line
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
 def test_views_are_those_of_tensorflow(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -77,6 +78,7 @@ def resnet() -> tfprof.Model:
     return tfprof.Model(str(folder / "graph.pb"), steps, log, checkpoint=checkpoint, log_first=True)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_the_prompt_answers_as_tensorflow(resnet: tfprof.Model) -> None:
     from stepscope.cli.console import Console
     from stepscope.cli.tfprof_prompt import Conversation
@@ -141,6 +143,7 @@ def test_mistakes_are_told(line: Sequence[str], seen: str, capsys: pytest.Captur
     assert seen in captured.err
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_damaged_files_end_in_an_error(tmp_path: Path) -> None:
     data = corpus.path("tf1/resnet14_ref/graph.pb").read_bytes()
     for cut in (0, 1, 100, len(data) // 2, len(data) - 1):
@@ -205,6 +208,7 @@ def test_words_of_the_first_years(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "never drew anything" in capsys.readouterr().err
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_paths_stand_for_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = corpus.path("tf1/resnet14_ref")
     for name in ("graph.pb", "run_meta_0006.pb", "run_meta_0005.pb"):

@@ -24,6 +24,7 @@ from stepscope.formats import _profiler_proto
 from stepscope.instruments.tfprof import files
 from tests import corpus
 from tests.crc import masked_crc32c
+from tests.tiers import some
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 EVENTS = SAMPLES / "event_file" / "events.out.tfevents.1795163227.vm"
@@ -102,7 +103,10 @@ def packed(kind: str, content: dict[str, bytes], folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["folder", "zip", "tar", "tar.gz", "tar.xz"])
+KINDS = ("folder", "zip", "tar", "tar.gz", "tar.xz")
+
+
+@pytest.mark.parametrize("kind", some(KINDS, ("zip", "tar.gz"), "packed in other ways"))
 def test_packed_models_answer_like_their_files(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +302,7 @@ def test_profiles_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"profile passed over, graph and steps were taken: {kept}" in err
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_graphs_of_functions(capsys: pytest.CaptureFixture[str]) -> None:
     events = corpus.path("events/tf2_trace_on/events.out.tfevents.1795165226.vm.22958.0.v2")
     code, out, err = run(capsys, "scope", str(events), "-select", "op_types", "-max_depth", "3")

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from stepscope import _core
+from tests.later import Later
+from tests.tiers import cases
 
-tf = pytest.importorskip("tensorflow")
-v1 = tf.compat.v1
+tf, v1 = Later("tensorflow"), Later("tensorflow.compat.v1")
 
 
 def node(name: str, op: str, inputs: Sequence[str], output: Sequence[int] | None, **attrs: Any) -> Any:
@@ -73,7 +74,7 @@ def flops(
 SIZES = (1, 2, 3, 5, 8)
 
 
-@pytest.fixture(params=range(4))
+@pytest.fixture(params=range(cases(1, 4)))
 def dice(request: pytest.FixtureRequest) -> random.Random:
     return random.Random(request.param)
 

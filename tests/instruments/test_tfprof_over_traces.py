@@ -46,6 +46,7 @@ def test_least_times_are_microseconds(capsys: pytest.CaptureFixture[str]) -> Non
     assert shown == {10: ["aten::mm", "Memcpy"], 11: ["aten::mm"], 180: ["aten::mm"], 181: []}
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_graph_tells_what_a_trace_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = corpus.path("tf1/resnet14_ref")
     path, graph = str(folder / "timeline_0005_df1_mem0.json"), f"--graph_path={folder / 'graph.pb'}"

@@ -17,6 +17,7 @@ from stepscope.instruments import tfprof
 from stepscope.session import trace
 from tests import corpus
 from tests.instruments.test_tfprof import words
+from tests.later import proto
 
 GOLDENS = [path for path in corpus.files("tfprof/multistep/*.json") if "timeline" not in path.name]
 
@@ -26,6 +27,7 @@ def multistep() -> Path:
     return corpus.path("tfprof/multistep")
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
 def test_steps_are_those_of_tensorflow(
     path: Path, multistep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -51,15 +53,17 @@ def test_steps_are_those_of_tensorflow(
             assert file.read_bytes() == wanted.read_bytes()
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_profile_is_written_as_it_was_read(multistep: Path) -> None:
-    log = pytest.importorskip("tensorflow.core.profiler.tfprof_log_pb2")
+    log = proto("core.profiler.tfprof_log_pb2")
     path = multistep / "profile.pb"
     again = log.ProfileProto.FromString(tfprof.Model(profile=str(path)).profile())
     assert again == log.ProfileProto.FromString(path.read_bytes())
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_files_become_the_profile_that_tensorflow_makes_of_them(tmp_path: Path) -> None:
-    log = pytest.importorskip("tensorflow.core.profiler.tfprof_log_pb2")
+    log = proto("core.profiler.tfprof_log_pb2")
     engine = pytest.importorskip("tensorflow.python.util._pywrap_tfprof")
     folder = corpus.path("tf1/resnet14_ref")
     graph, step = folder / "graph.pb", folder / "run_meta_0005.pb"
@@ -84,8 +88,9 @@ def sections(text: str) -> dict[str, str]:
     return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_advice_is_that_of_tensorflow(multistep: Path) -> None:
-    output = pytest.importorskip("tensorflow.core.profiler.tfprof_output_pb2")
+    output = proto("core.profiler.tfprof_output_pb2")
     text_format = pytest.importorskip("google.protobuf.text_format")
     advice = text_format.Parse((multistep / "advise_multistep_all.pbtxt").read_text(), output.AdviceProto())
     wanted = {name: "\n".join(checker.reports) for name, checker in advice.checkers.items()}
@@ -125,6 +130,7 @@ def test_advice_ends_with_findings_of_our_own(capsys: pytest.CaptureFixture[str]
     assert " ".join(said.split()) == " ".join(" ".join(wanted).split())
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_damaged_profiles_end_in_an_error(multistep: Path, tmp_path: Path) -> None:
     data = (multistep / "profile.pb").read_bytes()
     for cut in (1, 100, len(data) // 2, len(data) - 1):

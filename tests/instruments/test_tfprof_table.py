@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from stepscope.errors import StepscopeError
 from stepscope.instruments.tfprof import VIEWS
 from stepscope.session import trace
 from tests import corpus
-from tests.instruments import test_tfprof_fuzz as drawn
-from tests.tiers import cases
+from tests.instruments import tfprof_drawings as drawn
+from tests.later import proto
+from tests.tiers import cases, some
 
 BYTES = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
 TIMES = ("ps", "accelerator_ps", "cpu_ps")
@@ -140,23 +140,27 @@ def check(capsys: pytest.CaptureFixture[str], path: Path) -> int:
     return lines
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "run_metadata/two_servers.pb",
-        "run_metadata/xla_cluster.pb",
-        "graph/small.pb",
-        "chrome/kineto.json.gz",
-        "chrome/kineto_cuda.json",
-        "chrome/viztracer.json",
-        "profiler_hook/timeline-5.json",
-        "tf_data/map_py_function.xplane.pb",
-    ],
+NAMES = (
+    "run_metadata/two_servers.pb",
+    "run_metadata/xla_cluster.pb",
+    "graph/small.pb",
+    "chrome/kineto.json.gz",
+    "chrome/kineto_cuda.json",
+    "chrome/viztracer.json",
+    "profiler_hook/timeline-5.json",
+    "tf_data/map_py_function.xplane.pb",
 )
+# A graph alone, steps of two servers, and slices with kernels of a GPU.
+DIFFER = ("run_metadata/two_servers.pb", "graph/small.pb", "chrome/kineto_cuda.json")
+OTHERS = "the same views of other recordings"
+
+
+@pytest.mark.parametrize("name", some(NAMES, DIFFER, OTHERS))
 def test_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, corpus.SAMPLES / name) > 3
 
 
+@pytest.mark.repeats(OTHERS)
 @pytest.mark.parametrize(
     "name", ["tf1/resnet14_ref", "tf1/dist_ps", "jax/trace/plugins", "torch/trace_full.json"]
 )
@@ -164,10 +168,9 @@ def test_recordings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, corpus.path(name)) > 50
 
 
-@settings(max_examples=cases(8, 30), deadline=None)
+@settings(max_examples=cases(4, 30), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_drawn_models(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    pytest.importorskip("tensorflow")
     dice = random.Random(seed)
     names = sorted({drawn.name(dice) for _ in range(dice.choice((1, 4, 12, 30)))})
     folder = tmp_path_factory.mktemp("model")
@@ -249,7 +252,7 @@ def test_nothing_is_made_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_many_nodes(tmp_path: Path) -> None:
-    graph_pb2 = pytest.importorskip("tensorflow.core.framework.graph_pb2")
+    graph_pb2 = proto("core.framework.graph_pb2")
     graph = graph_pb2.GraphDef()
     count = 50_000
     for at in range(count):
@@ -257,16 +260,13 @@ def test_many_nodes(tmp_path: Path) -> None:
         node.attr["shape"].shape.dim.add(size=3)
     (tmp_path / "graph.pb").write_bytes(graph.SerializeToString())
     with trace.open(tmp_path, cache=False) as found:
-        begun = time.perf_counter()
         sums = found.query(
             "SELECT view, sum(self_params), max(total_params), count(*) FROM tfprof_node"
             " GROUP BY view ORDER BY view"
         ).rows()
-        taken = time.perf_counter() - begun
     scopes = 7 + 7 * 311
     assert sums == [
         ("graph", 3 * count, 3 * count, count + 1),
         ("op", 3 * count, 3 * count, 2),
         ("scope", 3 * count, 3 * count, count + scopes + 1),
     ]
-    assert taken < 30

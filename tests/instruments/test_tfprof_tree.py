@@ -13,6 +13,7 @@ from stepscope.cli import main
 from stepscope.errors import UnreadableSource, UsageError
 from stepscope.instruments.tfprof import tree
 from tests import corpus
+from tests.later import proto
 
 GOLDENS = [path for path in corpus.files("tfprof/golden/*.json") if path.with_suffix(".pb").exists()]
 NAMES = {
@@ -55,12 +56,12 @@ def ours(root: tree.Node) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
 def test_trees_are_what_tensorflow_returned(path: Path) -> None:
-    pytest.importorskip("tensorflow", reason="its protobuf classes read what it returned")
     from google.protobuf.message import DecodeError
-    from tensorflow.core.profiler import tfprof_output_pb2
 
+    tfprof_output_pb2 = proto("core.profiler.tfprof_output_pb2")
     golden = json.loads(path.read_text())
     command, inputs, options = golden["cmd"], golden["inputs"], dict(golden["options"])
     if command not in ("scope", "graph", "op", "code") or golden["status"] != "ok":
@@ -132,6 +133,7 @@ def test_whatever_lies_under_a_path() -> None:
     assert any(device.startswith("/job:worker") for node in root.children for device in node.devices)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_parameter_servers() -> None:
     folder = corpus.path("tf1/dist_ps")
     balance = tree.servers(stepscope.tfprof(folder))

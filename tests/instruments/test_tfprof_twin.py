@@ -17,6 +17,7 @@ import stepscope
 from stepscope.instruments.tfprof import evidence
 from stepscope.session import trace
 from tests import corpus
+from tests.tiers import some
 
 RECORDINGS = [
     "jax/trace/plugins",
@@ -206,18 +207,25 @@ def check(found: trace.Trace) -> None:
         assert ps(alone[name].own.micros) == sum(steps[step][2:] if step in steps else (0, 0)), name
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+# Kernels with their launches, Python beside ops, and ops of the same step on many threads.
+DIFFER = ("chrome/kineto_cuda.json", "chrome/jax.trace.json.gz", "tf_data/map_py_function.xplane.pb")
+OTHERS = "the same sums of other recordings"
+
+
+@pytest.mark.parametrize("name", some(SAMPLES, DIFFER, OTHERS))
 def test_samples_against_brute_force(name: str) -> None:
     with trace.open(corpus.SAMPLES / name) as found:
         check(found)
 
 
+@pytest.mark.repeats(OTHERS)
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_recordings_against_brute_force(name: str) -> None:
     with trace.open(corpus.path(name)) as found:
         check(found)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_timeline_and_its_run_metadata_count_alike() -> None:
     """TensorFlow's Timeline and tfprof say the same of a step, but for what the Timeline leaves out."""
     folder = corpus.path("tf1/resnet14_ref")
@@ -237,6 +245,7 @@ def test_a_timeline_and_its_run_metadata_count_alike() -> None:
         assert sum(one[1] for one in told[name].steps.values()) == nodes[name].own.runs, name
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_self_times_are_those_of_torch() -> None:
     """PyTorch's own table of the same trace: self CPU time of ops, in its rounding."""
     folder = corpus.path("torch")

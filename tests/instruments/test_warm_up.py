@@ -20,7 +20,6 @@ from tests.tiers import cases
 FACTOR = 2
 """What the view step says in words: more than twice the median."""
 
-CONNECTION = Tables().connect()
 REASON = r"the first step, (\d+\.\d) times as long as the median of the others"
 
 rows = st.lists(
@@ -64,10 +63,9 @@ def warm(steps: list[tuple]) -> set[int]:
 
 
 @given(rows)
-@settings(max_examples=cases(60, 300), deadline=None)
+@settings(max_examples=cases(25, 300), deadline=None)
 def test_as_the_twin_says_and_nothing_else_changes(steps):
-    stored(steps).fill(CONNECTION)
-    got = CONNECTION.execute("FROM step ORDER BY id").fetchall()
+    got = stored(steps).shared().execute("FROM step ORDER BY id").fetchall()
     expected = warm(steps)
     assert {row[0] for row in got if row[6] == "warm_up"} == expected
     assert len(got) == len(steps)
@@ -97,7 +95,13 @@ def timeline(folder: Path, step: int, length: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (3, 0, 4, 2, 1)])
+@pytest.mark.parametrize(
+    "order",
+    [
+        (3, 0, 4, 2, 1),
+        pytest.param((0, 1, 2, 3, 4), marks=pytest.mark.repeats("the order that is easier")),
+    ],
+)
 def test_a_folder_and_a_lake_however_it_grew_say_the_same(tmp_path, order):
     folder = tmp_path / "job"
     folder.mkdir()

@@ -39,6 +39,7 @@ def test_what_the_log_does_not_tell_is_untold() -> None:
     ]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @needs_dumps
 @pytest.mark.parametrize(("name", "inside", "outside"), [("resnet", 271, 18), ("transformer", 29, 11)])
 def test_log_and_graph_agree_with_what_the_pass_counted(
@@ -66,6 +67,7 @@ def test_log_and_graph_agree_with_what_the_pass_counted(
         assert of_graph[key]["ops"] == clusters._counts(one.ops)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @needs_dumps
 def test_the_reasons_of_a_log_reach_its_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with tarfile.open(DUMPS / "tf_transformer_auto.tar.xz") as archive:

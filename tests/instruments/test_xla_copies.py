@@ -40,6 +40,7 @@ def apart(tmp_path: Path) -> tuple[Path, Path]:
     return logs, dump
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("name", ["jax", "tf"])
 def test_a_program_that_both_have_counts_once(name: str) -> None:
     rows = modules(unpacked(f"traces/{name}"))
@@ -51,12 +52,14 @@ def test_a_program_that_both_have_counts_once(name: str) -> None:
     assert "The table also lists 1 copy that recordings keep." in told
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_dump_elsewhere_is_of_the_only_run(apart: tuple[Path, Path]) -> None:
     rows = modules(*apart)
     assert len({row["run_id"] for row in rows}) == 2
     assert kept(rows, "jax") == [("dump", False), ("recording", True)]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_nobody_knows_which_of_two_runs_was_dumped(apart: tuple[Path, Path], tmp_path: Path) -> None:
     logs, dump = apart
     shutil.copytree(logs, tmp_path / "again")
@@ -66,6 +69,7 @@ def test_nobody_knows_which_of_two_runs_was_dumped(apart: tuple[Path, Path], tmp
     assert kept(rows, "jax") == [("dump", False), ("recording", False), ("recording", False)]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("change", ["number", "name", "parameters"])
 def test_another_program_is_none(apart: tuple[Path, Path], change: str) -> None:
     dump = apart[1]
@@ -91,6 +95,7 @@ def test_another_program_is_none(apart: tuple[Path, Path], change: str) -> None:
     assert [row["is_copy"] for row in rows] == [False] * len(rows)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_the_text_of_a_program_is_the_program(apart: tuple[Path, Path]) -> None:
     logs, dump = apart
     (proto,) = dump.glob("*cpu_after_optimizations.hlo.pb")

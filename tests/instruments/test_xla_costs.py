@@ -11,11 +11,13 @@ from stepscope.cli import main
 from stepscope.errors import NothingFound
 from stepscope.instruments.xla import costs
 from tests.corpus import SAMPLES
+from tests.each import each
 from tests.formats.test_hlo import truths
 
 SAMPLE = str(SAMPLES / "xla_dump")
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("by", costs.BY)
 def test_rows_add_up_to_the_program(by: str) -> None:
     for folder, truth in truths():
@@ -37,7 +39,7 @@ def test_an_instruction_in_a_loop_runs_as_often_as_it_goes_round() -> None:
     assert all(row["file"] == "/home/user/steps1.py" for row in dots)
 
 
-@pytest.mark.parametrize(
+@each(
     ("op_name", "scope"),
     [
         ("jit(f)/jvp(layer_0)/attn/dot_general", "layer_0/attn"),

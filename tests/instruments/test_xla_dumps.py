@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,14 @@ from stepscope.errors import NothingFound
 from stepscope.formats import _dump_names
 from stepscope.instruments.xla import dumps
 from tests.corpus import SAMPLES, files
+from tests.each import each
 from tests.formats.test_hlo import truths, unpacked
 
 SAMPLE = SAMPLES / "xla_dump"
 TF = "a_inference_step_196__XlaMustCompile_true_config_proto_13_executor_type_11_.15"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("module_0036.f.before_optimizations.txt", ("f", 36, "before", "before_optimizations", None, None)),
@@ -59,11 +59,12 @@ def test_names_say_what_a_file_is(name: str, expected: tuple[object, ...]) -> No
     assert (found.module, found.id, found.place, found.stage, found.passed, found.number) == expected
 
 
-@pytest.mark.parametrize("name", ["mark_for_compilation.pbtxt", "graph.pb", "module.py", "x.xplane.pb", ""])
+@each("name", ["mark_for_compilation.pbtxt", "graph.pb", "module.py", "x.xplane.pb", ""])
 def test_other_names_are_not_of_a_dump(name: str) -> None:
     assert _dump_names.named(name) is None
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_every_file_of_the_corpus_has_its_place() -> None:
     folders = [folder for folder, _ in truths()]
     other = [
@@ -90,6 +91,7 @@ def test_modules_of_a_function_have_one_name(module: str, function: str) -> None
     assert _dump_names.function(module) == function
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_rows_are_as_the_corpus_says() -> None:
     for folder, truth in truths():
         found = dumps.read([str(folder)], fold=False)
@@ -112,6 +114,7 @@ def test_rows_are_as_the_corpus_says() -> None:
                                   if row["module"] == largest)  # fmt: skip
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_passes_without_a_change_are_folded() -> None:
     folder = unpacked("jax_resnet") / "dump"
     whole, folded = (dumps.read([str(folder)], fold=fold) for fold in (False, True))
@@ -168,18 +171,11 @@ def test_a_folder_without_a_dump_is_an_error(tmp_path: Path) -> None:
         dumps.read([str(tmp_path)])
 
 
-def test_large_folders_take_little_time(tmp_path: Path) -> None:
-    """12 MB and 350 files in under a second; the whole command is measured in benchmarks."""
-    folder = unpacked("jax_resnet") / "dump"
-    started = time.process_time()
-    dumps.read([str(folder)])
-    assert time.process_time() - started < 1.5
+def test_thousands_of_modules_of_one_name(tmp_path: Path) -> None:
     for number in range(1_500):  # as a process that compiles thousands of tiny functions leaves them
         for ending in ("before_optimizations", "cpu_after_optimizations"):
             (tmp_path / f"module_{number:04}.jit_f.{ending}.txt").write_text(
                 "HloModule jit_f\n\nENTRY m {\n  ROOT a = f32[2]{0} parameter(0)\n}\n"
             )
-    started = time.process_time()
     found = dumps.read([str(tmp_path)])
     assert (len(found.rows), found.rows[-1]["compile"]) == (3_000, 1_500)
-    assert time.process_time() - started < 3

@@ -24,6 +24,7 @@ from stepscope.instruments.xla.flags import (
 )
 from stepscope.instruments.xla.flags.installed import Library
 from stepscope.instruments.xla.flags.line import parse
+from tests.each import each
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="no jaxlib here")
 needs_tensorflow = pytest.mark.skipif(
@@ -92,7 +93,7 @@ def test_defaults_are_those_of_the_library() -> None:
     assert sum(row["default"] is not None for row in rows.values()) > 200
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "variable", "flags"),
     [
         ("--xla_a --xla_b=3", "XLA_FLAGS", [("xla_a", None), ("xla_b", "3")]),
@@ -137,6 +138,7 @@ def test_the_catalogue_says_the_same_without_a_library() -> None:
     assert {row["flag"]: row["verdict"] for row in rows} == VERDICTS
 
 
+@pytest.mark.repeats("jaxlib is asked in the same way, which takes less than TensorFlow")
 @needs_tensorflow
 def test_tensorflow_itself_says_what_is_wrong() -> None:
     line = parse("--tf_xla_auto_jit=2 --tf_xla_min_cluster_sise=3 --tf_xla_max_cluster_size=many")

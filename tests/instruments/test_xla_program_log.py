@@ -169,11 +169,11 @@ def _read(ours: int) -> bytes:
 
 
 def test_messages_that_something_holds_open_do_not_hold_the_run(tmp_path: Path) -> None:
-    code = "import subprocess; print(subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL).pid)"
+    code = "import subprocess; print(subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL).pid)"
     command = ["-m", "stepscope", "xla", "run", "--dump", "dumps", "--", sys.executable, "-c", code]
     with (tmp_path / "err").open("wb") as err:
         ran = subprocess.run(
-            [sys.executable, *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=err, timeout=50
+            [sys.executable, *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=err, timeout=250
         )
     os.kill(int(ran.stdout), signal.SIGKILL)
     assert ran.returncode == 0

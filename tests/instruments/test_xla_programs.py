@@ -22,10 +22,10 @@ from stepscope.server.catalog import dicts
 from stepscope.session import trace
 from tests import corpus
 from tests.formats.xplane_reference import messages
+from tests.later import proto
+from tests.tiers import cases, some
 
-hlo_pb2 = pytest.importorskip(
-    "tensorflow.compiler.xla.service.hlo_pb2", reason="TensorFlow's protobuf classes are the reference"
-)
+hlo_pb2 = proto("compiler.xla.service.hlo_pb2")
 JAX = "jax/trace/plugins/profile/2026_11_20_08_48_26/vm.xplane.pb"
 COLUMNS = "program_id, module, name, opcode, op_name, file, line, function, stack_json"
 Row = tuple[Any, ...]
@@ -82,7 +82,7 @@ def read(path: Path) -> list[Row]:
         return sorted(opened.query(f"SELECT {COLUMNS} FROM hlo_instruction").rows(), key=repr)
 
 
-@pytest.mark.parametrize("pack", ["plain", "gzip", "zip"])
+@pytest.mark.parametrize("pack", some(("plain", "gzip", "zip"), ("plain",), "the same file, packed"))
 def test_instructions_are_those_that_tensorflow_reads(pack: str, tmp_path: Path) -> None:
     path = corpus.path(JAX)
     packed = path
@@ -124,6 +124,7 @@ def store_of(path: Path, name: str) -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if key not in own} for row in found]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_program_is_in_the_same_tables_as_its_dump() -> None:
     """The XPlane of the corpus has a program of which there is a dump, too."""
     path = corpus.path(JAX)
@@ -158,8 +159,8 @@ def test_programs_cost_what_xla_counts() -> None:
         told = {row[0]: row[1:] for row in opened.query(asked).rows()}
     client = jax.devices("cpu")[0].client
     checked = 0
-    for number, proto in _hlo.programs(memoryview(path.read_bytes())):
-        module = hlo_pb2.HloProto.FromString(bytes(proto)).hlo_module.SerializeToString()
+    for number, kept in _hlo.programs(memoryview(path.read_bytes())):
+        module = hlo_pb2.HloProto.FromString(bytes(kept)).hlo_module.SerializeToString()
         counted = _jax.hlo_module_cost_analysis(
             client, reader.HloModule.from_serialized_hlo_module_proto(module)
         )
@@ -218,7 +219,7 @@ def modules(draw: st.DrawFn) -> Any:
     return module
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(30, 100), deadline=None)
 @given(modules(), st.data())
 def test_drawn_modules(module: Any, data: st.DataObject) -> None:
     proto = hlo_pb2.HloProto(hlo_module=module).SerializeToString()
@@ -276,8 +277,18 @@ def drawn_space(*, told: bool, named: bool) -> bytes:
     return bytes(space.SerializeToString())
 
 
-@pytest.mark.parametrize("told", [True, False])
-@pytest.mark.parametrize("named", [True, False])
+PAIRS = pytest.mark.repeats("each of the two is tried both ways")
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        (True, True),
+        (False, False),
+        pytest.param(True, False, marks=PAIRS),
+        pytest.param(False, True, marks=PAIRS),
+    ],
+)
 def test_ops_are_the_scopes_of_instructions(
     told: bool, named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,6 +63,7 @@ def ops(capsys: pytest.CaptureFixture[str], *words: str | Path) -> list[dict[str
     return rows
 
 
+@pytest.mark.repeats("tests/capture records a program of JAX and one of TensorFlow")
 @pytest.mark.parametrize(
     ("library", "program", "trips"), [("jax", JAX, 7), ("tensorflow", TF, 6)], ids=["jax", "tensorflow"]
 )
@@ -96,7 +97,14 @@ def test_a_recorded_program(
 
 @pytest.mark.parametrize(
     ("library", "program"),
-    [("jax", COMPILED_BY_JAX), ("tensorflow", COMPILED_BY_TF)],
+    [
+        ("jax", COMPILED_BY_JAX),
+        pytest.param(
+            "tensorflow",
+            COMPILED_BY_TF,
+            marks=pytest.mark.repeats("XLA says the same of its compiles, whoever asks it"),
+        ),
+    ],
     ids=["jax", "tensorflow"],
 )
 def test_the_time_of_a_compile(

@@ -16,9 +16,9 @@ from stepscope.cli import main
 from stepscope.errors import NothingFound, StepscopeError, UnreadableSource
 from stepscope.instruments.xla.replay import cut, inputs, shapes, wire
 from stepscope.instruments.xla.replay.running import Ran, Runner
+from tests.later import Later
 
-np = pytest.importorskip("numpy")
-pytest.importorskip("jax")
+np = Later("numpy")
 
 SAMPLE = Path("tests/samples/xla_dump")
 AFTER = SAMPLE / "module_0002.jit_train_step.cpu_after_optimizations.hlo.pb"

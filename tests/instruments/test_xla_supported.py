@@ -33,6 +33,7 @@ def test_a_graph_is_held_against_the_table() -> None:
     assert rows[1]["allowed"] == "T={float32,int32}"
 
 
+@pytest.mark.repeats("asks TensorFlow, which takes seconds to start")
 @needs_tensorflow
 def test_the_live_registry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["xla", "ops-supported", "--format", "md"]) == 0

@@ -16,6 +16,7 @@ from stepscope.cli import main
 from stepscope.errors import StepscopeError, UnreadableSource
 from stepscope.formats._elf import Elf
 from stepscope.instruments.xla import symbols
+from tests.each import each
 
 OURS = Path(_core.__file__)
 
@@ -108,7 +109,7 @@ def test_a_function_that_python_calls() -> None:
     assert {one["defined"] for one in others} == {False}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "symbol"),
     [
         ("tensorflow::TF_NewSessionRef", "_ZN10tensorflow16TF_NewSessionRefEP8TF_Graph"),

@@ -67,6 +67,7 @@ def modules_of(path: Path) -> dict[str, list[Any]]:
     return found
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize(("name", "slices"), [("jax", 274), ("tf", 96)])
 def test_every_slice_of_the_corpus_finds_its_instruction(traces: Path, name: str, slices: int) -> None:
     path = traces / name / "vm.xplane.pb"
@@ -93,6 +94,7 @@ def test_every_slice_of_the_corpus_finds_its_instruction(traces: Path, name: str
     assert not {row["opcode"] for row in found.rows} & set(timed.NEVER)
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_loop_is_measured(traces: Path) -> None:
     found = {row["instruction"]: row for row in read(traces / "jax" / "vm.xplane.pb").rows}
     inside = found["sine_add_fusion"]
@@ -103,6 +105,7 @@ def test_a_loop_is_measured(traces: Path) -> None:
     assert loop["flops"] is None  # and so is the work
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("name", ["jax", "tf"])
 def test_a_dump_beside_the_trace_tells_the_same(traces: Path, name: str, tmp_path: Path) -> None:
     whole = traces / name / "vm.xplane.pb"
@@ -138,6 +141,7 @@ def test_a_dump_beside_the_trace_tells_the_same(traces: Path, name: str, tmp_pat
     ]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("name", ["jax", "tf"])
 def test_all_views_agree_on_self_time(traces: Path, name: str) -> None:
     path = traces / name / "vm.xplane.pb"

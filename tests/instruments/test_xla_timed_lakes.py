@@ -11,6 +11,7 @@ from tests.formats.xplane_reference import messages
 from tests.instruments.timed_programs import rows_of
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_lake_keeps_costs_and_a_dump_beside_it_goes_first(
     traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -36,6 +37,7 @@ def test_a_lake_keeps_costs_and_a_dump_beside_it_goes_first(
     assert [row["trips"] for row in beside] == [row["trips"] for row in direct]
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("name", ["jax", "tf"])
 def test_a_dump_in_a_lake_tells_the_recordings_of_its_run(
     name: str, traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

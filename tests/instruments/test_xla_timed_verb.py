@@ -17,6 +17,7 @@ from tests.formats.xplane_reference import messages
 from tests.instruments.timed_programs import rows_of
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_a_fusion_is_opened(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = traces / "jax" / "vm.xplane.pb"
     rows = rows_of(capsys, path, "--fusion", "sine_add_fusion")
@@ -32,6 +33,7 @@ def test_a_fusion_is_opened(traces: Path, capsys: pytest.CaptureFixture[str]) ->
     assert sum(row["slices"] or 0 for row in opened) == 274
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_forms(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(traces / "tf" / "vm.xplane.pb")
     for form in ("table", "md", "csv", "json"):
@@ -49,6 +51,7 @@ def test_forms(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {"module", "program_id", "why", "opcode", "number"} == set(untimed[0])
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_mistakes_have_three_parts(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(traces / "jax" / "vm.xplane.pb")
     for words in (
@@ -67,6 +70,7 @@ def test_mistakes_have_three_parts(traces: Path, tmp_path: Path, capsys: pytest.
         assert "to do" in err
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 def test_half_a_program_is_said(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     space = messages().XSpace.FromString((traces / "jax" / "vm.xplane.pb").read_bytes())
     for plane in space.planes:
@@ -82,6 +86,7 @@ def test_half_a_program_is_said(traces: Path, tmp_path: Path, capsys: pytest.Cap
     assert "274 slices: the program is not known" in err
 
 
+@pytest.mark.repeats("reads recordings that do not ship")
 @pytest.mark.parametrize("seed", range(8))
 def test_damaged_bytes_end_in_rows_or_in_a_sentence(
     seed: int, traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

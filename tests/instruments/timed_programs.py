@@ -10,10 +10,9 @@ import pytest
 
 from stepscope.cli import main
 from tests.formats.xplane_reference import messages
+from tests.later import proto
 
-hlo_pb2 = pytest.importorskip(
-    "tensorflow.compiler.xla.service.hlo_pb2", reason="TensorFlow's protobuf classes are the reference"
-)
+hlo_pb2 = proto("compiler.xla.service.hlo_pb2")
 MS = 10**9
 
 

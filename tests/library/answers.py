@@ -7,12 +7,9 @@ from typing import Any
 from stepscope import library
 from tests.draw import Tables
 
-CONNECTION = Tables().connect()
-
 
 def rows(tables: Tables, name: str) -> list[dict[str, Any]]:
     """An entry's rows by column."""
-    tables.fill(CONNECTION)
-    found = CONNECTION.execute(library.sql(name))
+    found = tables.shared().execute(library.sql(name))
     names = [column[0] for column in found.description or ()]
     return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -15,9 +15,6 @@ from tests.library.twins import TWINS
 from tests.library.worlds import worlds
 from tests.tiers import cases
 
-CONNECTION = Tables().connect()
-"""One for all drawn worlds: making tables and views anew would take most of the time."""
-
 
 def close(found, expected):
     """Equal, floats but for rounding."""
@@ -30,9 +27,9 @@ def close(found, expected):
 @given(tables=worlds())
 def test_twins_agree(tables):
     """All twins over one drawn world, so that drawing and loading it is paid once."""
-    tables.fill(CONNECTION)
+    connection = tables.shared()
     for name, twin in (TWINS | STACK_TWINS).items():
-        found = CONNECTION.execute(library.sql(name)).fetchall()
+        found = connection.execute(library.sql(name)).fetchall()
         expected = twin(tables)
         assert len(found) == len(expected), (name, found, expected)
         for row, other in zip(found, expected, strict=True):
@@ -43,8 +40,8 @@ def test_twins_agree(tables):
 @given(tables=worlds())
 def test_conservation(tables):
     """Busy and idle add up to the window, a union is no more than the sum, gaps add up to idle."""
-    tables.fill(CONNECTION)
-    for row in CONNECTION.execute(
+    connection = tables.shared()
+    for row in connection.execute(
         "SELECT sum_busy_ps, sum_idle_ps, window_ps, sum_work_ps, source_id, place, device FROM device_sum"
     ).fetchall():
         busy, idle, window, work, *device = row
@@ -53,9 +50,9 @@ def test_conservation(tables):
         assert busy + idle == window
         assert busy <= work
         gaps = "SELECT COALESCE(SUM(idle_ps), 0) FROM device_gap WHERE source_id=? AND place=? AND device=?"
-        assert CONNECTION.execute(gaps, device).fetchone() == (idle,)
-    on_tracks = CONNECTION.execute("SELECT COALESCE(SUM(self_ps), 0) FROM slice").fetchone()
-    by_name = CONNECTION.execute(library.sql("slices_by_name")).fetchall()
+        assert connection.execute(gaps, device).fetchone() == (idle,)
+    on_tracks = connection.execute("SELECT COALESCE(SUM(self_ps), 0) FROM slice").fetchone()
+    by_name = connection.execute(library.sql("slices_by_name")).fetchall()
     assert (sum(row[6] for row in by_name),) == on_tracks
 
 

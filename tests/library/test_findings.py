@@ -14,16 +14,15 @@ from tests.library.twins import UNIT, WAITING, World
 from tests.library.worlds import worlds
 from tests.tiers import cases
 
-CONNECTION = Tables().connect()
 FINDINGS = library.names("finding")
 
 
 def found(tables: Tables, names: tuple[str, ...] = FINDINGS) -> dict[str, list[Row]]:
     """Rows by finding, those that say something."""
-    tables.fill(CONNECTION)
+    connection = tables.shared()
     told = {}
     for name in names:
-        result = CONNECTION.execute(library.sql(name))
+        result = connection.execute(library.sql(name))
         columns = [column[0] for column in result.description]
         if rows := [dict(zip(columns, row, strict=True)) for row in result.fetchall()]:
             told[name] = rows
