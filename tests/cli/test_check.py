@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import subprocess
@@ -13,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from stepscope.cli import main
+from stepscope.cli import main, turns
+from stepscope.cli.console import Console
+from stepscope.errors import OutputError
 from stepscope.presenters import junit
 from stepscope.report import Report
 
@@ -127,7 +130,7 @@ def test_a_folder_and_a_lake_hold_recordings(made: dict[str, list[str]], capsys:
     capsys.readouterr()
     code, told, _ = check(capsys, "--baseline", lake, "--candidate", *made["slow"])
     assert (code, told["title"]) == (1, "4 recordings of the baseline, 4 recordings of the candidate")
-    code, told, _ = check(capsys, "--baseline", lake, "--last", "3", "--candidate", *made["slow"])
+    code, told, _ = check(capsys, "--baseline", lake, "--last", "3", "--candidate", made["slow"][0])
     assert told["title"].startswith("3 recordings")
     code, told, _ = check(capsys, "--history", lake)
     assert (code, told["verdict"]) == (2, "unknown")
@@ -255,6 +258,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.repeats("it records TensorFlow twice; tests/capture records it, and the parts are tested above")
 def test_two_programs_recorded_in_turns(tmp_path: Path) -> None:
     """One more product in each step, seen with one recording each."""
     program = tmp_path / "train.py"
@@ -274,14 +278,27 @@ def test_two_programs_recorded_in_turns(tmp_path: Path) -> None:
     assert "is there already" in again.stderr
 
 
-def test_a_program_that_fails_is_no_pass(tmp_path: Path) -> None:
+def test_both_programs_meet_the_same_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A B, then B A: neither is always first. What is there is never replaced."""
+    ran: list[tuple[str, str]] = []
+
+    def one(options: argparse.Namespace, command: list[str], out: Path) -> None:
+        ran.append((command[0], out.name))
+        out.mkdir()
+
+    monkeypatch.setattr(turns, "_one", one)
+    into = tmp_path / "recorded"
+    options = argparse.Namespace(into=str(into), record=2, commands=[["A"], ["B"]])
+    sides = turns.record(options, Console.of())
+    assert ran == [("A", "a1"), ("B", "b1"), ("B", "b2"), ("A", "a2")]
+    assert sides == ([str(into / "a1"), str(into / "a2")], [str(into / "b1"), str(into / "b2")])
+    with pytest.raises(OutputError, match="is there already"):
+        turns.record(options, Console.of())
+    assert len(ran) == 4
+
+
+def test_a_program_that_fails_is_no_pass(tmp_path: Path, capsys: Any) -> None:
     words = ["check", "--record", "2", "--into", str(tmp_path / "x")]
     command = [sys.executable, "-c", "raise SystemExit('no such dataset')"]
-    done = subprocess.run(
-        [sys.executable, "-m", "stepscope", *words, "--", *command, "--", *command],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "no such dataset" in done.stderr
+    assert main([*words, "--", *command, "--", *command]) == 2
+    assert "no such dataset" in capsys.readouterr().err
