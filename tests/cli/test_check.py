@@ -19,6 +19,7 @@ from stepscope.cli.console import Console
 from stepscope.errors import OutputError
 from stepscope.presenters import junit
 from stepscope.report import Report
+from tests.tiers import cases
 
 OPS = {"aten::conv": 900, "aten::linear": 500, "aten::relu": 100}
 
@@ -115,48 +116,45 @@ def test_one_recording_each_is_no_pass(made: dict[str, list[str]], capsys: Any) 
 
 
 def test_different_programs_are_no_pass(made: dict[str, list[str]], capsys: Any) -> None:
-    code, told, _ = check(capsys, "--baseline", *made["other"], "--candidate", *made["old"][:4])
+    count = cases(1, 4)
+    code, told, _ = check(capsys, "--baseline", *made["other"][:count], "--candidate", *made["old"][:count])
     assert "different_programs" in told["reasons"]
     assert code in (1, 2)
     assert "look like different programs" in " ".join(told["headline"])
 
 
 def test_a_folder_and_a_lake_hold_recordings(made: dict[str, list[str]], capsys: Any, tmp_path: Path) -> None:
-    old, slow = (str(Path(made[name][0]).parent) for name in ("old", "slow"))
     lake = str(tmp_path / "lake")
     for path in made["old"]:
         # Files of one folder are hosts of one run; each recording says that it is a run of its own.
         assert main(["ingest", path, "--lake", lake, "--run", Path(path).stem]) == 0
     capsys.readouterr()
-    code, told, _ = check(capsys, "--baseline", lake, "--candidate", *made["slow"])
-    assert (code, told["title"]) == (1, "4 recordings of the baseline, 4 recordings of the candidate")
+    code, told, _ = check(capsys, "--counts", "--baseline", lake, "--candidate", *made["more"][:2])
+    assert (code, told["title"]) == (1, "4 recordings of the baseline, 2 recordings of the candidate")
     code, told, _ = check(capsys, "--baseline", lake, "--last", "3", "--candidate", made["slow"][0])
     assert told["title"].startswith("3 recordings")
     code, told, _ = check(capsys, "--history", lake)
     assert (code, told["verdict"]) == (2, "unknown")
     assert "20" in told["headline"][0]
-    assert old != slow
 
 
 def test_two_jobs_of_one_name_stay_apart(capsys: Any, tmp_path: Path) -> None:
     """Folders called train on both sides, and twice on one."""
-    a = [trace(tmp_path / "a" / str(i) / "train" / "t.json", OPS, i) for i in range(4)]
-    b = [
-        trace(tmp_path / "b" / str(i) / "train" / "t.json", {**OPS, "aten::conv": 1000}, i + 9)
-        for i in range(4)
-    ]
+    more = {**OPS, "aten::add": 20}
+    a = [trace(tmp_path / "a" / str(i) / "train" / "t.json", OPS, i) for i in range(2)]
+    b = [trace(tmp_path / "b" / str(i) / "train" / "t.json", more, i + 9) for i in range(2)]
     folders = [str(Path(path).parent) for path in a]
-    code, told, _ = check(capsys, "--baseline", *folders, "--candidate", str(tmp_path / "b"))
+    code, told, _ = check(capsys, "--counts", "--baseline", *folders, "--candidate", str(tmp_path / "b"))
     assert code == 1
-    assert told["title"] == "4 recordings of the baseline, 4 recordings of the candidate"
-    assert len(b) == 4
+    assert told["title"] == "2 recordings of the baseline, 2 recordings of the candidate"
+    assert len(b) == 2
 
 
 def test_times_that_are_no_numbers_are_lost_not_compared(
     made: dict[str, list[str]], capsys: Any, tmp_path: Path
 ) -> None:
-    bad = [trace(tmp_path / f"n{i}.json", {**OPS, "aten::relu": "NaN"}, i) for i in range(4)]
-    code, told, _ = check(capsys, "--baseline", *made["old"], "--candidate", *bad)
+    bad = [trace(tmp_path / f"n{i}.json", {**OPS, "aten::relu": "NaN"}, i) for i in range(cases(1, 4))]
+    code, told, _ = check(capsys, "--baseline", *made["old"][: len(bad)], "--candidate", *bad)
     assert code in (0, 1, 2)
     assert told is not None
     assert "NaN" not in json.dumps(told)
