@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import json
 import os
 import shlex
@@ -17,6 +18,7 @@ import pytest
 
 from stepscope.cli import main
 from tests.corpus import SAMPLES
+from tests.tiers import ALL, cases, some
 
 XPLANE = str(SAMPLES / "tf_data" / "map_py_function.xplane.pb")
 TIMELINES = str(SAMPLES / "profiler_hook")
@@ -96,7 +98,9 @@ def test_the_articles_question_against_plain_python(capsys: pytest.CaptureFixtur
         assert one[1:] == pytest.approx(other[1:])
 
 
-@pytest.mark.parametrize("form", ["table", "json", "csv", "md"])
+@pytest.mark.parametrize(
+    "form", some(["table", "json", "csv", "md"], ("csv",), "the form comes after the rows, cached or not")
+)
 def test_no_cache_keeps_nothing_and_says_the_same(
     form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -137,8 +141,26 @@ def test_ingest_says_what_it_left_out(capsys: pytest.CaptureFixture[str], tmp_pa
     assert all(row["error"] is None for row in listed)
 
 
-@pytest.mark.parametrize("kind", ["packed", "deep", "noise", "empty"])
-@pytest.mark.parametrize(("good", "bad", "code"), [(3, 1, 0), (2, 2, 2), (1, 4, 2)])
+FLEETS = [
+    (kind, *fleet)
+    for kind, fleet in itertools.product(
+        ("packed", "deep", "noise", "empty"), ((3, 1, 0), (2, 2, 2), (1, 4, 2))
+    )
+]
+ONCE = (("packed", 2), ("deep", 3), ("noise", 1), ("empty", 2))
+"""Each kind of damage with one number of good files, and each number at least once."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad", "code"),
+    [
+        pytest.param(
+            *fleet,
+            marks=() if fleet[:2] in ONCE else pytest.mark.repeats("each kind and each number is tried once"),
+        )
+        for fleet in FLEETS
+    ],
+)
 def test_half_of_a_fleet_is_unreadable(
     kind: str, good: int, bad: int, code: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -209,11 +231,15 @@ def test_a_report_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
 
 
 def test_all_analyses_run_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """All where all tests run; the page's tests ask them all of one open trace, which takes a tenth."""
     from stepscope import library
 
-    for name in (*library.names("analysis"), *library.names("finding")):
-        if name.startswith("_"):
-            continue
+    every = [
+        name for name in (*library.names("analysis"), *library.names("finding")) if not name.startswith("_")
+    ]
+    few = ("op_types", "step_times", "input_wait", "python_in_pipeline")
+    assert set(few) <= set(every)
+    for name in every if ALL else few:
         raw = run(capsys, "query", XPLANE, f"@{name}", "--format", "csv")
         (head,) = csv.reader(io.StringIO(raw.splitlines()[0]))
         assert tuple(head) == tuple(field.name for field in library.entry(name).columns)
@@ -263,7 +289,7 @@ def test_sql_that_writes_is_refused_as_sql(capsys: pytest.CaptureFixture[str], w
 
 def test_ending_early_never_aborts(tmp_path: Path) -> None:
     """A mistake told while the engine is still being imported ends in an exit code, not in a signal."""
-    for _ in range(3):
+    for _ in range(cases(1, 5)):
         command = [sys.executable, "-m", "stepscope.cli", str(tmp_path / "missing.json")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr

@@ -156,7 +156,7 @@ def test_a_file_is_not_replaced_unasked(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_whole_graphs_for_other_viewers(tmp_path: Path) -> None:
-    """Model Explorer's collection, and a GraphDef that TensorFlow's own reader takes."""
+    """Model Explorer's collection, and a GraphDef as text."""
     told = tmp_path / "g.explorer.json"
     assert main(["graph", "tests/samples/xla_dump", "-o", str(told)]) == 0
     (graph,) = json.loads(told.read_text())["graphs"]
@@ -166,16 +166,27 @@ def test_whole_graphs_for_other_viewers(tmp_path: Path) -> None:
     assert {source for source, _ in edges} <= set(ids)
     text = tmp_path / "g.pbtxt"
     assert main(["graph", "tests/samples/xla_dump", "-o", str(text)]) == 0
-    format_of_text = pytest.importorskip("google.protobuf.text_format")
-    graph_pb2 = pytest.importorskip("tensorflow.core.framework.graph_pb2")
-    read = format_of_text.Parse(text.read_text(), graph_pb2.GraphDef())
-    assert [node.name for node in read.node] == ids
-    assert sorted((source, node.name) for node in read.node for source in node.input) == sorted(edges)
     # What stepscope reads itself is the same graph again.
     again = tmp_path / "again.explorer.json"
     assert main(["graph", str(text), "--no-cache", "-o", str(again)]) == 0
     (second,) = json.loads(again.read_text())["graphs"]
     assert {node["id"] for node in second["nodes"]} == set(ids)
+    read = [(edge["sourceNodeId"], node["id"]) for node in second["nodes"] for edge in node["incomingEdges"]]
+    assert sorted(read) == sorted(edges)
+
+
+@pytest.mark.repeats("it imports TensorFlow; stepscope reads the same text above")
+def test_tensorflow_reads_a_graph_as_it_was_written(tmp_path: Path) -> None:
+    format_of_text = pytest.importorskip("google.protobuf.text_format")
+    graph_pb2 = pytest.importorskip("tensorflow.core.framework.graph_pb2")
+    text, told = tmp_path / "g.pbtxt", tmp_path / "g.explorer.json"
+    for out in (text, told):
+        assert main(["graph", "tests/samples/xla_dump", "-o", str(out)]) == 0
+    (graph,) = json.loads(told.read_text())["graphs"]
+    edges = [(edge["sourceNodeId"], node["id"]) for node in graph["nodes"] for edge in node["incomingEdges"]]
+    read = format_of_text.Parse(text.read_text(), graph_pb2.GraphDef())
+    assert [node.name for node in read.node] == [node["id"] for node in graph["nodes"]]
+    assert sorted((source, node.name) for node in read.node for source in node.input) == sorted(edges)
 
 
 def test_a_page_holds_the_drawing(tmp_path: Path) -> None:

@@ -212,20 +212,25 @@ def test_report_files(
 SLOW = str(Path(__file__).resolve().parents[1] / "samples" / "capture" / "slow_map")
 
 
+LIMITS = [
+    ("high", 1, "python-in-pipeline (high), input-wait (high)", "json"),
+    ("low", 1, "slow-step (low)", "table"),
+    ("input_wait,few-steps", 1, "--fail-on: input-wait (high)\n", "table"),
+    ("few-steps", 0, "", "json"),
+    ("hgh", 2, "did you mean high?", "table"),
+    ("input-wiat", 2, "did you mean input-wait?", "table"),
+    (",", 2, "names nothing", "json"),
+]
+"""Each with a form in which the first tier asks; any other form makes no difference."""
+
+
 @pytest.mark.parametrize(
-    ("limit", "code", "told"),
+    ("limit", "code", "told", "form"),
     [
-        ("high", 1, "python-in-pipeline (high), input-wait (high)"),
-        ("low", 1, "slow-step (low)"),
-        ("input-wait", 1, "--fail-on: input-wait (high)\n"),
-        ("input_wait,few-steps", 1, "--fail-on: input-wait (high)\n"),
-        ("few-steps", 0, ""),
-        ("hgh", 2, "did you mean high?"),
-        ("input-wiat", 2, "did you mean input-wait?"),
-        (",", 2, "names nothing"),
+        *LIMITS,
+        *(pytest.param(*one, "csv", marks=pytest.mark.repeats("in another form")) for *one, _ in LIMITS),
     ],
 )
-@pytest.mark.parametrize("form", ["table", "json"])
 def test_findings_over_a_limit(
     limit: str, code: int, told: str, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,23 +59,24 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("words", WORDS, ids=lambda words: " ".join(w for w in words if w != SAMPLE))
 def test_odd_paths(
     words: tuple[str, ...],
-    odd: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    code = main([word.replace("@", ODD[odd]) for word in words])
-    said = capsys.readouterr().err
-    assert code in (0, 2)
-    assert "itself failed" not in said
-    assert "docs system-refused" not in said, "this is known to be a path"
-    if code == 2:
-        assert "seen:" in said
-        assert "to do:" in said
-    assert "\x1b" not in said
-    assert not list(tmp_path.glob(".part*"))
+    for odd, path in ODD.items():
+        folder = tmp_path / odd
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        code = main([word.replace("@", path) for word in words])
+        said = capsys.readouterr().err
+        assert code in (0, 2), odd
+        assert "itself failed" not in said, odd
+        assert "docs system-refused" not in said, f"{odd}: this is known to be a path"
+        if code == 2:
+            assert "seen:" in said, odd
+            assert "to do:" in said, odd
+        assert "\x1b" not in said, odd
+        assert not list(folder.glob(".part*")), odd

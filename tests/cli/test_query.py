@@ -194,6 +194,7 @@ def test_splitting_agrees_with_the_engine(text: str) -> None:
     assert len(found) == len(statements(text))
 
 
+@settings(max_examples=cases(40, 400))
 @given(st.text(max_size=60))
 def test_splitting_loses_nothing(text: str) -> None:
     parts, rest = split(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -10,16 +11,21 @@ import pty
 import re
 import subprocess
 import sys
+import threading
 import tty
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepscope import hidden
+from stepscope.cli import main
 from stepscope.exporters.showing import Showing
 from stepscope.presenters.rows import to_csv
+from tests.tiers import cases
 
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]|\r(?!\n)"
@@ -57,37 +63,66 @@ def on_terminal(*words: str) -> str:
     """stdout of a command that writes to a terminal."""
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "stepscope", *words],
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-    )
-    os.close(theirs)
-    data = b""
-    while True:
-        try:
-            piece = os.read(ours, 1 << 16)
-        except OSError:  # the other side is closed
-            break
-        if not piece:
-            break
-        data += piece
-    os.close(ours)
-    talk = child.communicate()[1].decode()
-    assert child.returncode in (0, 1), talk
-    return data.decode("utf-8")
+    pieces: list[bytes] = []
+
+    def drain() -> None:
+        with contextlib.suppress(OSError):  # the other side is closed
+            while piece := os.read(ours, 1 << 16):
+                pieces.append(piece)
+
+    reader = threading.Thread(target=drain)
+    reader.start()
+    try:
+        with os.fdopen(theirs, "w", encoding="utf-8") as screen:
+            code, talk = run(screen, words)
+    finally:
+        reader.join()
+        os.close(ours)
+    assert code in (0, 1), talk
+    return b"".join(pieces).decode("utf-8")
 
 
 def piped(*words: str) -> str:
-    done = subprocess.run([sys.executable, "-m", "stepscope", *words], stdout=subprocess.PIPE, check=True)
-    return done.stdout.decode("utf-8")
+    """stdout of a command that writes to a pipe."""
+    pipe = io.BytesIO()
+    with io.TextIOWrapper(pipe, encoding="utf-8") as out:
+        code, talk = run(out, words)
+        out.flush()
+        assert code in (0, 1), talk
+        return pipe.getvalue().decode("utf-8")
+
+
+def run(out: TextIO, words: Sequence[str]) -> tuple[int, str]:
+    """Exit code and stderr of a command whose stdout is `out`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", io.StringIO())
+        code = main(list(words))
+        return code, cast("io.StringIO", sys.stderr).getvalue()
+
+
+def process_on_terminal(*words: str) -> str:
+    """The same as on_terminal(), of a process that finds the terminal as its stdout."""
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "stepscope", *words], stdin=subprocess.DEVNULL, stdout=theirs
+    )
+    os.close(theirs)
+    data = b""
+    with contextlib.suppress(OSError):  # the other side is closed
+        while piece := os.read(ours, 1 << 16):
+            data += piece
+    os.close(ours)
+    assert child.wait() in (0, 1)
+    return data.decode("utf-8")
 
 
 def read(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline="")))
 
 
+FORMS = pytest.mark.repeats("a query in the same form goes through the same writer")
 ASK = "SELECT name, ts_ps - 25000000 AS n FROM slice ORDER BY ts_ps"
 
 
@@ -98,8 +133,8 @@ ASK = "SELECT name, ts_ps - 25000000 AS n FROM slice ORDER BY ts_ps"
         ("query", "{}", ASK, "--format", "json"),
         ("query", "{}", ASK, "--format", "md"),
         ("query", "{}", ASK, "--color", "never"),
-        ("{}", "--format", "csv"),
-        ("{}", "--format", "json"),
+        pytest.param(("{}", "--format", "csv"), marks=FORMS),
+        pytest.param(("{}", "--format", "json"), marks=FORMS),
         ("{}", "--color", "never"),
         ("report", "{}", "-o", "-"),
         ("export", "{}", "--to", "csv", "-o", "-"),
@@ -112,6 +147,13 @@ def test_no_control_character_reaches_a_terminal(recording: Path, words: tuple[s
     text = on_terminal(*(str(recording) if word == "{}" else word for word in words))
     assert not FORBIDDEN.findall(text)
     assert len(text) > 100
+
+
+def test_a_process_of_its_own_writes_the_same(recording: Path) -> None:
+    words = ("query", str(recording), ASK, "--format", "json")
+    assert process_on_terminal(*words) == on_terminal(*words)
+    done = subprocess.run([sys.executable, "-m", "stepscope", *words], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.decode("utf-8") == piped(*words)
 
 
 def test_json_on_a_terminal_is_json_with_the_same_values(recording: Path) -> None:
@@ -157,9 +199,9 @@ def test_a_terminal_gets_no_binary(recording: Path, form: str) -> None:
     [("query", "{}", ASK, "--spreadsheet"), ("export", "{}", "-o", "-", "--to", "json", "--spreadsheet")],
 )
 def test_spreadsheet_is_for_csv(recording: Path, words: tuple[str, ...]) -> None:
-    with pytest.raises(subprocess.CalledProcessError) as caught:
-        piped(*(str(recording) if word == "{}" else word for word in words))
-    assert caught.value.returncode == 2
+    code, talk = run(io.StringIO(), [str(recording) if word == "{}" else word for word in words])
+    assert code == 2
+    assert "Only CSV has formulas" in talk
 
 
 ODD = st.text(
@@ -167,6 +209,7 @@ ODD = st.text(
 )
 
 
+@settings(max_examples=cases(40, 400))
 @given(ODD)
 def test_escapes_hide_nothing_and_keep_json(text: str) -> None:
     assert not FORBIDDEN.findall(hidden.escaped_lines(text))

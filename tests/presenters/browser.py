@@ -32,6 +32,9 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 
+PATIENCE_S = 240
+"""Bounds a hang, before pytest-timeout would: what is waited for is an event, however late it comes."""
+
 _HOOKS = """(() => {
   const tell = (...what) => console.error("hooked:", window.name, ...what.map(String));
   for (const name of ["alert", "confirm", "prompt", "print", "open"])
@@ -156,7 +159,7 @@ class Browser:
         return result
 
     def _until(self, done: Any, number: int = 0, answers: list[dict[str, Any]] | None = None) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while not done():
             if time.monotonic() > deadline or not select.select([self._read], [], [], 1)[0]:
                 if time.monotonic() > deadline or self._process.poll() is not None:

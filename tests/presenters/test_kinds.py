@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import functools
 import io
 import json
 import re
@@ -27,9 +28,9 @@ from tests.presenters.test_files import outside_code
 from tests.presenters.unfolding import Opened
 
 
-def in_browser(report: Report) -> str:
+def in_browser(browser: Browser, report: Report) -> str:
     """What a browser shows of the HTML."""
-    with Browser() as browser, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         page = Opened(browser, report, Path(folder) / "report.html")
         assert page.browser.complaints() == []
         assert page.count("#page :is(img, iframe, link, base, textarea, script, style)") == 0
@@ -38,7 +39,6 @@ def in_browser(report: Report) -> str:
 
 
 PRESENTERS: dict[str, Callable[[Report], str]] = {
-    "html": in_browser,
     "json": as_json.render,
     "markdown": markdown.render,
     "tidy": tidy.render,
@@ -46,6 +46,15 @@ PRESENTERS: dict[str, Callable[[Report], str]] = {
     "first screen": lambda report: terminal.render(report, width=80),
     "scroll": lambda report: scroll.render(report),
 }
+
+
+@pytest.fixture(params=["html", *PRESENTERS])
+def presenter(request: pytest.FixtureRequest) -> tuple[str, Callable[[Report], str]]:
+    """The name of a presenter, and what it shows of a report."""
+    name: str = request.param
+    if name == "html":
+        return name, functools.partial(in_browser, request.getfixturevalue("browser"))
+    return name, PRESENTERS[name]
 
 
 def essential(report: Report) -> set[str]:
@@ -65,24 +74,25 @@ def essential(report: Report) -> set[str]:
     return found - {""}
 
 
-@pytest.mark.parametrize("name", sorted(PRESENTERS))
-def test_every_kind_is_shown(name: str) -> None:
+def test_every_kind_is_shown(presenter: tuple[str, Callable[[Report], str]]) -> None:
+    name, render = presenter
     report = kinds.named()
-    words = set(re.findall(r"\bw\d+\b", PRESENTERS[name](report)))
+    shown = render(report)
+    words = set(re.findall(r"\bw\d+\b", shown))
     wanted = essential(report)
     if name == "tidy":  # holds values, no sentences
         wanted = {node.name for one in report.sections if one.tree for node in one.tree.nodes}
     if name == "first screen":  # what it has no room for is named in its last line; --all shows all
-        assert "--all shows them" in " ".join(PRESENTERS[name](report).split())
+        assert "--all shows them" in " ".join(shown.split())
     elif name == "terminal":  # names in the gutter, and files of a tree, are cut where they are too long
         assert len(wanted - words) <= 2
     else:
         assert wanted <= words
 
 
-@pytest.mark.parametrize("name", sorted(PRESENTERS))
-def test_hostile_strings_stay_strings(name: str) -> None:
-    shown = PRESENTERS[name](kinds.hostile())
+def test_hostile_strings_stay_strings(presenter: tuple[str, Callable[[Report], str]]) -> None:
+    name, render = presenter
+    shown = render(kinds.hostile())
     if name == "html":
         assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", shown)
     elif name == "json":

@@ -27,18 +27,19 @@ PROGRAMS = Path(__file__).parent / "programs"
 XSPACE = (Path(__file__).parents[1] / "samples" / "tf_data" / "map_py_function.xplane.pb").read_bytes()
 
 
-def free_port() -> int:
+@contextmanager
+def down() -> Iterator[int]:
+    """A port that is taken, and that nobody listens on."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+        yield int(one.getsockname()[1])
 
 
 @contextmanager
 def program(name: str) -> Iterator[int]:
     """A program with a profiler server; its port."""
-    port = free_port()
     with subprocess.Popen(
-        [sys.executable, str(PROGRAMS / name), str(port)],
+        [sys.executable, str(PROGRAMS / name)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -46,8 +47,7 @@ def program(name: str) -> Iterator[int]:
     ) as process:
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            yield port
+            yield int(process.stdout.readline())
         finally:
             process.kill()
 
@@ -75,8 +75,15 @@ def field(number: int, data: bytes) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "CONNECT_SECONDS", 1.5)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is there may take long to say so."""
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 240.0)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, _patient: None) -> None:
+    """No server is there."""
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 0.5)
 
 
 def rows(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> list[dict[str, Any]]:
@@ -86,16 +93,20 @@ def rows(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) ->
     return found
 
 
-def test_tensorflow_and_jax_at_the_same_moment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.repeats("a real TensorFlow and a real JAX, and when they are asked")
+def test_tensorflow_and_jax_at_the_same_moment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 5.0)
     pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
     pytest.importorskip("jax", reason="JAX is not installed")
-    with program("tf_server.py") as tf, program("jax_server.py") as jax:
-        servers = [f"localhost:{tf}", f"localhost:{jax}", f"localhost:{free_port()}"]
+    with program("tf_server.py") as tf, program("jax_server.py") as jax, down() as nobody:
+        servers = [f"localhost:{tf}", f"localhost:{jax}", f"localhost:{nobody}"]
         out, lake = tmp_path / "job", tmp_path / "history"
-        first, second, down = rows([*servers, "--for", "400ms", "-o", str(out)], capsys)
+        first, second, third = rows([*servers, "--for", "400ms", "-o", str(out)], capsys)
         assert (first["error"], second["error"]) == (None, None)
-        assert "profiler-unreachable" in down["error"]
-        assert down["path"] is None
+        assert "profiler-unreachable" in third["error"]
+        assert third["path"] is None
         assert abs(first["sent_unix_ns"] - second["sent_unix_ns"]) < 200e6
         for one, port in ((first, tf), (second, jax)):
             path = out / "plugins" / "profile" / one["capture"] / f"localhost_{port}.xplane.pb"
@@ -129,11 +140,13 @@ def test_tensorflow_and_jax_at_the_same_moment(tmp_path: Path, capsys: pytest.Ca
 def test_a_slow_host_and_one_of_nonsense_cost_their_own_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    over = threading.Event()
+    left: list[float] = []
 
-    def slow(_: bytes, __: Any) -> bytes:
-        over.wait(20)
-        return b""
+    def slow(_: bytes, context: Any) -> bytes:
+        """What happens at the deadline, which the client has told, without waiting for it."""
+        left.append(context.time_remaining())
+        context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, "too late")
+        raise AssertionError("abort raises")
 
     with (
         serving(lambda _, __: field(8, XSPACE)) as good,
@@ -146,8 +159,8 @@ def test_a_slow_host_and_one_of_nonsense_cost_their_own_profile(
     ):
         ports = (good, late, odd, other, empty, foreign, ancient)
         words = [f"127.0.0.1:{port}" for port in ports]
-        found = rows([*words, "--for", "50ms", "--timeout", "1s", "-o", str(tmp_path)], capsys)
-        over.set()
+        found = rows([*words, "--for", "50ms", "--timeout", "200s", "-o", str(tmp_path)], capsys)
+    assert 0 < left[0] <= 200.05
     slugs = ("", "late", "odd", "odd", "empty", "refused", "odd")
     for row, slug in zip(found, slugs, strict=True):
         assert (row["error"] is None) == (not slug)
@@ -200,15 +213,18 @@ def test_a_reply_that_is_too_large(
     assert "docs profiler-odd" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("quick")
 def test_nothing_but_servers_that_are_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"]
-    assert main(["capture", *words, "--lake", str(tmp_path / "lake"), "--run", "job"]) == 2
+    with down() as one, down() as other:
+        words = [f"127.0.0.1:{one}", f"127.0.0.1:{other}"]
+        assert main(["capture", *words, "--lake", str(tmp_path / "lake"), "--run", "job"]) == 2
     said = capsys.readouterr().err
     assert "No profiler server answered with a profile" in said
     assert "docs profiler-unreachable" in said
     assert not (tmp_path / "lake").exists()
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_port_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A server that takes connections and says nothing, as one behind a firewall."""
     with socket.socket() as mute:
@@ -217,6 +233,21 @@ def test_a_port_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[
         port = mute.getsockname()[1]
         assert main(["capture", f"127.0.0.1:{port}", "-o", str(tmp_path)]) == 2
     assert "docs profiler-unreachable" in capsys.readouterr().err
+
+
+@pytest.mark.repeats("it waits until a deadline has passed")
+def test_a_server_that_never_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    over = threading.Event()
+
+    def slow(_: bytes, __: Any) -> bytes:
+        over.wait()
+        return b""
+
+    with serving(slow) as late:
+        words = [f"127.0.0.1:{late}", "--for", "50ms", "--timeout", "5s", "-o", str(tmp_path)]
+        assert main(["capture", *words]) == 2
+        over.set()
+    assert "docs profiler-late" in capsys.readouterr().err
 
 
 @pytest.mark.repeats("it measures when captures begin")

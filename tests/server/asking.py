@@ -84,7 +84,7 @@ class Served:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine in the loop of the application."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(120)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(240)
 
     def close(self) -> None:
         """Ends the processes, the traces and the loop."""

@@ -15,6 +15,7 @@ import stepscope
 from tests.core.test_lod import unpack
 from tests.corpus import SAMPLES
 from tests.server.test_process import Command, start, stop
+from tests.tiers import some
 
 RECORDING = SAMPLES / "tf_data" / "map_py_function.xplane.pb"
 
@@ -40,7 +41,7 @@ def whole(command: Command, cookie: str, what: str = "timeline") -> tuple[int, b
     return status, body
 
 
-@pytest.mark.parametrize("left", [0, 4096, 16384])
+@pytest.mark.parametrize("left", some([0, 4096, 16384], (4096,), "cut elsewhere"))
 def test_the_server_survives_a_timeline_that_is_cut_in_place(lake: Path, left: int) -> None:
     file = timeline_of(lake)
     assert file.stat().st_size > 16384 + 4096

@@ -29,7 +29,7 @@ WORDS = tuple(SQL.split())
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD", "X")
 NAMES = ("Host", "Origin", "Cookie", "X-Stepscope", "Content-Type", "Content-Length", "Range")
 fuzzy = settings(
-    max_examples=cases(15, 80),
+    max_examples=cases(10, 80),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,22 @@ from stepscope.session.derived import VERSIONS
 from stepscope.session.lake_tables import LakeTables
 from tests.lake.recordings import chrome
 
-SOURCES = deriving.MANY_SOURCES + 3
+MANY = 4
+SOURCES = MANY + 3
 FEW = 2
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_are_many() -> Iterator[None]:
+    """A handful of sources takes a tenth of the time that as many take as stand for many outside of tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        assert deriving.MANY_SOURCES > MANY
+        patch.setattr(deriving, "MANY_SOURCES", MANY)
+        yield
+
+
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled(few_are_many: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake with a run of many sources and a run of few."""
     above = tmp_path_factory.mktemp("merged")
     for run, sources in (("many", SOURCES), ("few", FEW)):

@@ -22,10 +22,10 @@ import stepscope
 from stepscope import _core
 from stepscope.cli import main
 from stepscope.lake import reader
-from stepscope.lake.rows import SourceRow
-from stepscope.session.ingest import WorkItem, finish, ingest_one, plan
+from stepscope.session.ingest import finish, ingest_one, plan
 from tests.instruments.test_memory_code import message_of
 from tests.lake.recordings import chrome
+from tests.session.working import work
 from tests.tiers import cases
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -78,7 +78,7 @@ def test_two_folders_of_one_name_are_two_runs_in_whatever_order(tmp_path: Path) 
 
 
 @settings(
-    max_examples=cases(6, 30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=cases(3, 30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.data())
 def test_batches_and_order_change_nothing(tmp_path: Path, data: st.DataObject) -> None:
@@ -221,12 +221,6 @@ def test_a_newer_decoder_keeps_the_op_logs(tmp_path: Path, monkeypatch: pytest.M
     stepscope.ingest([folder], tmp_path / "lake")
     with stepscope.open(tmp_path / "lake") as trace:
         assert trace.query("SELECT count(*), count(DISTINCT source_id) FROM op_line").rows() == [(5, 1)]
-
-
-def work(pickled: bytes, lake: str) -> SourceRow:
-    """What a worker does: nothing but the bytes of an item and the name of the lake."""
-    item: WorkItem = pickle.loads(pickled)
-    return ingest_one(item, lake)
 
 
 def test_items_can_be_done_by_other_processes_in_any_order(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ print(code, int(peak.split()[1]) >> 10)
 MB = 1 << 20
 
 
+@pytest.mark.repeats("1.5 million events, twice; the bound itself is tested below")
 def test_a_report_of_a_lake_spills_instead_of_growing(tmp_path: Path) -> None:
     file, lake = tmp_path / "h.xplane.pb", tmp_path / "lake"
     subprocess.run([sys.executable, GENERATE, file, "--events", "1500000"], check=True, capture_output=True)

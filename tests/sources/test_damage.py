@@ -100,7 +100,7 @@ def before(kind: str, cut: int) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=cases(20, 60), deadline=None)
+@settings(max_examples=cases(10, 60), deadline=None)
 @given(share=st.floats(0, 1))
 def test_a_cut_archive_costs_its_end(kind: str, share: float) -> None:
     data = archive(kind)
@@ -114,7 +114,7 @@ def test_a_cut_archive_costs_its_end(kind: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=cases(20, 60), deadline=None)
+@settings(max_examples=cases(10, 60), deadline=None)
 @given(data=st.data())
 def test_a_damaged_archive_costs_what_is_damaged(kind: str, data: st.DataObject) -> None:
     damaged = bytearray(archive(kind))
@@ -232,7 +232,10 @@ def test_a_device_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.4])
-def test_a_pipe_with_a_slow_writer_is_read(tmp_path: Path, pause: float) -> None:
+def test_a_pipe_with_a_slow_writer_is_read(
+    tmp_path: Path, pause: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "PATIENCE_SECONDS", 240.0)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 

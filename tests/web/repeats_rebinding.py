@@ -100,7 +100,7 @@ def caught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Browser, 
             yield browser, port, server.stdout.readline().strip().partition("#t=")[2]
         finally:
             server.send_signal(signal.SIGINT)
-            server.communicate(timeout=30)
+            server.communicate()
 
 
 def ask(browser: Browser, *asked: tuple[str, dict[str, Any]]) -> list[tuple[int, str, str]]:

@@ -47,6 +47,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 VIEWS = {
     "overview": "!!document.querySelector('details.section')",
+    "timeline?search=script": "!!document.querySelector('.tl-found li')",
     "ops": "!!document.querySelector('.ops-table tbody tr')",
     "pipeline": "!!document.querySelector('.empty, .stages')",
     "memory": "!!document.querySelector('.empty, .lifetimes')",
@@ -54,12 +55,15 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("view", some(VIEWS, ("overview", "ops"), "a view at a time"))
+@pytest.mark.parametrize(
+    "view", some(VIEWS, ("overview", "timeline?search=script", "ops"), "a view at a time")
+)
 def test_names_are_text_in_every_view(tab: Browser, view: str) -> None:
     _show(tab, view, VIEWS[view])
     tab.value("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     tab.value("document.querySelectorAll('button.more').forEach(one => one.click())")
     tab.value("new Promise(done => setTimeout(() => done(1), 300))")
+    assert tab.value(f"document.querySelectorAll({json.dumps(PLANTED)}).length") == 0
     for number in range(tab.value("document.querySelectorAll('.segments button').length")):
         tab.value(f"document.querySelectorAll('.segments button')[{number}].click()")
         tab.value("new Promise(done => setTimeout(() => done(1), 200))")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,9 +17,10 @@ from urllib.parse import quote, unquote
 
 import pytest
 
+from stepscope.cli import main
 from stepscope.session import trace
 from tests.corpus import SAMPLES
-from tests.presenters.browser import Browser
+from tests.presenters.browser import PATIENCE_S, Browser
 
 RECORDING = SAMPLES / "tf_data" / "map_py_function.xplane.pb"
 QUERY = "SELECT COUNT(*) AS slices, SUM(dur_ps) AS total_ps FROM slice"
@@ -27,10 +29,7 @@ QUERY = "SELECT COUNT(*) AS slices, SUM(dur_ps) AS total_ps FROM slice"
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL that the verb prints, token included."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    command = [sys.executable, "-m", "stepscope", "serve", str(RECORDING), "--port", port, "--no-open"]
+    command = [sys.executable, "-m", "stepscope", "serve", str(RECORDING), "--no-open"]
     cache = str(tmp_path_factory.mktemp("cache"))
     server = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "STEPSCOPE_CACHE_DIR": cache}
@@ -40,18 +39,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.stdout.readline().strip()
     finally:
         server.send_signal(signal.SIGINT)
-        server.communicate(timeout=30)
+        server.communicate()
 
 
 def _printed(folder: Path, verb: str, *options: str) -> dict[str, Any]:
     """What the command line says of the same recording."""
-    answer = subprocess.run(
-        [sys.executable, "-m", "stepscope", verb, str(RECORDING), *options, "--format", "json"],
-        capture_output=True,
-        check=True,
-        env={**os.environ, "STEPSCOPE_CACHE_DIR": str(folder)},
-    )
-    found: dict[str, Any] = json.loads(answer.stdout)
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as out:
+        patch.setenv("STEPSCOPE_CACHE_DIR", str(folder))
+        assert main([verb, str(RECORDING), *options, "--format", "json"]) == 0
+    found: dict[str, Any] = json.loads(out.getvalue())
     return found
 
 
@@ -74,7 +70,7 @@ def tab(address: str) -> Iterator[Browser]:
 
 
 def _until(browser: Browser, expression: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not browser.value(expression):
         assert time.monotonic() < deadline, (expression, browser.value("document.body.innerText")[:500])
         time.sleep(0.1)
@@ -287,9 +283,7 @@ def test_downloads_are_asked_of_the_server(tab: Browser) -> None:
     before = sum("/api/sql/download" in url for url in tab.requests())
     for number in range(1, 4):
         tab.value(f"document.querySelectorAll('.console > .toolbar span button')[{number - 1}].click()")
-        deadline = time.monotonic() + 20
         while sum("/api/sql/download" in url for url in tab.requests()) < before + number:
-            assert time.monotonic() < deadline
             tab.value("new Promise(done => setTimeout(() => done(1), 100))")
         _until(tab, "!document.querySelector('.console > .toolbar span button').disabled")
     assert not tab.value("document.querySelector('.problem')?.innerText ?? ''")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stepscope.cli import main
 from stepscope.session import trace
 from tests.corpus import SAMPLES
 from tests.formats.capture_folder import data
@@ -19,25 +20,19 @@ from tests.web.test_page import _show, _until
 from tests.web.test_timeline import complaints, rest, served
 
 STEPS = SAMPLES / "run_metadata" / "two_servers.pb"
-GRAPH = SAMPLES / "graph" / "small.pb"
 A = SAMPLES / "tf_data" / "two_maps_first_slow.xplane.pb.gz"
 B = SAMPLES / "tf_data" / "not_bottleneck_prefetch.xplane.pb.gz"
 
 
 def printed(*words: str) -> Any:
-    command = [sys.executable, "-m", "stepscope", *words]
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(list(words)) == 0
+    return json.loads(out.getvalue())
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with served(tmp_path_factory.mktemp("cache"), STEPS) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with served(tmp_path_factory.mktemp("cache"), GRAPH) as browser:
         yield browser
 
 
@@ -69,19 +64,19 @@ def test_the_views_and_options_of_the_model_are_controls(model: Browser) -> None
     assert "stepscope tfprof op PATH" in model.value("document.querySelector('.model code').innerText")
 
 
-def test_the_graph_has_every_node_in_a_box(graph: Browser) -> None:
-    _show(graph, "graph", "document.querySelectorAll('.graph .box').length > 0")
-    with trace.open(GRAPH, cache=False) as opened:
+def test_the_graph_has_every_node_in_a_box(model: Browser) -> None:
+    _show(model, "graph", "document.querySelectorAll('.graph .box').length > 0")
+    with trace.open(STEPS, cache=False) as opened:
         largest = opened.query(
             "SELECT COUNT(*) AS n FROM node GROUP BY source_id, graph ORDER BY n DESC LIMIT 1"
         )
         (nodes,) = largest.rows()[0]
-    labels = graph.value(
+    labels = model.value(
         "[...document.querySelectorAll('.graph .box')].map(e => e.getAttribute('aria-label'))"
     )
     held = [int(label.rsplit(", ", 1)[1].split()[0].replace(",", "")) for label in labels]
     assert sum(held) == nodes
-    assert complaints(graph) == []
+    assert complaints(model) == []
 
 
 def test_a_scope_opens_in_place(model: Browser) -> None:
@@ -150,6 +145,7 @@ def test_thousands_of_boxes_are_painted_and_read_where_one_zooms_in(tmp_path: Pa
         assert complaints(tab) == []
 
 
+@pytest.mark.repeats("graphs are drawn alike; tests/server has those of XLA")
 def test_a_program_of_xla_is_drawn(tmp_path: Path) -> None:
     with served(tmp_path, SAMPLES / "xla_dump") as browser:
         _show(browser, "graph", "document.querySelectorAll('.graph .box').length > 1")

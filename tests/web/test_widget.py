@@ -19,7 +19,7 @@ from stepscope.presenters import frame
 from stepscope.presenters.frame import VIEWS
 from stepscope.server.within import Within
 from stepscope.session import trace
-from tests.presenters.browser import Browser
+from tests.presenters.browser import PATIENCE_S, Browser
 from tests.tiers import some
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -67,12 +67,12 @@ class Notebook:
 
     def until(self, words: str) -> str:
         """Answers what the frame asks until its text has these words; the text."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while True:
             for one in self.browser.value("window.asked.splice(0)"):
                 status, content = self._within.ask(
                     one["method"], one["path"], (one.get("body") or "").encode()
-                ).result(60)
+                ).result(PATIENCE_S)
                 self.paths.append(one["path"])
                 answer = {"id": one["id"], "of": one["of"], "status": status}
                 answer["content"] = base64.b64encode(content).decode()
@@ -149,7 +149,7 @@ def test_the_timeline_draws_and_links_lead_to_it(notebook: Notebook) -> None:
     )
     notebook.until(r"on screen")
     notebook.until(r"\d+ tracks?")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     colours = (
         "(() => { const c = document.querySelector('.tl-area canvas'); if (!c || !c.width) return 0;"
         " const drawn = c.getContext('2d').getImageData(0, 60, c.width, c.height - 60).data;"
@@ -192,6 +192,6 @@ def test_a_widget_that_leaves_hears_nothing_more(notebook: Notebook) -> None:
     ],
 )
 def test_answers_are_those_of_the_server(within: Within, method: str, target: str, status: int) -> None:
-    found, content = within.ask(method, target, b"[]").result(60)
+    found, content = within.ask(method, target, b"[]").result(PATIENCE_S)
     assert found == status
     assert ("error" in json.loads(content)) == (status != 200)
