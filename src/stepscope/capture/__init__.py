@@ -12,8 +12,6 @@
 stepscope and none of its dependencies, and runs on Python 3.8.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -3,12 +3,10 @@
 `imported` is what the hook of `stepscope record` calls; `begin` and `end` are for code within the program.
 """
 
-from __future__ import annotations
-
 import atexit
 import sys
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Dict, List, Optional
 
 from . import exits, notes
 from .folder import Folder
@@ -18,7 +16,7 @@ from .plan import Plan
 from .recorder import Recorder
 from .watch import FRAMEWORKS, Watcher
 
-current: list[Recorder] = []
+current: List[Recorder] = []
 """The recorders at work, for marks that the program makes itself."""
 
 
@@ -47,7 +45,7 @@ def begin(plan: Plan) -> Recorder:
     return recorder
 
 
-def end(recorder: Recorder, error: BaseException | None) -> None:
+def end(recorder: Recorder, error: Optional[BaseException]) -> None:
     """Detaches what begin attached."""
     if recorder.watcher in sys.meta_path:
         sys.meta_path.remove(recorder.watcher)
@@ -124,7 +122,7 @@ def _keras(recorder: Recorder, module: Any) -> None:
     keras.watch(recorder, module)
 
 
-_WATCH: dict[str, Callable[[Recorder, Any], None]] = {
+_WATCH: Dict[str, Callable[[Recorder, Any], None]] = {
     "tensorflow": _tensorflow,
     "jax": _jax,
     "keras": _keras,
@@ -132,7 +130,7 @@ _WATCH: dict[str, Callable[[Recorder, Any], None]] = {
 }
 
 
-def graph(folder: Folder, caller: Caller | None, source: Any) -> None:
+def graph(folder: Folder, caller: Optional[Caller], source: Any) -> None:
     """Writes graphs/graph.pb: the session's graph, or that of the function called last."""
     found = _graph_of(source)
     if found is not None:
@@ -140,7 +138,7 @@ def graph(folder: Folder, caller: Caller | None, source: Any) -> None:
         folder.add("graphs/graph.pb", "graph", data)
 
 
-def op_log(folder: Folder, caller: Caller | None, source: Any) -> None:
+def op_log(folder: Folder, caller: Optional[Caller], source: Any) -> None:
     """Writes op_log.pb of the same graph."""
     from . import oplog
 

@@ -4,13 +4,12 @@ The layout is described in docs/capture-format.md. A program that dies leaves th
 complete piece; lines of .ndjson files go out one by one.
 """
 
-from __future__ import annotations
-
+import contextlib
 import json
 import os
 import threading
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Dict, List
 
 FORMAT = 1
 
@@ -18,12 +17,12 @@ FORMAT = 1
 class Folder:
     """Writes a capture folder. facts: what capture.json says, changed in place and written by save()."""
 
-    def __init__(self, path: str, facts: dict[str, Any]) -> None:
+    def __init__(self, path: str, facts: Dict[str, Any]) -> None:
         self.path = Path(path).absolute()
-        self.facts: dict[str, Any] = {"format": FORMAT, **facts}
+        self.facts: Dict[str, Any] = {"format": FORMAT, **facts}
         self.facts.setdefault("files", [])
         self.facts.setdefault("problems", [])
-        self._open: dict[str, BinaryIO] = {}
+        self._open: Dict[str, BinaryIO] = {}
         self._lock = threading.RLock()
 
     def save(self) -> None:
@@ -38,16 +37,17 @@ class Folder:
             while self._open:
                 self._open.popitem()[1].close()
 
-    def start_again(self, facts: dict[str, Any]) -> None:
+    def start_again(self, facts: Dict[str, Any]) -> None:
         """Takes what was recorded away; what was compiled stays, since it tells of the whole program."""
         kept = "compilations.ndjson"
         with self._lock:
             for name in [name for name in self._open if name != kept]:
                 self._open.pop(name).close()
-            files: list[dict[str, Any]] = self.facts["files"]
+            files: List[Dict[str, Any]] = self.facts["files"]
             for one in files:
                 if one["path"] != kept:
-                    (self.path / one["path"]).unlink(missing_ok=True)
+                    with contextlib.suppress(FileNotFoundError):
+                        (self.path / one["path"]).unlink()
             for folder in sorted(self.path.glob("**/"), key=lambda path: -len(path.parts)):
                 if folder != self.path and not any(folder.iterdir()):
                     folder.rmdir()
@@ -67,7 +67,7 @@ class Folder:
         """Writes a JSON file and lists it."""
         self.add(name, kind, text(value, indent=1).encode("utf-8") + b"\n")
 
-    def line(self, name: str, kind: str, value: dict[str, Any]) -> None:
+    def line(self, name: str, kind: str, value: Dict[str, Any]) -> None:
         """Adds a line to an .ndjson file, on disk at once."""
         self.lines(name, kind, text(value).encode("utf-8") + b"\n")
 
@@ -85,7 +85,7 @@ class Folder:
     def list(self, name: str, kind: str, **more: Any) -> None:
         """Lists a file that is there; a file that is listed stays as it was listed."""
         with self._lock:
-            files: list[dict[str, Any]] = self.facts["files"]
+            files: List[Dict[str, Any]] = self.facts["files"]
             if all(one["path"] != name for one in files):
                 files.append({"path": name, "kind": kind, **more})
 

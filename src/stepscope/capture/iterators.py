@@ -5,13 +5,11 @@ made and what they cost. It is read with the op IteratorGetModelProto, of eager 
 iterator within a graph, the program's graph would have to be changed.
 """
 
-from __future__ import annotations
-
 import gc
-import time
 import weakref
-from typing import Any
+from typing import Any, Dict, List, Optional
 
+from . import clocks
 from .datasets import Sites
 from .folder import Folder
 from .machine import threads
@@ -23,13 +21,13 @@ from .recorder import Recorder
 class Tracked:
     """An iterator with its number and its chain, which outlives the dataset."""
 
-    def __init__(self, number: int, iterator: Any, chain: list[dict[str, Any]], role: str) -> None:
+    def __init__(self, number: int, iterator: Any, chain: List[Dict[str, Any]], role: str) -> None:
         self.number = number
         self.role = role
         self.iterator = weakref.ref(iterator)
         self.chain = chain
         self.samples = 0
-        self.last_begin_ns: int | None = None
+        self.last_begin_ns: Optional[int] = None
 
 
 class Iterators:
@@ -38,8 +36,8 @@ class Iterators:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._sites = Sites()
-        self._tracked: list[Tracked] = []
-        self._by_id: dict[int, Tracked] = {}
+        self._tracked: List[Tracked] = []
+        self._by_id: Dict[int, Tracked] = {}
         self._written = 0
         self._made = 0
         self._first = True
@@ -62,7 +60,7 @@ class Iterators:
                     self._first = False
                     self._track(one, one._dataset)
 
-    def live(self) -> list[Any]:
+    def live(self) -> List[Any]:
         """The iterators that are still there."""
         return [one for one in (tracked.iterator() for tracked in self._tracked) if one is not None]
 
@@ -90,7 +88,7 @@ class Iterators:
             if tracked is None or not recorder.listening or not context.executing_eagerly():
                 return next_(self_)
             # A step of a plain loop goes from one element asked for to the next: wait, then body.
-            now = time.time_ns()
+            now = clocks.time_ns()
             last, tracked.last_begin_ns = tracked.last_begin_ns, now
             if last is not None:
                 recorder.step(
@@ -231,7 +229,7 @@ class Iterators:
             folder.line("pipeline/models.ndjson", "models", line)
 
 
-def _elements(data: bytes) -> int | None:
+def _elements(data: bytes) -> Optional[int]:
     """Elements that the root has handed out."""
     from tensorflow.core.framework import model_pb2
 

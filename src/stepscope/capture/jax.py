@@ -5,17 +5,15 @@ withheld from the program's own functions while a recording is wanted (a call th
 granted at their next call after.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import sys
 import threading
-import time
 from functools import partial
 from pathlib import Path
-from typing import Any, Collection
+from typing import Any, Collection, Dict, Optional, Tuple
 
+from . import clocks
 from .pace import Call
 from .places import code_of, is_framework
 from .recorder import Recorder
@@ -52,7 +50,7 @@ def watch(recorder: Recorder) -> None:
             if cache is not None:
                 cache.clear()
 
-    def compiled(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], end_ns: int) -> None:
+    def compiled(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], end_ns: int) -> None:
         """Tells of what was traced or compiled since the last call of a jitted function."""
         began_ns, local.compile_began_ns = getattr(local, "compile_began_ns", None), None
         if began_ns is None:
@@ -71,9 +69,9 @@ def watch(recorder: Recorder) -> None:
             function = args[parameter]
             if not recorder.listening or not clean():
                 return run(*args, **kwargs)
-            begin_ns = time.time_ns()
+            begin_ns = clocks.time_ns()
             result = run(*args, **kwargs)
-            end_ns = time.time_ns()
+            end_ns = clocks.time_ns()
             compiled(function, args, kwargs, end_ns)
             outputs = result[1]
             if is_framework(_file(function)):
@@ -163,12 +161,12 @@ class _Ops:
                 if not self.wanted() or name in _CALLS:
                     return run(trace, primitive, *rest, **more)
                 self._inside.op = True
-                begin_ns = time.time_ns()
+                begin_ns = clocks.time_ns()
                 try:
                     result = run(trace, primitive, *rest, **more)
                 finally:
                     self._inside.op = False
-                self.saw(name, begin_ns, time.time_ns(), result)
+                self.saw(name, begin_ns, clocks.time_ns(), result)
                 return result
 
             return process_primitive
@@ -209,7 +207,7 @@ def _file(function: Any) -> str:
     return str(code.co_filename) if code is not None else ""
 
 
-def _static(function: Any, info: Any) -> Collection[str] | None:
+def _static(function: Any, info: Any) -> Optional[Collection[str]]:
     """Names of the arguments whose values are compiled in; None when that is not known."""
     numbers, names = getattr(info, "static_argnums", None), getattr(info, "static_argnames", None)
     if numbers is None or names is None:
@@ -234,6 +232,6 @@ def _watch_compilation(recorder: Recorder) -> None:
         if "compile" in event and recorder.listening:
             recorder.compiled += 1
             if event.startswith("/jax/core/compile") and getattr(local, "compile_began_ns", None) is None:
-                local.compile_began_ns = time.time_ns() - int(duration_secs * 1e9)
+                local.compile_began_ns = clocks.time_ns() - int(duration_secs * 1e9)
 
     monitoring.register_event_duration_secs_listener(heard)

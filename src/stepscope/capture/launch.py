@@ -1,7 +1,5 @@
 """Runs a command so that it is recorded, and reports how that went: the launcher of `stepscope record`."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -9,10 +7,10 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
+from . import clocks
 from .folder import write_whole
 from .pace import why_no_steps
 from .plan import Plan
@@ -30,14 +28,14 @@ class Outcome:
         self.code = returncode if returncode >= 0 else None
         self.signal = -returncode if returncode < 0 else None
         self.out = out
-        self.facts: dict[str, Any] | None = None
+        self.facts: Optional[Dict[str, Any]] = None
         """What capture.json says, once read() has been called."""
-        self.pythons: list[Any] = []
-        self.frameworks: list[Any] = []
-        self.seen: list[Any] = []
-        self.problems: list[Any] = []
-        self.errors: list[Any] = []
-        self.failed: list[str] = []
+        self.pythons: List[Any] = []
+        self.frameworks: List[Any] = []
+        self.seen: List[Any] = []
+        self.problems: List[Any] = []
+        self.errors: List[Any] = []
+        self.failed: List[str] = []
 
     def read(self, state: Path) -> None:
         """Reads what the processes left for the launcher, and capture.json.
@@ -92,7 +90,7 @@ def complete(outcome: Outcome, state: Path, started_unix_ns: int) -> None:
     _complete(outcome, started_unix_ns)
 
 
-def _environment(plan: Path) -> dict[str, str]:
+def _environment(plan: Path) -> Dict[str, str]:
     environment = dict(os.environ)
     there = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = str(START) + (os.pathsep + there if there else "")
@@ -110,7 +108,7 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
         "signal": outcome.signal,
         "error": outcome.errors[0] if outcome.errors else None,
     }
-    facts["program"] = {"started_unix_ns": started_unix_ns, "ended_unix_ns": time.time_ns()}
+    facts["program"] = {"started_unix_ns": started_unix_ns, "ended_unix_ns": clocks.time_ns()}
     if facts["ended_unix_ns"] is None:
         # The process was gone before the recording was complete.
         facts["ended_unix_ns"] = facts["program"]["ended_unix_ns"]
@@ -142,7 +140,7 @@ def ending(outcome: Outcome) -> str:
         return f"signal {outcome.signal}"
 
 
-def why_not(outcome: Outcome, plan: Plan) -> list[str]:
+def why_not(outcome: Outcome, plan: Plan) -> List[str]:
     """Why nothing was recorded: what was seen, and what to do, a sentence a line."""
     if outcome.problems:
         return [f"{what}: {seen}. {todo[:1].upper()}{todo[1:]}." for what, seen, todo in outcome.problems]
@@ -173,7 +171,7 @@ def _steps(out: Path) -> int:
     return sum(b'"recorded": true' in line for line in path.read_bytes().splitlines())
 
 
-def _facts(out: Path) -> dict[str, Any] | None:
+def _facts(out: Path) -> Optional[Dict[str, Any]]:
     path = out / "capture.json"
     if not path.exists():
         return None
@@ -186,7 +184,7 @@ def _facts(out: Path) -> dict[str, Any] | None:
     return facts
 
 
-def _notes(state: Path, pattern: str) -> list[Any]:
+def _notes(state: Path, pattern: str) -> List[Any]:
     found = []
     for path in sorted(state.glob(pattern)):
         try:

@@ -5,20 +5,18 @@ Files in the launcher's own folder: `python-PID` for each process of Python that
 which the one process that records makes. Used from code there is no such folder and nothing is left.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, List
 
 from .pace import Pace
 from .plan import Plan
 
-_told: dict[str, float] = {}
+_told: Dict[str, float] = {}
 
 
 def process(plan: Plan, kind: str, value: Any = None) -> None:
@@ -26,7 +24,7 @@ def process(plan: Plan, kind: str, value: Any = None) -> None:
     _leave(plan, f"{kind}-{os.getpid()}", json.dumps(value))
 
 
-def seen(plan: Plan, frameworks: list[str], pace: Pace, last: bool = False) -> None:
+def seen(plan: Plan, frameworks: List[str], pace: Pace, last: bool = False) -> None:
     """Leaves what was called so far; at most every 50 ms, because it delays the program,
     unless it is the last time."""
     if plan.state is None:

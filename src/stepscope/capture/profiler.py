@@ -4,13 +4,11 @@ A process has one profiler a framework. If the program's runs, ours waits; if th
 ours runs, ours ends first.
 """
 
-from __future__ import annotations
-
 import sys
-import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, List, Optional
 
+from . import clocks
 from .patches import Patches
 from .places import caller
 from .quiet import quiet
@@ -23,11 +21,11 @@ class Busy(Exception):
 class Profilers:
     """The profilers of this process. make_way: called before the program's own profiler starts."""
 
-    def __init__(self, state: str | None = None) -> None:
+    def __init__(self, state: Optional[str] = None) -> None:
         self._state = state
         self.make_way: Callable[[str], None] = lambda whose: None
         self.theirs = ""
-        self.running: list[Callable[[], None]] = []
+        self.running: List[Callable[[], None]] = []
         self._start_jax_trace: Any = None
 
     def watch_tensorflow(self, patches: Patches) -> None:
@@ -156,7 +154,7 @@ def settle_devices() -> None:
     """Waits until the devices have done what was asked of them, so that a recording holds whole steps."""
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is not None and tensorflow.executing_eagerly():
-        sync: Callable[[], None] | None = getattr(
+        sync: Optional[Callable[[], None]] = getattr(
             tensorflow.test.experimental if hasattr(tensorflow.test, "experimental") else None,
             "sync_devices",
             None,
@@ -167,4 +165,4 @@ def settle_devices() -> None:
 
 def now_ns() -> int:
     """Unix time, as the profilers stamp their recordings."""
-    return time.time_ns()
+    return clocks.time_ns()

@@ -1,13 +1,11 @@
 """Keeps the profilers' own log lines out of the program's stderr, and nothing else."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Optional
 
 _OURS = re.compile(
     rb"(profiler_session|session_manager|save_profile|profile_saver|xplane_to_step_stats|cupti_\w+|rocm_\w+)"
@@ -16,7 +14,7 @@ _OURS = re.compile(
 
 
 @contextlib.contextmanager
-def quiet(state: str | None) -> Iterator[None]:
+def quiet(state: Optional[str]) -> Iterator[None]:
     """While it lasts, file descriptor 2 is a file; then every line that is not a profiler's goes to stderr.
     TensorFlow's C++ writes there, where neither Python nor a setting can stop it. state: the launcher's
     folder; should the process die meanwhile, the launcher prints what is left there."""

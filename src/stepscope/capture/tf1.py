@@ -4,12 +4,10 @@ RunMetadata is taken of steps of their own, because tracing them so fully would 
 XPlane, and on a GPU both want the same tracer.
 """
 
-from __future__ import annotations
-
-import time
 import weakref
-from typing import Any
+from typing import Any, List, Optional, Set, Tuple
 
+from . import clocks
 from .folder import Folder
 from .pace import Call
 from .quiet import quiet
@@ -42,7 +40,7 @@ def watch(recorder: Recorder) -> None:
                 recorder.metadata_wanted(key, site) and not own and not recorder.profilers.busy(True, False)
             )
             local.inside = True
-            begin_ns = time.time_ns()
+            begin_ns = clocks.time_ns()
             try:
                 if traced:
                     step = recorder.next_step()
@@ -51,7 +49,7 @@ def watch(recorder: Recorder) -> None:
                     result = run(self, fetches, feed_dict, options, run_metadata)
             finally:
                 local.inside = False
-            end_ns = time.time_ns()
+            end_ns = clocks.time_ns()
             before, prepared, ops = graphs.prepared(self, fetches, feed_dict)
             if prepared:
                 recorder.prepares(begin_ns, end_ns, before, ops)
@@ -82,9 +80,9 @@ class Graphs:
     the graph has grown."""
 
     def __init__(self) -> None:
-        self._seen: weakref.WeakKeyDictionary[Any, tuple[int, set[str]]] = weakref.WeakKeyDictionary()
+        self._seen: weakref.WeakKeyDictionary[Any, Tuple[int, Set[str]]] = weakref.WeakKeyDictionary()
 
-    def prepared(self, session: Any, fetches: Any, feed_dict: Any) -> tuple[int | None, bool, int]:
+    def prepared(self, session: Any, fetches: Any, feed_dict: Any) -> Tuple[Optional[int], bool, int]:
         """After a run: how many ops the graph had at the run before, whether it was prepared, and how many it
         has now."""
         try:
@@ -123,10 +121,10 @@ def traces(options: Any) -> bool:
 class Tracer:
     """Runs steps with FULL_TRACE and keeps what they left."""
 
-    def __init__(self, state: str | None = None) -> None:
+    def __init__(self, state: Optional[str] = None) -> None:
         self._state = state
         self._taken: Any = None
-        self._partitions: list[bytes] = []
+        self._partitions: List[bytes] = []
 
     def run(
         self, run: Any, session: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any

@@ -1,11 +1,9 @@
 """Steps of TensorFlow 2: calls of tf.function from Python, and gradients of a tape where there are none."""
 
-from __future__ import annotations
-
-import time
 import weakref
-from typing import Any
+from typing import Any, Dict, Optional, Set, Tuple
 
+from . import clocks
 from .arguments import ARRAYS
 from .loops import Site
 from .pace import Call
@@ -30,12 +28,12 @@ def watch(recorder: Recorder) -> None:
                 return call(self, *args, **kwds)
             before = self.experimental_get_tracing_count()
             local.inside = True
-            begin_ns = time.time_ns()
+            begin_ns = clocks.time_ns()
             try:
                 result = call(self, *args, **kwds)
             finally:
                 local.inside = False
-            end_ns = time.time_ns()
+            end_ns = clocks.time_ns()
             python = self.python_function
             code = code_of(python)
             traced = self.experimental_get_tracing_count() != before
@@ -75,9 +73,9 @@ class _Xla:
         from tensorflow.python.util import nest
 
         self._flatten = nest.flatten
-        self._shapes: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
+        self._shapes: weakref.WeakKeyDictionary[Any, Set[int]] = weakref.WeakKeyDictionary()
 
-    def is_new(self, function: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> bool:
+    def is_new(self, function: Any, args: Tuple[Any, ...], kwds: Dict[str, Any]) -> bool:
         """Whether the function was called with these shapes for the first time. Asked at every call, so it
         looks at shapes alone: to describe the arguments takes up to ten times as long."""
         shapes = hash(tuple(_shape(one) for one in self._flatten((args, kwds))))
@@ -88,7 +86,7 @@ class _Xla:
         return True
 
 
-def _shape(value: Any) -> tuple[Any, Any] | None:
+def _shape(value: Any) -> Optional[Tuple[Any, Any]]:
     """Shape and dtype of an array; None of anything else, whose attributes may run code of the program."""
     if type(value).__module__.partition(".")[0] not in ARRAYS:
         return None
@@ -102,19 +100,19 @@ def _watch_tapes(recorder: Recorder) -> None:
     from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 
     local = recorder.local
-    latest: dict[object, int] = {}
+    latest: Dict[object, int] = {}
     """When a mark was seen last, by its line."""
-    begun: dict[Site, int] = {}
+    begun: Dict[Site, int] = {}
     """When a gradient was first asked for, by the line that asks."""
 
     def watched() -> bool:
         quiet = getattr(local, "inside", False) or getattr(local, "batch_begin_ns", None) is not None
         return recorder.listening and not quiet and context.executing_eagerly()
 
-    def marks(what: str, name: str, site: Site, begin_ns: int | None = None) -> None:
+    def marks(what: str, name: str, site: Site, begin_ns: Optional[int] = None) -> None:
         """A step goes from one mark to the next: apply the gradient, then run forward again. begin_ns: where
         the first step begins, if that is known."""
-        now = time.time_ns()
+        now = clocks.time_ns()
         last = latest.get((what, site), begin_ns)
         latest[what, site] = now
         if site.at and last is not None:

@@ -1,11 +1,9 @@
 """Waits for a framework to be imported. Programs that import none get this file only, so it loads little."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,11 +26,11 @@ def start(path: str) -> None:
 class Watcher:
     """Finds nothing itself, but calls `imported(name, module)` when a framework has been imported."""
 
-    def __init__(self, imported: Callable[[str, Any], None], names: Sequence[str] = FRAMEWORKS) -> None:
+    def __init__(self, imported: "Callable[[str, Any], None]", names: "Sequence[str]" = FRAMEWORKS) -> None:
         self._imported = imported
         self._waiting = set(names)
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+    def find_spec(self, name: str, path: "Optional[Sequence[str]]" = None, target: Any = None) -> Any:
         """The spec of a framework, with its loader watched once."""
         if name not in self._waiting:
             return None
@@ -58,7 +56,7 @@ class Watcher:
 class _Loader:
     """Loads as the loader it stands for, which it puts back into the module at once."""
 
-    def __init__(self, loader: Any, loaded: Callable[[Any], None]) -> None:
+    def __init__(self, loader: Any, loaded: "Callable[[Any], None]") -> None:
         self._loader = loader
         self._loaded = loaded
 
