@@ -5,6 +5,7 @@
 
 import atexit
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
@@ -90,14 +91,33 @@ def _leave(recorder: Recorder) -> None:
 
 
 def _tensorflow(recorder: Recorder, module: Any) -> None:
+    """Watches what this version has. Sessions are in all of them; each other way may be missing by itself."""
     from . import tf1, tf2
     from .iterators import Iterators
 
-    recorder.profilers.watch_tensorflow(recorder.patches)
+    version = getattr(module, "__version__", "")
     tf1.watch(recorder)
-    tf2.watch(recorder)
+    try:
+        recorder.profilers.watch_tensorflow(recorder.patches)
+    except ImportError:
+        recorder.problem(
+            "no XPlane",
+            f"TensorFlow {version} has no profiler that writes one",
+            "RunMetadata has the ops of sessions; TensorFlow 2.2 and newer write an XPlane",
+        )
     iterators = Iterators(recorder)
-    iterators.watch(recorder.patches)
+    for what, watch in (
+        ("calls of tf.function", partial(tf2.watch, recorder)),
+        ("datasets and their iterators", partial(iterators.watch, recorder.patches)),
+    ):
+        try:
+            watch()
+        except Exception as error:  # noqa: BLE001  of a version that has them not, or elsewhere
+            recorder.problem(
+                f"{what} of TensorFlow {version} cannot be watched",
+                f"{type(error).__name__}: {error}",
+                "sessions are recorded; mark other steps in the program with stepscope.capture.step(i)",
+            )
     recorder.live_iterators = iterators.live
     if recorder.wants("datasets"):
         recorder.sampling.append(iterators.datasets)

@@ -4,8 +4,10 @@ Every dataset of TensorFlow passes through DatasetV2.__init__; the stack at that
 the line of the program that called it.
 """
 
+import contextlib
 import inspect
 import linecache
+import os
 import re
 import sys
 import weakref
@@ -16,7 +18,7 @@ from .environment import relative
 from .patches import Patches
 from .places import is_framework
 
-_DATA = ("/tensorflow/python/data/", "\\tensorflow\\python\\data\\")
+_DATA = tuple(f"{os.sep}{one}{os.sep}python{os.sep}data{os.sep}" for one in ("tensorflow", "tensorflow_core"))
 _TEXT = 200
 
 
@@ -34,7 +36,8 @@ class Sites:
         def make(init: Any) -> Any:
             def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
                 init(self_, *args, **kwargs)
-                self.note(self_, sys._getframe(1))
+                with contextlib.suppress(Exception):  # one that cannot be referred to weakly has no line
+                    self.note(self_, sys._getframe(1))
 
             return __init__
 

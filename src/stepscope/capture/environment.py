@@ -74,7 +74,10 @@ def devices() -> List[Dict[str, str]]:
     found = []
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is not None:
-        for device in tensorflow.config.list_physical_devices():
+        config = getattr(tensorflow, "config", None)
+        places = (config, getattr(config, "experimental", None))  # 2.1 moved it out of the second
+        asked = [getattr(one, "list_physical_devices", None) for one in places]
+        for device in next((ask for ask in asked if ask is not None), list)():
             found.append({"name": device.name, "kind": device.device_type})
     jax = sys.modules.get("jax")
     if jax is not None and jax_is_used():

@@ -48,10 +48,12 @@ class Iterators:
         from tensorflow.python.data.ops import iterator_ops
 
         self._sites.watch(patches)
-        patches.wrap(iterator_ops.OwnedIterator, "__init__", self._watched_init)
-        patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
         patches.wrap(iterator_ops.Iterator, "__init__", self._watched_graph_init)
         self._watch_graph_datasets(patches)
+        if not hasattr(iterator_ops, "OwnedIterator"):
+            return  # before TensorFlow 2.1: iterators live in a graph, or belong to no dataset
+        patches.wrap(iterator_ops.OwnedIterator, "__init__", self._watched_init)
+        patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
         self._watch_host_pipelines(patches)
         if self._recorder.plan.state is None:
             # Asked for in the middle of a program: there may be iterators already.
@@ -91,16 +93,8 @@ class Iterators:
             now = clocks.time_ns()
             last, tracked.last_begin_ns = tracked.last_begin_ns, now
             if last is not None:
-                recorder.step(
-                    Call(
-                        "next_element",
-                        ("iterator", tracked.number),
-                        self._name(tracked),
-                        last,
-                        now,
-                        begin_ns=last,
-                    )
-                )
+                key, name = ("iterator", tracked.number), self._name(tracked)
+                recorder.step(Call("next_element", key, name, last, now, begin_ns=last))
             return next_(self_)
 
         return __next__
@@ -154,14 +148,13 @@ class Iterators:
     def _track(self, iterator: Any, dataset: Any, role: str = "") -> None:
         try:
             tracked = Tracked(self._made, iterator, self._sites.chain(dataset), role)
+            weakref.finalize(iterator, self._by_id.pop, id(iterator), None).atexit = False
         except Exception as error:  # noqa: BLE001  a dataset of a kind nobody foresaw is still a dataset
             self._recorder.failed("a chain of datasets", error)
             return
-        key = id(iterator)
         self._made += 1
         self._tracked.append(tracked)
-        self._by_id[key] = tracked
-        weakref.finalize(iterator, self._by_id.pop, key, None).atexit = False
+        self._by_id[id(iterator)] = tracked
 
     @staticmethod
     def _name(tracked: Tracked) -> str:

@@ -58,7 +58,7 @@ def watch(recorder: Recorder) -> None:
         bound = signature.bind(*args, **kwargs).arguments
         call = bound.get("args", ()), bound.get("kwargs", {})
         # The frame that called the helper knows which arguments are static.
-        info = bound.get("jit_info") or sys._getframe(2).f_locals.get("jit_info")
+        info = bound.get("jit_info") or sys._getframe(3).f_locals.get("jit_info")
         static = _static(function, info)
         code = code_of(function)
         recorder.compiles("jax", function, function, code, call, began_ns, end_ns, static, static is None)
@@ -72,31 +72,42 @@ def watch(recorder: Recorder) -> None:
             begin_ns = clocks.time_ns()
             result = run(*args, **kwargs)
             end_ns = clocks.time_ns()
-            compiled(function, args, kwargs, end_ns)
-            outputs = result[1]
-            if is_framework(_file(function)):
-                if ops.wanted():
-                    local.jitted = function
-                    ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
-                return result
-            local.jitted = function
-            if ops.end():
-                forget()
-            recorder.step(
-                Call(
-                    "jax",
-                    ("jit", *recorder.identities.of(function, code_of(function))),
-                    getattr(function, "__name__", type(function).__name__),
-                    begin_ns,
-                    end_ns,
-                    source=None,
-                    settle=lambda: jax.block_until_ready(outputs),
-                    site=recorder.site(),
-                )
-            )
+            with recorder.unharmed():
+                called(function, args, kwargs, begin_ns, end_ns, result[1])
             return result
 
         return helper
+
+    def called(
+        function: Any,
+        args: Tuple[Any, ...],
+        kwargs: Dict[str, Any],
+        begin_ns: int,
+        end_ns: int,
+        outputs: Any,
+    ) -> None:
+        """A jitted function was called. args, kwargs: of the helper that calls it."""
+        compiled(function, args, kwargs, end_ns)
+        if is_framework(_file(function)):
+            if ops.wanted():
+                local.jitted = function
+                ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
+            return
+        local.jitted = function
+        if ops.end():
+            forget()
+        recorder.step(
+            Call(
+                "jax",
+                ("jit", *recorder.identities.of(function, code_of(function))),
+                getattr(function, "__name__", type(function).__name__),
+                begin_ns,
+                end_ns,
+                source=None,
+                settle=lambda: jax.block_until_ready(outputs),
+                site=recorder.site(),
+            )
+        )
 
     def watched_path(get: Any) -> Any:
         def get_fastpath_data(*args: Any, **kwargs: Any) -> Any:
@@ -166,7 +177,8 @@ class _Ops:
                     result = run(trace, primitive, *rest, **more)
                 finally:
                     self._inside.op = False
-                self.saw(name, begin_ns, clocks.time_ns(), result)
+                with self._recorder.unharmed():
+                    self.saw(name, begin_ns, clocks.time_ns(), result)
                 return result
 
             return process_primitive

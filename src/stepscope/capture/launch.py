@@ -3,19 +3,20 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from . import clocks
 from .folder import write_whole
 from .pace import why_no_steps
 from .plan import Plan
 from .quiet import write
+from .scratch import prepared, uses
 from .signals import Passing
+
+__all__ = ["START", "Outcome", "complete", "launch", "prepared", "why_not"]
 
 START = Path(__file__).resolve().parent / "_start"
 """The folder that is put first on PYTHONPATH; it holds sitecustomize.py and nothing else."""
@@ -28,28 +29,38 @@ class Outcome:
         self.code = returncode if returncode >= 0 else None
         self.signal = -returncode if returncode < 0 else None
         self.out = out
+        self.asked: Optional[Path] = None
+        """Where the recording was to go, when it is elsewhere because that could not be written."""
         self.facts: Optional[Dict[str, Any]] = None
         """What capture.json says, once read() has been called."""
-        self.pythons: List[Any] = []
+        self.pythons: List[Path] = []
         self.frameworks: List[Any] = []
         self.seen: List[Any] = []
         self.problems: List[Any] = []
         self.errors: List[Any] = []
         self.failed: List[str] = []
+        self.unfit: List[str] = []
+        self.unwatched: List[str] = []
 
     def read(self, state: Path) -> None:
         """Reads what the processes left for the launcher, and capture.json.
 
         OSError, ValueError, LookupError or TypeError when these are damaged.
         """
-        self.pythons = _notes(state, "python-*")
+        self.pythons = list(state.glob("python-*"))
         self.frameworks = _notes(state, "framework-*")
         self.seen = _notes(state, "seen-*")
         self.problems = _notes(state, "problem-*")
-        self.failed = [path.read_text(encoding="utf-8") for path in state.glob("failed-*")]
+        self.failed, self.unfit, self.unwatched = (
+            sorted({path.read_text(encoding="utf-8", errors="replace") for path in state.glob(f"{kind}-*")})
+            for kind in ("failed", "unfit", "unwatched")
+        )
         claim = state / "claim"
         owner = claim.read_text(encoding="utf-8") if claim.exists() else ""
         self.errors = _notes(state, f"error-{owner or '*'}")
+        moved = _notes(state, f"moved-{owner or '*'}")
+        if moved:
+            self.asked, self.out = self.out, Path(moved[-1])
         self.facts = _facts(self.out)
 
     @property
@@ -58,23 +69,11 @@ class Outcome:
         return bool(self.facts and self.facts["recorded"]["steps"])
 
 
-@contextlib.contextmanager
-def prepared(plan: Plan) -> Iterator[Path]:
-    """The folder in which processes leave notes for the launcher, with the plan in it; removed at the end.
-    OSError when it cannot be made."""
-    state = Path(tempfile.mkdtemp(prefix="stepscope-record-"))
-    try:
-        plan.state = str(state)
-        plan.out = str(Path(plan.out).absolute())
-        plan.save(state / "plan.json")
-        yield state
-    finally:
-        shutil.rmtree(state, ignore_errors=True)
-
-
 def launch(command: Sequence[str], plan: Plan, state: Path, passing: Passing) -> Outcome:
     """Runs the command and waits for it. OSError when the command cannot be started."""
     child = passing.start(command, _environment(state / "plan.json"))
+    with contextlib.suppress(OSError):  # then the folder goes when this process has ended
+        uses(state, child.pid)
     return Outcome(child.wait(), Path(plan.out))
 
 
@@ -146,6 +145,8 @@ def why_not(outcome: Outcome, plan: Plan) -> List[str]:
         return [f"{what}: {seen}. {todo[:1].upper()}{todo[1:]}." for what, seen, todo in outcome.problems]
     if outcome.failed:
         return [f"the recorder could not start: {outcome.failed[0]}"]
+    if outcome.unfit and not outcome.frameworks:
+        return [f"{'; '.join(outcome.unfit)}. The program ran without it.", "Record with another Python."]
     if not outcome.pythons:
         return [
             "no Python was started that reads PYTHONPATH.",
@@ -153,6 +154,11 @@ def why_not(outcome: Outcome, plan: Plan) -> List[str]:
             "gets no environment from here.",
         ]
     ended = "" if outcome.code == 0 else f"; it ended with {ending(outcome)}"
+    if not outcome.frameworks and "torch" in outcome.unwatched:
+        return [
+            f"the program imported PyTorch, which is not recorded from outside{ended}.",
+            "Have it record itself with torch.profiler, and give stepscope the trace that this exports.",
+        ]
     if not outcome.frameworks:
         return [f"the program imported none of TensorFlow, JAX and Keras{ended}."]
     calls = [call for seen in outcome.seen for call in seen["calls"]]

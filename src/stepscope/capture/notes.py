@@ -15,6 +15,7 @@ from typing import Any, Dict, List
 
 from .pace import Pace
 from .plan import Plan
+from .quiet import write
 
 _told: Dict[str, float] = {}
 
@@ -59,9 +60,17 @@ def claim(plan: Plan) -> bool:
     return True
 
 
-def _leave(plan: Plan, name: str, text: str) -> None:
+def moved(plan: Plan, path: Path) -> None:
+    """Leaves where the recording is now; says it at once when the disk that is full is this one, too."""
+    if not _leave(plan, f"moved-{os.getpid()}", json.dumps(str(path))) and plan.state is not None:
+        write(f"stepscope: the recording is in {path}\n".encode("utf-8", "backslashreplace"))
+
+
+def _leave(plan: Plan, name: str, text: str) -> bool:
     # A process may outlive its launcher, whose folder is gone by then; or the disk is full. Notes explain why
     # nothing was recorded: the program does not end for want of one.
     if plan.state is not None and Path(plan.state).is_dir():
         with contextlib.suppress(OSError):
             (Path(plan.state) / name).write_text(text, encoding="utf-8")
+            return True
+    return False

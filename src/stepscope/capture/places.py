@@ -9,7 +9,8 @@ from typing import Any, Optional, Tuple
 from .environment import relative
 
 _HERE = str(Path(__file__).parent) + os.sep
-_FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "jax", "jaxlib")
+# TensorFlow 1.15 to 2.1 have their code in tensorflow_core.
+_FRAMEWORKS = ("tensorflow", "tensorflow_core", "tensorflow_estimator", "keras", "tf_keras", "jax", "jaxlib")
 
 
 def is_framework(path: str) -> bool:

@@ -4,11 +4,14 @@ A process has one profiler a framework. If the program's runs, ours waits; if th
 ours runs, ours ends first.
 """
 
+import platform
 import sys
+import time
 from pathlib import Path
 from typing import Any, Callable, List, Optional
 
 from . import clocks
+from .folder import write_whole
 from .patches import Patches
 from .places import caller
 from .quiet import quiet
@@ -25,13 +28,18 @@ class Profilers:
         self._state = state
         self.make_way: Callable[[str], None] = lambda whose: None
         self.theirs = ""
-        self.running: List[Callable[[], None]] = []
+        self.running: List[Callable[[Path], None]] = []
+        """What stops each profiler that runs, and has it write into a folder."""
+        self.of_tensorflow = False
+        """Whether TensorFlow has a profiler that writes an XPlane: it has from 2.2 on."""
         self._start_jax_trace: Any = None
 
     def watch_tensorflow(self, patches: Patches) -> None:
-        """Notes when the program starts TensorFlow's profiler, by whatever name it calls it."""
+        """Notes when the program starts TensorFlow's profiler, by whatever name it calls it. ImportError
+        where it has none."""
         from tensorflow.python.profiler import profiler_v2
 
+        self.of_tensorflow = True
         patches.put(profiler_v2, "_pywrap_profiler", _Watched(profiler_v2._pywrap_profiler, self))
 
     def watch_jax(self, patches: Patches) -> None:
@@ -58,7 +66,7 @@ class Profilers:
 
     def busy(self, tensorflow: bool, jax: bool) -> str:
         """Whose profiler runs; empty when none of the program's does."""
-        if tensorflow:
+        if tensorflow and self.of_tensorflow:
             from tensorflow.python.profiler import profiler_v2
 
             if getattr(profiler_v2, "_profiler", None) is not None:
@@ -79,18 +87,18 @@ class Profilers:
         try:
             if jax:
                 self.running.append(self._start_jax(folder))
-            if tensorflow:
-                self.running.append(self._start_tensorflow(folder / "tensorflow" if jax else folder))
+            if tensorflow and self.of_tensorflow:
+                self.running.append(self._start_tensorflow(folder, "tensorflow" if jax else "."))
         except BaseException:
-            self.stop()
+            self.stop(folder)
             raise
 
-    def stop(self) -> None:
-        """Stops what runs and writes it."""
+    def stop(self, folder: Path) -> None:
+        """Stops what runs and writes it into a folder, which may be another one than at the start."""
         while self.running:
-            self.running.pop()()
+            self.running.pop()(folder)
 
-    def _start_tensorflow(self, folder: Path) -> Callable[[], None]:
+    def _start_tensorflow(self, folder: Path, inside: str) -> Callable[[Path], None]:
         from tensorflow.python.framework import errors
         from tensorflow.python.profiler import profiler_v2
 
@@ -100,19 +108,25 @@ class Profilers:
             try:
                 # No options: the defaults are what is wanted (host level 2, no Python), and TensorFlow 2.21
                 # ignores options with a warning for each.
-                session.start(str(folder), {})
+                session.start(str(folder / inside), {})
             except errors.AlreadyExistsError as error:
                 raise Busy(
                     "TensorFlow's profiler, started by a profiler server or another library"
                 ) from error
 
-        def stop() -> None:
+        def stop(now: Path) -> None:
             with quiet(self._state):
-                session.export_to_tb()
+                if now == folder:
+                    session.export_to_tb()
+                    return
+                place = now / inside / "plugins" / "profile" / time.strftime("%Y_%m_%d_%H_%M_%S")
+                data = session.stop()
+            place.mkdir(parents=True, exist_ok=True)
+            write_whole(place / f"{platform.node()}.xplane.pb", data)
 
         return stop
 
-    def _start_jax(self, folder: Path) -> Callable[[], None]:
+    def _start_jax(self, folder: Path) -> Callable[[Path], None]:
         import jax
         from jax._src import profiler
 
@@ -125,11 +139,13 @@ class Profilers:
         with quiet(self._state):
             start(str(folder), **more)
 
-        def stop() -> None:
+        def stop(now: Path) -> None:
+            if now != folder:
+                profiler._profile_state.log_dir = str(now)
             with quiet(self._state):
                 jax.profiler.stop_trace()
             # JAX writes the same once more as JSON, cut at a million events.
-            for path in folder.glob("plugins/profile/*/*.trace.json.gz"):
+            for path in now.glob("plugins/profile/*/*.trace.json.gz"):
                 path.unlink()
 
         return stop
@@ -153,7 +169,8 @@ class _Watched:
 def settle_devices() -> None:
     """Waits until the devices have done what was asked of them, so that a recording holds whole steps."""
     tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and tensorflow.executing_eagerly():
+    eager = getattr(tensorflow, "executing_eagerly", None)
+    if tensorflow is not None and eager is not None and eager():
         sync: Optional[Callable[[], None]] = getattr(
             tensorflow.test.experimental if hasattr(tensorflow.test, "experimental") else None,
             "sync_devices",

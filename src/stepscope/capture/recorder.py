@@ -5,9 +5,10 @@ Past 400 lines because it is one machine of six states, whose changes are best r
 It never raises into the program: what goes wrong in a piece is stated as a problem of the capture.
 """
 
+import contextlib
 import os
 import threading
-from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Tuple
 
 from . import clocks, environment, notes
 from .compilations import Compilations
@@ -112,6 +113,16 @@ class Recorder:
             except Exception as error:  # noqa: BLE001  whatever it is, the program must go on
                 self.failed("recording", error)
                 self.finish()
+
+    @contextlib.contextmanager
+    def unharmed(self) -> Iterator[None]:
+        """What a wrapper does besides the call that it stands for: when that fails, the recording ends, and
+        the program goes on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  whatever it is, it is no error of the program
+            self.failed("recording", error)
+            self.finish()
 
     def compiles(self, framework: str, *call: Any) -> None:
         """A call traced or compiled something; see Compilations.saw."""
@@ -290,8 +301,10 @@ class Recorder:
         """A step ran that was to give RunMetadata."""
         # Runs that the program traces itself give none; it is not waited for forever.
         self._metadata += 1 if taken else 0.1
-        most = self._steps if self.plan.steps is not None else METADATA_STEPS
-        if self._metadata >= min(most, METADATA_STEPS):
+        # Without an XPlane they are all that shows the ops.
+        few = METADATA_STEPS if self.profilers.of_tensorflow else STEPS
+        most = self._steps if self.plan.steps is not None else few
+        if self._metadata >= min(most, few):
             self._rest(caller)
 
     def _begin(self, caller: Caller, settle: Settle) -> None:
@@ -344,7 +357,7 @@ class Recorder:
     def _which(self, how: str) -> Tuple[bool, bool]:
         """Whose profilers a recording needs: TensorFlow's, JAX's."""
         jax = "jax" in self.frameworks and (how in ("jax", "jax_op") or environment.jax_is_used())
-        tensorflow = "tensorflow" in self.frameworks and (
+        tensorflow = self.profilers.of_tensorflow and (
             not jax or how not in ("jax", "jax_op") or bool(self.live_iterators())
         )
         return tensorflow, jax
@@ -373,7 +386,8 @@ class Recorder:
         begin = clocks.perf_counter_ns()
         try:
             settle_devices()
-            self.profilers.stop()
+            folder.check()
+            self.profilers.stop(folder.path)
         except Exception as error:  # noqa: BLE001  a full disk must not end the program
             self.failed("xplane", error)
         self._charge("profiler_stop_ns", begin)
@@ -527,7 +541,11 @@ class Recorder:
 
     def _open(self) -> Folder:
         if self.folder is None:
-            self.folder = Folder(self.plan.out, environment.start_facts(self.plan))
+            self.folder = Folder(
+                self.plan.out,
+                environment.start_facts(self.plan),
+                lambda path: notes.moved(self.plan, path),
+            )
             for what, seen, todo in self.problems:
                 self.folder.problem(what, seen, todo)
             for line in self._untold:

@@ -3,6 +3,7 @@
 import functools
 import sys
 import warnings
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar
 
@@ -61,6 +62,12 @@ class record:
             return
         recorder.stopped = True
         attach.end(recorder, error)
+        folder = recorder.folder
+        if folder is not None and folder.path != Path(self.plan.out).absolute():
+            reasons = [one["todo"] for one in folder.facts["problems"] if str(folder.path) in one["todo"]]
+            warnings.warn(
+                f"the recording is not in {self.plan.out}: {reasons[-1]}", RuntimeWarning, stacklevel=3
+            )
         if not self.recorded_steps:
             warnings.warn(f"nothing was recorded: {recorder.why()}", RuntimeWarning, stacklevel=3)
 

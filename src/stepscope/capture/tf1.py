@@ -9,6 +9,7 @@ from typing import Any, List, Optional, Set, Tuple
 
 from . import clocks
 from .folder import Folder
+from .loops import NOWHERE, Site
 from .pace import Call
 from .quiet import quiet
 from .recorder import Recorder
@@ -31,43 +32,40 @@ def watch(recorder: Recorder) -> None:
         ) -> Any:
             if not recorder.listening or getattr(local, "inside", False):
                 return run(self, fetches, feed_dict, options, run_metadata)
-            key = (id(self), signature(fetches))
-            site = recorder.site()
-            own = traces(options)
-            if own:
-                recorder.step_aside()
-            traced = (
-                recorder.metadata_wanted(key, site) and not own and not recorder.profilers.busy(True, False)
-            )
+            traced, step = False, 0
+            key: Tuple[Any, ...] = ()
+            site: Site = NOWHERE
+            with recorder.unharmed():
+                key, site = (id(self), signature(fetches)), recorder.site()
+                own = traces(options)
+                if own:
+                    recorder.step_aside()
+                traced = (
+                    recorder.metadata_wanted(key, site)
+                    and not own
+                    and not recorder.profilers.busy(True, False)
+                )
+                step = recorder.next_step() if traced else 0
             local.inside = True
             begin_ns = clocks.time_ns()
             try:
                 if traced:
-                    step = recorder.next_step()
                     result = tracer.run(run, self, fetches, feed_dict, options, run_metadata)
                 else:
                     result = run(self, fetches, feed_dict, options, run_metadata)
             finally:
                 local.inside = False
             end_ns = clocks.time_ns()
-            before, prepared, ops = graphs.prepared(self, fetches, feed_dict)
-            if prepared:
-                recorder.prepares(begin_ns, end_ns, before, ops)
-            taken = tracer.taken()
-            if taken is not None and recorder.folder is not None:
-                tracer.save(recorder.folder, step, taken)
-                recorder.metadata_saved = True
-            recorder.step(
-                Call(
-                    "session_run",
-                    key,
-                    f"run({signature(fetches)[:80]})",
-                    begin_ns,
-                    end_ns,
-                    source=self.graph,
-                    site=site,
-                )
-            )
+            with recorder.unharmed():
+                before, prepared, ops = graphs.prepared(self, fetches, feed_dict)
+                if prepared:
+                    recorder.prepares(begin_ns, end_ns, before, ops)
+                taken = tracer.taken()
+                if taken is not None and recorder.folder is not None:
+                    tracer.save(recorder.folder, step, taken)
+                    recorder.metadata_saved = True
+                name = f"run({signature(fetches)[:80]})"
+                recorder.step(Call("session_run", key, name, begin_ns, end_ns, source=self.graph, site=site))
             return result
 
         return run_

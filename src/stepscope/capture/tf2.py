@@ -26,7 +26,7 @@ def watch(recorder: Recorder) -> None:
         def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
             if not recorder.listening or getattr(local, "inside", False) or not context.executing_eagerly():
                 return call(self, *args, **kwds)
-            before = self.experimental_get_tracing_count()
+            before = _traces(self)
             local.inside = True
             begin_ns = clocks.time_ns()
             try:
@@ -34,35 +34,48 @@ def watch(recorder: Recorder) -> None:
             finally:
                 local.inside = False
             end_ns = clocks.time_ns()
-            python = self.python_function
-            code = code_of(python)
-            traced = self.experimental_get_tracing_count() != before
-            compiled = getattr(self, "_jit_compile", False) and xla.is_new(self, args, kwds)
-            if traced or compiled:
-                recorder.compiled += 1
-                by_value = None if traced else ()
-                recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns, by_value)
-            local.function = weakref.ref(self)
-            if getattr(local, "batch_begin_ns", None) is not None:
-                return result  # part of a batch of Keras, which is the step
-            library = code is not None and is_framework(code.co_filename)
-            recorder.step(
-                Call(
-                    "library_function" if library else "function_call",
-                    ("function", *recorder.identities.of(self, code)),
-                    getattr(python, "__name__", type(python).__name__),
-                    begin_ns,
-                    end_ns,
-                    source=self,
-                    site=recorder.site(),
-                )
-            )
+            with recorder.unharmed():
+                called(self, args, kwds, before, begin_ns, end_ns)
             return result
 
         return __call__
 
+    def called(
+        self: Any, args: Tuple[Any, ...], kwds: Dict[str, Any], before: int, begin_ns: int, end_ns: int
+    ) -> None:
+        """A function was called, which had been traced so often before."""
+        python = self.python_function
+        code = code_of(python)
+        traced = _traces(self) != before
+        compiled = getattr(self, "_jit_compile", False) and xla.is_new(self, args, kwds)
+        if traced or compiled:
+            recorder.compiled += 1
+            by_value = None if traced else ()
+            recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns, by_value)
+        local.function = weakref.ref(self)
+        if getattr(local, "batch_begin_ns", None) is not None:
+            return  # part of a batch of Keras, which is the step
+        library = code is not None and is_framework(code.co_filename)
+        recorder.step(
+            Call(
+                "library_function" if library else "function_call",
+                ("function", *recorder.identities.of(self, code)),
+                getattr(python, "__name__", type(python).__name__),
+                begin_ns,
+                end_ns,
+                source=self,
+                site=recorder.site(),
+            )
+        )
+
     recorder.patches.wrap(module.Function, "__call__", make)
     _watch_tapes(recorder)
+
+
+def _traces(function: Any) -> int:
+    """How often a tf.function has been traced; 0 where TensorFlow does not tell, as before 2.3."""
+    count = getattr(function, "experimental_get_tracing_count", None)
+    return int(count()) if count is not None else 0
 
 
 class _Xla:
@@ -121,9 +134,10 @@ def _watch_tapes(recorder: Recorder) -> None:
     def make(gradient: Any) -> Any:
         def of_tape(self: Any, *args: Any, **kwds: Any) -> Any:
             if watched():
-                local.gradient_site = site = recorder.site()
-                marks("gradient", "gradients of a tape", site)
-                begun.setdefault(site, latest["gradient", site])
+                with recorder.unharmed():
+                    local.gradient_site = site = recorder.site()
+                    marks("gradient", "gradients of a tape", site)
+                    begun.setdefault(site, latest["gradient", site])
             return gradient(self, *args, **kwds)
 
         return of_tape
@@ -134,9 +148,10 @@ def _watch_tapes(recorder: Recorder) -> None:
             if inner is not None and watched():
                 # A loop that adds up gradients is part of a step, which ends with the update behind it.
                 local.gradient_site = None
-                site = recorder.site()
-                if len(site.loops) < len(inner.loops) and inner.loops[: len(site.loops)] == site.loops:
-                    marks("update", "updates of variables", site, begun[inner])
+                with recorder.unharmed():
+                    site = recorder.site()
+                    if len(site.loops) < len(inner.loops) and inner.loops[: len(site.loops)] == site.loops:
+                        marks("update", "updates of variables", site, begun[inner])
             return update(self, *args, **kwds)
 
         return of_variable
