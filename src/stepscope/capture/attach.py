@@ -6,6 +6,7 @@
 import atexit
 import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
@@ -112,7 +113,9 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
     ):
         try:
             watch()
-        except Exception as error:  # noqa: BLE001  of a version that has them not, or elsewhere
+        except Exception as error:  # noqa: BLE001  of a version that has them elsewhere
+            if version.startswith("1.") and isinstance(error, ImportError):
+                continue  # from before there were any
             recorder.problem(
                 f"{what} of TensorFlow {version} cannot be watched",
                 f"{type(error).__name__}: {error}",
@@ -125,8 +128,21 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
         recorder.sampling.append(iterators.models)
     if recorder.wants("graph"):
         recorder.closing.append(graph)
-    if recorder.wants("op_log"):
+    if recorder.wants("op_log") and not _is_there("tensorflow.core.profiler.tfprof_log_pb2"):
+        recorder.problem(
+            "no op log",
+            f"TensorFlow {version} has no format for the lines that made ops",
+            "ops are known by their names; TensorFlow 1.4 and newer have one",
+        )
+    elif recorder.wants("op_log"):
         recorder.closing.append(op_log)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:  # nor is the package that it would be in
+        return False
 
 
 def _jax(recorder: Recorder, module: Any) -> None:

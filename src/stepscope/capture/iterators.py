@@ -175,10 +175,12 @@ class Iterators:
 
     def models(self, folder: Folder, now_ns: int) -> None:
         """Samples the model of every iterator that is alive."""
+        if not self.live():
+            return
         from tensorflow.python.eager import context
         from tensorflow.python.ops import gen_experimental_dataset_ops as ops
 
-        if not self.live():
+        if not context.executing_eagerly():
             return
         ask = getattr(ops, "iterator_get_model_proto", None)
         if ask is None:
@@ -189,8 +191,6 @@ class Iterators:
                 f"TensorFlow {tensorflow.__version__} has no op IteratorGetModelProto",
                 "record with a newer TensorFlow for exact rates; the XPlane has the stages all the same",
             )
-            return
-        if not context.executing_eagerly():
             return
         for tracked in list(self._tracked):
             iterator = tracked.iterator()

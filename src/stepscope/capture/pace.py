@@ -240,8 +240,12 @@ class Pace:
             here = {key: one for key, one in repeated.items() if one.how == level}
             if not here:
                 continue
-            # Threads of the framework fill queues; the steps are the program's.
-            here = {key: one for key, one in here.items() if one.site.at} or here
+            # Threads of the framework fill queues; the steps are the program's, even when those began first.
+            own = any(one.site.at for one in self.callers.values() if one.how == level)
+            if own:
+                here = {key: one for key, one in here.items() if one.site.at}
+            if not here:
+                return None
             key = _heaviest({key: one for key, one in here.items() if one.ready(self.warmup)})
             # A function that ran three times before the first element was drawn is not a step of that loop.
             drawn = [one for one in repeated.values() if one.how == "next_element"]

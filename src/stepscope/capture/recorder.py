@@ -78,6 +78,10 @@ class Recorder:
         self._session: Dict[str, Any] = {}
         self._steps = 0
         self._metadata = 0.0
+        self._has_metadata = False
+        """Whether the RunMetadata of this recording was taken before it."""
+        self._listed = False
+        """Whether the steps before the recording were written."""
         self._after = 0
         """Steps since the last recording ended."""
         self._hindsight: Optional[Hindsight] = None
@@ -303,9 +307,13 @@ class Recorder:
         self._metadata += 1 if taken else 0.1
         # Without an XPlane they are all that shows the ops.
         few = METADATA_STEPS if self.profilers.of_tensorflow else STEPS
-        most = self._steps if self.plan.steps is not None else few
-        if self._metadata >= min(most, few):
+        if self._metadata < min(self.plan.steps or few, few):
+            return
+        if self.profilers.of_tensorflow:
             self._rest(caller)
+        else:
+            self._has_metadata = True
+            self._begin(caller, None)
 
     def _begin(self, caller: Caller, settle: Settle) -> None:
         if not notes.claim(self.plan):
@@ -315,13 +323,24 @@ class Recorder:
         tensorflow, jax = self._which(caller.how)
         if self.wants("xplane") and self._is_refused(self.profilers.busy(tensorflow, jax)):
             return
+        if not self._listed:
+            self._listed = True
+            for number, span in enumerate(caller.spans, caller.count - len(caller.spans)):
+                self._write_step(number, caller, span, False)
         self._steps = self._metadata = 0
+        traced = caller.how == "session_run" and self.wants("run_metadata")
+        if traced and not self.profilers.of_tensorflow and not self._has_metadata:
+            # All that shows the ops comes first: the program may be short.
+            self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
+            self._session["begin_unix_ns"] = now_ns()
+            caller.last_end_ns = None
+            self.state = METADATA
+            self._exits.guard()
+            return
         if settle is not None:
             settle()
         settle_devices()
         if not folder.facts["sessions"]:
-            for number, span in enumerate(caller.spans, caller.count - len(caller.spans)):
-                self._write_step(number, caller, span, False)
             if self.wants("machine"):
                 self._sampler = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
                 self._sampler.start()
@@ -384,6 +403,7 @@ class Recorder:
         if self._stacks is not None:
             self._stacks.pause()
         begin = clocks.perf_counter_ns()
+        profiled = bool(self.profilers.running)
         try:
             settle_devices()
             folder.check()
@@ -391,9 +411,8 @@ class Recorder:
         except Exception as error:  # noqa: BLE001  a full disk must not end the program
             self.failed("xplane", error)
         self._charge("profiler_stop_ns", begin)
-        self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (
-            self._session["end_unix_ns"] - self._session["begin_unix_ns"]
-        )
+        lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
+        self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (lasted_ns if profiled else 0)
         self._sample()
         if cut:
             self._session["cut"] = cut
@@ -403,7 +422,6 @@ class Recorder:
         folder.facts["recorded"]["steps"] += self._steps
         folder.facts["recorded"]["sessions"] += 1
         if go_on:
-            lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
             self._before = (self._before[0] + self._steps, self._before[1] + lasted_ns)
             caller.last_end_ns = None
         elif cut:
@@ -413,7 +431,7 @@ class Recorder:
                     f"{self._steps} recorded when {cut} ended it",
                     "let the program run longer, or ask for less with --steps or --seconds",
                 )
-            if caller.how == "session_run" and self.wants("run_metadata"):
+            if caller.how == "session_run" and self.wants("run_metadata") and not self._has_metadata:
                 self.problem(
                     "no RunMetadata",
                     f"it is taken of steps after the XPlane, and {cut} came before",
@@ -422,7 +440,8 @@ class Recorder:
         folder.facts["cost"] = dict(self.cost)
         folder.save()
         self._held_until_ns = now_ns()
-        if caller.how == "session_run" and self.wants("run_metadata") and not cut:
+        more = caller.how == "session_run" and self.wants("run_metadata") and not self._has_metadata
+        if more and not cut:
             caller.last_end_ns = None
             self.state = METADATA
         elif not cut:
@@ -431,6 +450,7 @@ class Recorder:
     def _rest(self, caller: Caller) -> None:
         """After a recording: waits for the next, or ends."""
         self._before = (0, 0)
+        self._has_metadata = False
         caller.last_end_ns = None
         if self.plan.every is None:
             # It is to be told what tracing cost, which a short warm-up does not tell.
@@ -497,6 +517,8 @@ class Recorder:
         caller = self.pace.callers.get(self.pace.anchor) if self.pace.anchor is not None else None
         if self.state == RECORDING and caller is not None:
             self._end(caller, cut)
+        elif self.state == METADATA and self._metadata >= 1 and self.folder is not None:
+            self._keep_metadata(self.folder, cut)
         self.state = DONE
         if self.folder is None:
             return
@@ -504,6 +526,18 @@ class Recorder:
         self._source = None
         self.folder.save()
         self.folder.close()
+
+    def _keep_metadata(self, folder: Folder, cut: str) -> None:
+        """The program ended while its steps were traced. Where that comes before the rest of a recording, they
+        are the recording."""
+        if self.profilers.of_tensorflow:
+            return
+        steps = int(self._metadata)
+        folder.facts["sessions"].append(
+            {**self._session, "end_unix_ns": now_ns(), "steps": steps, "cut": cut}
+        )
+        folder.facts["recorded"]["steps"] += steps
+        folder.facts["recorded"]["sessions"] += 1
 
     def _write_rest(self, caller: Optional[Caller]) -> None:
         """Writes what is written once, when no more is recorded."""
