@@ -64,6 +64,7 @@ class Folder:
         with self._lock:
             for name in [name for name in self._open if name != kept]:
                 self._open.pop(name).close()
+                self._lengths.pop(name, None)
             files: List[Dict[str, Any]] = self.facts["files"]
             for one in files:
                 if one["path"] != kept:
@@ -228,7 +229,13 @@ class Folder:
         file = self._open.get(name)
         if file is not None:
             file.seek(0)
-            return file.readall()[: self._lengths.get(name, 0)]
+            data = b""
+            while len(data) < self._lengths.get(name, 0):
+                more = file.read(self._lengths[name] - len(data))
+                if not more:
+                    break  # the program has cut it
+                data += more
+            return data
         try:
             return (self.path / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError):

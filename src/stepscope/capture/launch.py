@@ -118,7 +118,8 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
                 "todo": "what was written until then is here; record earlier steps with --warmup and --steps",
             }
         )
-        facts["recorded"]["steps"] = max(facts["recorded"]["steps"], _steps(outcome.out))
+        steps = _steps(outcome.out, "recorded") or _steps(outcome.out, "run_metadata")
+        facts["recorded"]["steps"] = max(facts["recorded"]["steps"], steps)
         listed = {file["path"] for file in facts["files"]}
         for kind in ("steps", "machine", "stacks", "compilations"):
             name = f"{kind}.ndjson"
@@ -170,11 +171,12 @@ def why_not(outcome: Outcome, plan: Plan) -> List[str]:
     return [f"{why_no_steps(calls, plan.warmup)}{ended} ({names} was imported).", todo]
 
 
-def _steps(out: Path) -> int:
+def _steps(out: Path, how: str) -> int:
+    """How many steps are marked as `how` in steps.ndjson."""
     path = out / "steps.ndjson"
     if not path.exists():
         return 0
-    return sum(b'"recorded": true' in line for line in path.read_bytes().splitlines())
+    return sum(f'"{how}": true'.encode("ascii") in line for line in path.read_bytes().splitlines())
 
 
 def _facts(out: Path) -> Optional[Dict[str, Any]]:

@@ -282,7 +282,7 @@ class Recorder:
         given_up = {name: self._session[name] for name in ("name", "how", "steps")}
         self.folder.start_again({**environment.start_facts(self.plan), "given_up": given_up})
         self.folder.save()
-        self._session, self._shares, self._complete = {}, None, False
+        self._session, self._shares, self._complete, self._listed = {}, None, False, False
         self.cost.clear()
         self._next_at = 0
         self.state = WAITING
@@ -528,14 +528,13 @@ class Recorder:
         self.folder.close()
 
     def _keep_metadata(self, folder: Folder, cut: str) -> None:
-        """The program ended while its steps were traced. Where that comes before the rest of a recording, they
-        are the recording."""
+        """The program ended while its steps were traced. Where that comes before the rest of a recording,
+        they are the recording."""
         if self.profilers.of_tensorflow:
             return
         steps = int(self._metadata)
-        folder.facts["sessions"].append(
-            {**self._session, "end_unix_ns": now_ns(), "steps": steps, "cut": cut}
-        )
+        self._session.update(end_unix_ns=now_ns(), steps=steps, cut=cut)
+        folder.facts["sessions"].append(self._session)
         folder.facts["recorded"]["steps"] += steps
         folder.facts["recorded"]["sessions"] += 1
 
