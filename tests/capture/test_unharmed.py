@@ -18,7 +18,7 @@ from stepscope import capture
 from stepscope.capture import folder as folders
 from stepscope.capture import scratch
 from stepscope.capture.folder import Folder
-from stepscope.capture.launch import START
+from stepscope.capture.launch import START, Telling
 from stepscope.capture.plan import Plan
 from stepscope.capture.processes import identity, is_gone
 from stepscope.capture.recorder import Recorder
@@ -176,7 +176,7 @@ def test_a_recording_whose_folder_is_taken_away_moves(here: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "trained\n"), done.stderr
     (kept,) = (here / "temporary").iterdir()
     assert f"recorded 8 steps of train batch to {kept}\n" in done.stderr
-    assert f"moved:   out could not be written to the end; copy the recording from {kept}\n" in done.stderr
+    assert f"moved:   {here / 'out'}: File exists; copy the recording from {kept}\n" in done.stderr
     told = facts(kept)
     assert told["exit"]["code"] == 3
     assert [line["recorded"] for line in lines(kept / "steps.ndjson")] == [False] * 3 + [True] * 8 + [False]
@@ -388,6 +388,36 @@ def test_a_python_that_nobody_knows_runs_its_program_untouched(here: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
     (note,) = here.glob("unfit-*")
     assert "is no Python that the recorder knows" in note.read_text()
+
+
+# --- what is said while the program runs --------------------------------------------------------
+
+
+def test_a_recording_is_told_of_while_the_program_runs_on(here: Path) -> None:
+    """Who runs it for days hears of it before the end."""
+    said: list[str] = []
+    state = here / "temporary"
+    telling = Telling(state, said.append, after_s=0.0)
+    assert not telling.look()
+    (state / "recorded-12").write_text("[10, ")  # as far as it is written
+    assert not telling.look()
+    (state / "recorded-12").write_text(json.dumps([10, "train batch", "/x/out"]))
+    assert telling.look()
+    assert said == ["stepscope: recorded 10 steps of train batch to /x/out; the program runs on"]
+
+
+def test_a_complete_recording_leaves_a_note(here: Path) -> None:
+    (here / "program.py").write_text(
+        "import os, sys, keras\n"
+        "callbacks = keras.callbacks.CallbackList()\n"
+        "for step in range(20):\n"
+        "    callbacks.on_train_batch_begin(step)\n"
+        "    callbacks.on_train_batch_end(step)\n"
+        "state = os.path.dirname(os.environ['STEPSCOPE_RECORD'])\n"
+        "print([one for one in os.listdir(state) if one.startswith('recorded-')])\n"
+    )
+    done = record(*STEPS, sys.executable, "program.py", cwd=here)
+    assert done.stdout.startswith("['recorded-"), done.stderr
 
 
 # --- what is typed -----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, Optional, Set
 from .writable import KEPT, places, probe, write_all
 
 FORMAT = 1
+MOVED = "the recording is in another folder than asked for"
 
 
 class Folder:
@@ -179,7 +180,7 @@ class Folder:
                 continue
             self._tried.add(str(new))
             self.problem(
-                "the recording is in another folder than asked for",
+                MOVED,
                 f"{old}: {error.strerror or error}",
                 f"it is in {new}; move it from there before that is cleaned up",
             )

@@ -5,8 +5,11 @@ import json
 import os
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from types import TracebackType
+from typing import Any, Callable, Dict, List, Optional, Sequence, Type
 
 from . import clocks
 from .folder import write_whole
@@ -16,7 +19,7 @@ from .quiet import write
 from .scratch import prepared, uses
 from .signals import Passing
 
-__all__ = ["START", "Outcome", "complete", "launch", "prepared", "why_not"]
+__all__ = ["START", "Outcome", "Telling", "complete", "launch", "prepared", "why_not"]
 
 START = Path(__file__).resolve().parent / "_start"
 """The folder that is put first on PYTHONPATH; it holds sitecustomize.py and nothing else."""
@@ -69,12 +72,66 @@ class Outcome:
         return bool(self.facts and self.facts["recorded"]["steps"])
 
 
-def launch(command: Sequence[str], plan: Plan, state: Path, passing: Passing) -> Outcome:
+class Telling:
+    """Tells of a recording while the program runs on for long. say: takes a line for people."""
+
+    def __init__(self, state: Path, say: Callable[[str], None], after_s: float = 30.0) -> None:
+        self._state = state
+        self._say = say
+        self._after_s = after_s
+        """Of a program that ends sooner it is told at the end."""
+        self._seen_s: Optional[float] = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="stepscope-telling", daemon=True)
+
+    def __enter__(self) -> "Telling":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self._stop.set()
+        self._thread.join(2.0)
+
+    def look(self) -> bool:
+        """True when all is told."""
+        for path in self._state.glob("recorded-*"):
+            try:
+                steps, name, out = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:  # it is being written
+                continue
+            now_s = time.monotonic()
+            if self._seen_s is None:
+                self._seen_s = now_s
+            if now_s - self._seen_s >= self._after_s:
+                self._say(f"stepscope: recorded {steps} steps of {name} to {out}; the program runs on")
+                return True
+        return False
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError):  # stderr is closed, or the folder gone: it is told at the end
+            while not self._stop.wait(1.0):
+                if self.look():
+                    return
+
+
+def launch(
+    command: Sequence[str],
+    plan: Plan,
+    state: Path,
+    passing: Passing,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
     """Runs the command and waits for it. OSError when the command cannot be started."""
     child = passing.start(command, _environment(state / "plan.json"))
     with contextlib.suppress(OSError):  # then the folder goes when this process has ended
         uses(state, child.pid)
-    return Outcome(child.wait(), Path(plan.out))
+    with Telling(state, say):
+        return Outcome(child.wait(), Path(plan.out))
 
 
 def complete(outcome: Outcome, state: Path, started_unix_ns: int) -> None:

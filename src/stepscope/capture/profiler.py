@@ -4,14 +4,13 @@ A process has one profiler a framework. If the program's runs, ours waits; if th
 ours runs, ours ends first.
 """
 
-import platform
+import contextlib
+import os
 import sys
-import time
 from pathlib import Path
 from typing import Any, Callable, List, Optional
 
 from . import clocks
-from .folder import write_whole
 from .patches import Patches
 from .places import caller
 from .quiet import quiet
@@ -104,25 +103,26 @@ class Profilers:
 
         wrapped = profiler_v2._pywrap_profiler
         session = getattr(wrapped, "stepscope_original", wrapped).ProfilerSession()
+        # TensorFlow is told at the start where to write at the end: a link can be turned to another place.
+        link = _Link(self._state, folder / inside)
         with quiet(self._state):
             try:
                 # No options: the defaults are what is wanted (host level 2, no Python), and TensorFlow 2.21
                 # ignores options with a warning for each.
-                session.start(str(folder / inside), {})
+                session.start(str(link.path), {})
             except errors.AlreadyExistsError as error:
+                link.remove()
                 raise Busy(
                     "TensorFlow's profiler, started by a profiler server or another library"
                 ) from error
 
         def stop(now: Path) -> None:
-            with quiet(self._state):
-                if now == folder:
+            try:
+                link.turn(now / inside)
+                with quiet(self._state):
                     session.export_to_tb()
-                    return
-                place = now / inside / "plugins" / "profile" / time.strftime("%Y_%m_%d_%H_%M_%S")
-                data = session.stop()
-            place.mkdir(parents=True, exist_ok=True)
-            write_whole(place / f"{platform.node()}.xplane.pb", data)
+            finally:
+                link.remove()
 
         return stop
 
@@ -149,6 +149,35 @@ class Profilers:
                 path.unlink()
 
         return stop
+
+
+class _Link:
+    """A path that leads to a folder, now to one and then to another. Where no link can be made, it is the
+    folder itself, and cannot be turned."""
+
+    def __init__(self, state: Optional[str], folder: Path) -> None:
+        self.path = self._folder = folder
+        if state is None:
+            return
+        link = Path(state) / f"profile-{os.getpid()}"
+        with contextlib.suppress(OSError):  # not every file system has links
+            link.symlink_to(folder, target_is_directory=True)
+            self.path = link
+
+    def turn(self, folder: Path) -> None:
+        """Has it lead to a folder, which is made if it is not there. OSError when it cannot."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.path != self._folder:
+            self.remove()
+            self.path.symlink_to(folder, target_is_directory=True)
+        elif folder != self._folder:
+            raise OSError(f"the profiler writes into {self._folder} and nowhere else")
+
+    def remove(self) -> None:
+        """Removes the link, and never the folder."""
+        with contextlib.suppress(OSError):  # the launcher is gone, and its folder
+            if self.path.is_symlink():
+                self.path.unlink()
 
 
 class _Watched:

@@ -451,6 +451,9 @@ class Recorder:
         """After a recording: waits for the next, or ends."""
         self._before = (0, 0)
         self._has_metadata = False
+        if self.folder is not None and caller.how not in WEAK:
+            told = [self.folder.facts["recorded"]["steps"], caller.name, str(self.folder.path)]
+            notes.process(self.plan, "recorded", told)
         caller.last_end_ns = None
         if self.plan.every is None:
             # It is to be told what tracing cost, which a short warm-up does not tell.

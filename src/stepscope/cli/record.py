@@ -110,7 +110,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         started_unix_ns = time.time_ns()
         try:
             with contextlib.nullcontext() if options.format == "table" else _stdout_is_stderr(console):
-                outcome = launch(command, plan, state, passing)
+                outcome = launch(command, plan, state, passing, console.say)
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"{command[0]} cannot be started",
@@ -202,22 +202,25 @@ def _stdout_is_stderr(console: Console) -> Iterator[None]:
 
 
 def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
+    from stepscope.capture.folder import MOVED
     from stepscope.capture.launch import why_not
 
     if not outcome.recorded or outcome.facts is None:
         return ["stepscope: nothing was recorded", *(f"  {line}" for line in why_not(outcome, plan))]
     facts = outcome.facts
-    asked, out = out, _place(outcome, out)
+    out = _place(outcome, out)
     lines = [f"stepscope: recorded {_what(facts)} to {out}"]
-    if out != asked:
-        lines.append(f"  moved:   {asked} could not be written to the end; copy the recording from {out}")
+    problems = [one for one in facts["problems"] if one["what"] != MOVED]
+    for one in facts["problems"]:
+        if one["what"] == MOVED:
+            lines.append(f"  moved:   {one['seen']}; copy the recording from {out}")
     if (before := facts.get("given_up")) is not None:
         lines.append(
             f"  dropped: {before['steps']} steps of {before['name']}, an earlier loop that only set up"
         )
     lines.append(f"  kept:    {_kept(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
-    for problem in facts["problems"]:
+    for problem in problems:
         lines.append(f"  missing: {problem['what']}: {problem['seen']}")
     lines.append(f"  next:    stepscope {out}")
     return lines
