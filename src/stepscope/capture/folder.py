@@ -45,12 +45,12 @@ class Folder:
     def save(self) -> None:
         """Replaces capture.json."""
         with self._lock:
-            if any(os.fstat(file.fileno()).st_nlink == 0 for file in self._open.values()):
-                self._restore()
             self._written(self._save)
 
     def _save(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
+        if not all((self.path / name).exists() for name in self._open):
+            self._take_to(self.path)  # it was removed, and is there again without its files
         write_whole(self.path / "capture.json", text(self.facts, indent=1).encode("utf-8") + b"\n")
 
     def close(self) -> None:
@@ -148,8 +148,13 @@ class Folder:
 
     def check(self) -> None:
         """Moves the recording when its folder takes nothing more. For those who write into it themselves."""
+
+        def write() -> None:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe(self.path)
+
         with self._lock:
-            self._written(lambda: probe(self.path))
+            self._written(write)
 
     def _written(self, write: Callable[[], None]) -> None:
         """Writes, here or where there is a place."""
@@ -191,16 +196,9 @@ class Folder:
             return
         raise error
 
-    def _restore(self) -> None:
-        """Writes again what can be had of a folder that was removed."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._take_to(self.path)
-        except OSError as error:
-            self._move(error)
-
     def _take_to(self, new: Path) -> None:
-        """Copies what is listed, from where it is or from what is open, and goes on there."""
+        """Copies what is listed, from where it is or from what is open, and goes on there. To where it is
+        already, it writes again what is open: the folder was removed."""
         kept = []
         opened: Dict[str, FileIO] = {}
         for one in self.facts["files"]:
@@ -218,7 +216,7 @@ class Folder:
             if one not in kept:
                 self.problem(
                     f"{one['path']} is missing",
-                    f"it was removed from {self.path} while the program ran",
+                    f"it was lost from {self.path} while the program ran",
                     "record into a folder that the program leaves alone",
                 )
         self.close()
@@ -226,7 +224,7 @@ class Folder:
         self.facts["files"][:] = kept
 
     def _read(self, name: str) -> Optional[bytes]:
-        """What a listed file holds; None when it is gone."""
+        """What a listed file holds; None when it is gone, or locked away."""
         file = self._open.get(name)
         if file is not None:
             file.seek(0)
@@ -239,7 +237,7 @@ class Folder:
             return data
         try:
             return (self.path / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:
             return None
 
     def _clear(self, old: Path) -> None:
