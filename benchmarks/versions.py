@@ -306,6 +306,15 @@ def page(cells: Sequence[Mapping[str, Any]]) -> str:
         ),
         "",
         "Releases between these were not tried.",
+        "",
+        "## Older than the readers",
+        "",
+        "stepscope itself needs Python 3.10; the recorder runs in the Python of the program, from 3.6 on.",
+        "`make test-all` records sessions, a MonitoredTrainingSession and an Estimator with TensorFlow",
+        "1.15.5 on Python 3.7, and the first two with TensorFlow 1.1.0 on Python 3.6, and reads them",
+        "(`tests/capture/test_tensorflow1.py`): RunMetadata of ten steps, graphs and stacks; from 1.15 also",
+        "the lines that made ops and those of the input pipeline. Neither has a profiler that writes a trace",
+        "of all threads. Python 2.7 is left alone: the program runs, unrecorded.",
     ]
     return "\n".join(lines) + "\n"
 

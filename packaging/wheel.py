@@ -40,6 +40,7 @@ _NEEDED = (
     "stepscope/library/findings/input_wait.sql",
     "stepscope/server/assets/",
     "stepscope/capture/_start/sitecustomize.py",
+    "stepscope_start/__init__.py",
 )
 
 

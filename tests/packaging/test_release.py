@@ -82,6 +82,7 @@ CONTENTS = (
     "stepscope/library/findings/input_wait.sql",
     "stepscope/server/assets/index.html",
     "stepscope/capture/_start/sitecustomize.py",
+    "stepscope_start/__init__.py",
     "stepscope-0.1.0.dist-info/licenses/LICENSE",
     "stepscope-0.1.0.dist-info/licenses/THIRD-PARTY-NOTICES",
 )

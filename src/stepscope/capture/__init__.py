@@ -9,10 +9,8 @@
     tf.compat.v1.train.MonitoredSession(hooks=[capture.SessionHook("steps", every_steps=100)])
 
 `stepscope record -- python train.py` does the same without an edit. This package imports nothing else of
-stepscope and none of its dependencies, and runs on Python 3.8.
+stepscope and none of its dependencies. It is written for Python 3.6; from code it can be used from 3.7 on.
 """
-
-from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 

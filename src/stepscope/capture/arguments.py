@@ -5,12 +5,10 @@ object it is. No object of the program is kept, and none of its code runs: objec
 Python nor a framework made count as the same only if they are one object.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import types
-from typing import Any, Collection, Iterator, NamedTuple
+from typing import Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 MOST_LEAVES = 2000
 """Of larger arguments only so many parts are looked at."""
@@ -34,7 +32,7 @@ class Leaf(NamedTuple):
     identity: int = 0
 
 
-Leaves = dict[str, Leaf]
+Leaves = Dict[str, Leaf]
 """By where they are: x, x[0], x['w']."""
 
 
@@ -48,7 +46,7 @@ class Change(NamedTuple):
     became: str
 
 
-def described(python: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Leaves:
+def described(python: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Leaves:
     """The arguments of a call, by the names that the function gives them."""
     found: Leaves = {}
     for name, value in _named(python, args, kwargs):
@@ -80,7 +78,7 @@ def held(python: Any) -> Leaves:
     return found
 
 
-def changes(before: Leaves, after: Leaves, by_value: Collection[str] | None = None) -> list[Change]:
+def changes(before: Leaves, after: Leaves, by_value: Optional[Collection[str]] = None) -> List[Change]:
     """What differs, the most telling first. by_value: arguments whose values count; None: all do."""
     found = []
     grown = [path for path in after if path in before and _container_changed(before[path], after[path])]
@@ -103,7 +101,7 @@ def changes(before: Leaves, after: Leaves, by_value: Collection[str] | None = No
     return sorted(found, key=lambda one: _ORDER.index(one.what))
 
 
-def _keys_changed(before: Leaves, after: Leaves) -> list[Change]:
+def _keys_changed(before: Leaves, after: Leaves) -> List[Change]:
     """Dictionaries that hold as many entries as before, some of them under other keys."""
     gone, new = _alone(before, after), _alone(after, before)
     return [
@@ -118,9 +116,9 @@ def _keys_changed(before: Leaves, after: Leaves) -> list[Change]:
     ]
 
 
-def _alone(these: Leaves, those: Leaves) -> dict[str, str]:
+def _alone(these: Leaves, those: Leaves) -> Dict[str, str]:
     """The first entry of each container that only these have, by where the container is."""
-    found: dict[str, str] = {}
+    found: Dict[str, str] = {}
     for path in these:
         around, _, key = path.rpartition("[")
         if path not in those and around in those and around in these and these[around].kind == "container":
@@ -159,7 +157,7 @@ def _shown(leaf: Leaf) -> str:
     return f"{leaf.type} {leaf.value}" if leaf.kind in ("value", "function") and leaf.value else leaf.type
 
 
-def _named(python: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _named(python: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
     try:
         bound = inspect.signature(python).bind(*args, **kwargs)
     except (TypeError, ValueError):
@@ -186,7 +184,7 @@ def _add(found: Leaves, path: str, value: Any, depth: int) -> None:
         _add(found, f"{path}[{name}]", part, depth + 1)
 
 
-def _parts(value: Any) -> list[tuple[str, Any]] | None:
+def _parts(value: Any) -> Optional[List[Tuple[str, Any]]]:
     """What a container of Python's own holds; None for all else."""
     if isinstance(value, tuple):
         return [(str(number), part) for number, part in enumerate(tuple.__iter__(value))]

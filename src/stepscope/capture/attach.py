@@ -3,12 +3,12 @@
 `imported` is what the hook of `stepscope record` calls; `begin` and `end` are for code within the program.
 """
 
-from __future__ import annotations
-
 import atexit
 import sys
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Dict, List, Optional
 
 from . import exits, notes
 from .folder import Folder
@@ -18,7 +18,7 @@ from .plan import Plan
 from .recorder import Recorder
 from .watch import FRAMEWORKS, Watcher
 
-current: list[Recorder] = []
+current: List[Recorder] = []
 """The recorders at work, for marks that the program makes itself."""
 
 
@@ -47,7 +47,7 @@ def begin(plan: Plan) -> Recorder:
     return recorder
 
 
-def end(recorder: Recorder, error: BaseException | None) -> None:
+def end(recorder: Recorder, error: Optional[BaseException]) -> None:
     """Detaches what begin attached."""
     if recorder.watcher in sys.meta_path:
         sys.meta_path.remove(recorder.watcher)
@@ -92,14 +92,35 @@ def _leave(recorder: Recorder) -> None:
 
 
 def _tensorflow(recorder: Recorder, module: Any) -> None:
+    """Watches what this version has. Sessions are in all of them; each other way may be missing by itself."""
     from . import tf1, tf2
     from .iterators import Iterators
 
-    recorder.profilers.watch_tensorflow(recorder.patches)
+    version = getattr(module, "__version__", "")
     tf1.watch(recorder)
-    tf2.watch(recorder)
+    try:
+        recorder.profilers.watch_tensorflow(recorder.patches)
+    except ImportError:
+        recorder.problem(
+            "no XPlane",
+            f"TensorFlow {version} has no profiler that writes one",
+            "RunMetadata has the ops of sessions; TensorFlow 2.2 and newer write an XPlane",
+        )
     iterators = Iterators(recorder)
-    iterators.watch(recorder.patches)
+    for what, watch in (
+        ("calls of tf.function", partial(tf2.watch, recorder)),
+        ("datasets and their iterators", partial(iterators.watch, recorder.patches)),
+    ):
+        try:
+            watch()
+        except Exception as error:  # noqa: BLE001  of a version that has them elsewhere
+            if version.startswith("1.") and isinstance(error, ImportError):
+                continue  # from before there were any
+            recorder.problem(
+                f"{what} of TensorFlow {version} cannot be watched",
+                f"{type(error).__name__}: {error}",
+                "sessions are recorded; mark other steps in the program with stepscope.capture.step(i)",
+            )
     recorder.live_iterators = iterators.live
     if recorder.wants("datasets"):
         recorder.sampling.append(iterators.datasets)
@@ -107,8 +128,21 @@ def _tensorflow(recorder: Recorder, module: Any) -> None:
         recorder.sampling.append(iterators.models)
     if recorder.wants("graph"):
         recorder.closing.append(graph)
-    if recorder.wants("op_log"):
+    if recorder.wants("op_log") and not _is_there("tensorflow.core.profiler.tfprof_log_pb2"):
+        recorder.problem(
+            "no op log",
+            f"TensorFlow {version} has no format for the lines that made ops",
+            "ops are known by their names; TensorFlow 1.4 and newer have one",
+        )
+    elif recorder.wants("op_log"):
         recorder.closing.append(op_log)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:  # nor is the package that it would be in
+        return False
 
 
 def _jax(recorder: Recorder, module: Any) -> None:
@@ -124,7 +158,7 @@ def _keras(recorder: Recorder, module: Any) -> None:
     keras.watch(recorder, module)
 
 
-_WATCH: dict[str, Callable[[Recorder, Any], None]] = {
+_WATCH: Dict[str, Callable[[Recorder, Any], None]] = {
     "tensorflow": _tensorflow,
     "jax": _jax,
     "keras": _keras,
@@ -132,7 +166,7 @@ _WATCH: dict[str, Callable[[Recorder, Any], None]] = {
 }
 
 
-def graph(folder: Folder, caller: Caller | None, source: Any) -> None:
+def graph(folder: Folder, caller: Optional[Caller], source: Any) -> None:
     """Writes graphs/graph.pb: the session's graph, or that of the function called last."""
     found = _graph_of(source)
     if found is not None:
@@ -140,7 +174,7 @@ def graph(folder: Folder, caller: Caller | None, source: Any) -> None:
         folder.add("graphs/graph.pb", "graph", data)
 
 
-def op_log(folder: Folder, caller: Caller | None, source: Any) -> None:
+def op_log(folder: Folder, caller: Optional[Caller], source: Any) -> None:
     """Writes op_log.pb of the same graph."""
     from . import oplog
 

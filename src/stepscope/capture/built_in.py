@@ -1,7 +1,5 @@
 """Functions written in C that looks at stacks show, in a file of their own: they wait, or move data."""
 
-from __future__ import annotations
-
 FILE = "<built-in>"
 BLOCKING = frozenset(
     {

@@ -5,13 +5,11 @@ last thing which the code loaded where the call begins: Python 3.11 and later kn
 instruction; before, the instructions between the function and its call are counted back.
 """
 
-from __future__ import annotations
-
 import dis
 import sys
 from itertools import islice
 from types import CodeType
-from typing import Any
+from typing import Any, List, Optional
 
 _LOADS = frozenset(
     {
@@ -25,7 +23,7 @@ _MOST = 1500
 """Instructions of code that is looked at: the program stands still meanwhile, for milliseconds with more."""
 
 
-def called_by(code: CodeType, instruction: int) -> str | None:
+def called_by(code: CodeType, instruction: int) -> Optional[str]:
     """The name of what the code calls at an instruction, by its byte offset; None when it calls nothing
     there, or what has no name."""
     binary = code.co_code
@@ -46,7 +44,7 @@ def called_by(code: CodeType, instruction: int) -> str | None:
     return found.argval if isinstance(found.argval, str) and found.argval.isidentifier() else None
 
 
-def _by_place(code: CodeType, before: list[Any]) -> Any:
+def _by_place(code: CodeType, before: List[Any]) -> Any:
     """A call begins where the expression for its function does, whose last instruction loads the function.
     What the function is taken of is loaded there before it; the arguments begin further on."""
     positions: Any = getattr(code, "co_positions")  # noqa: B009  Python 3.10 has none
@@ -57,7 +55,7 @@ def _by_place(code: CodeType, before: list[Any]) -> Any:
     return next((one for one in here if one.opname in _LOADS), None)
 
 
-def _by_count(before: list[Any]) -> Any:
+def _by_count(before: List[Any]) -> Any:
     """Counts back what the arguments have put on the stack."""
     call = before[-1]
     needed = call.arg + (call.opname == "CALL_FUNCTION_KW")

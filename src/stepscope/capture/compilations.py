@@ -4,14 +4,12 @@ A call that compiles is compared with earlier calls of the same function that di
 differs from least is what it could have shared a compilation with.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import weakref
 from collections import deque
 from types import FrameType
-from typing import Any, Callable, Collection
+from typing import Any, Callable, Collection, Deque, Dict, List, Optional, Tuple
 
 from . import arguments
 from .arguments import Change, Leaves
@@ -28,7 +26,7 @@ _MOST_CHANGES = 5
 class Compilations:
     """Tells of each compilation once. tell: takes a line of compilations.ndjson."""
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, tell: Callable[[Dict[str, Any]], None]) -> None:
         self._tell = tell
         self._told = 0
         self.dropped = 0
@@ -36,8 +34,8 @@ class Compilations:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next = 0
         self._runs = 0
-        self._history: dict[Any, _History] = {}
-        self._whose: Whose | None = None
+        self._history: Dict[Any, _History] = {}
+        self._whose: Optional[Whose] = None
 
     def saw(
         self,
@@ -45,10 +43,10 @@ class Compilations:
         function: Any,
         python: Any,
         code: Any,
-        call: tuple[tuple[Any, ...], dict[str, Any]],
+        call: Tuple[Tuple[Any, ...], Dict[str, Any]],
         begin_ns: int,
         end_ns: int,
-        by_value: Collection[str] | None = None,
+        by_value: Optional[Collection[str]] = None,
         guessed: bool = False,
     ) -> None:
         """A call traced or compiled something.
@@ -71,7 +69,7 @@ class Compilations:
             if guessed and any(change.what != "value" for change in found):
                 found = [change for change in found if change.what != "value"]
                 what = found[0].what if what not in ("first", "new_function") else what
-            told: dict[str, Any] = {
+            told: Dict[str, Any] = {
                 "framework": framework,
                 "function": _named(python),
                 "begin_unix_ns": begin_ns,
@@ -89,7 +87,7 @@ class Compilations:
                 told["more"] = max(len(found) - _MOST_CHANGES, 0)
             self._tell(told)
 
-    def saw_run(self, begin_ns: int, end_ns: int, ops_before: int | None, ops: int) -> None:
+    def saw_run(self, begin_ns: int, end_ns: int, ops_before: Optional[int], ops: int) -> None:
         """A session was run that had to prepare its graph. ops_before: how many ops it had when it was run
         last, ops: has now; None or the same: for other values than before."""
         with self._lock:
@@ -99,7 +97,7 @@ class Compilations:
             self._told += 1
             self._runs += 1
             grew = ops_before is not None and ops != ops_before
-            told: dict[str, Any] = {
+            told: Dict[str, Any] = {
                 "framework": "tensorflow",
                 "function": "Session.run",
                 "begin_unix_ns": begin_ns,
@@ -131,11 +129,11 @@ class Compilations:
             self._whose = Whose()
         return self._whose.of(path, "")[1]
 
-    def _caller(self) -> dict[str, Any] | None:
+    def _caller(self) -> Optional[Dict[str, Any]]:
         """The program's line that runs; of a library between it and the framework the line says nothing."""
         if self._whose is None:
             self._whose = Whose()
-        frame: FrameType | None = sys._getframe(1)
+        frame: Optional[FrameType] = sys._getframe(1)
         while frame is not None:
             path = frame.f_code.co_filename
             if not is_framework(path):
@@ -154,11 +152,11 @@ class _History:
 
     def __init__(self) -> None:
         self.count = 0
-        self._calls: deque[tuple[int, Leaves, Leaves]] = deque(maxlen=_COMPARED)
+        self._calls: Deque[Tuple[int, Leaves, Leaves]] = deque(maxlen=_COMPARED)
 
     def compared(
-        self, number: int, leaves: Leaves, around: Leaves, by_value: Collection[str] | None
-    ) -> tuple[str, list[Change]]:
+        self, number: int, leaves: Leaves, around: Leaves, by_value: Optional[Collection[str]]
+    ) -> Tuple[str, List[Change]]:
         """What is new about a call, in one word and change by change; the next is compared with it, too."""
         self.count += 1
         before = list(self._calls)

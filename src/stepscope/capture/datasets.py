@@ -4,21 +4,21 @@ Every dataset of TensorFlow passes through DatasetV2.__init__; the stack at that
 the line of the program that called it.
 """
 
-from __future__ import annotations
-
+import contextlib
 import inspect
 import linecache
+import os
 import re
 import sys
 import weakref
 from types import FrameType
-from typing import Any
+from typing import Any, Dict, List, Optional, Tuple
 
 from .environment import relative
 from .patches import Patches
 from .places import is_framework
 
-_DATA = ("/tensorflow/python/data/", "\\tensorflow\\python\\data\\")
+_DATA = tuple(f"{os.sep}{one}{os.sep}python{os.sep}data{os.sep}" for one in ("tensorflow", "tensorflow_core"))
 _TEXT = 200
 
 
@@ -26,7 +26,7 @@ class Sites:
     """The sites of the datasets that are alive, by identity: a dataset may not be comparable or hashable."""
 
     def __init__(self) -> None:
-        self._sites: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._sites: Dict[int, Tuple[Any, Dict[str, Any]]] = {}
         self._made = 0
 
     def watch(self, patches: Patches) -> None:
@@ -36,13 +36,14 @@ class Sites:
         def make(init: Any) -> Any:
             def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
                 init(self_, *args, **kwargs)
-                self.note(self_, sys._getframe(1))
+                with contextlib.suppress(Exception):  # one that cannot be referred to weakly has no line
+                    self.note(self_, sys._getframe(1))
 
             return __init__
 
         patches.wrap(dataset_ops.DatasetV2, "__init__", make)
 
-    def note(self, dataset: Any, frame: FrameType | None) -> None:
+    def note(self, dataset: Any, frame: Optional[FrameType]) -> None:
         """Keeps the site of a new dataset, and its number: TensorFlow names it by its own count of them."""
         made, self._made = self._made, self._made + 1
         key = id(dataset)
@@ -55,11 +56,11 @@ class Sites:
         except Exception as error:  # noqa: BLE001  an odd stack or argument must not keep a dataset from being
             self._sites[key] = (weakref.ref(dataset, forget), {"made": made, "unknown": str(error)})
 
-    def chain(self, dataset: Any) -> list[dict[str, Any]]:
+    def chain(self, dataset: Any) -> List[Dict[str, Any]]:
         """The dataset and what it draws from, sources first; position 0 is the first source."""
-        rows: list[dict[str, Any]] = []
-        positions: dict[int, int] = {}
-        todo: list[tuple[Any, bool]] = [(dataset, False)]
+        rows: List[Dict[str, Any]] = []
+        positions: Dict[int, int] = {}
+        todo: List[Tuple[Any, bool]] = [(dataset, False)]
         while todo:
             one, visited = todo.pop()
             if id(one) in positions:
@@ -84,7 +85,7 @@ class Sites:
         return rows
 
 
-def _cardinality(dataset: Any) -> dict[str, int]:
+def _cardinality(dataset: Any) -> Dict[str, int]:
     """Elements that it has, -1 when it never ends; nothing where that is not known without reading it."""
     from tensorflow.python.eager import context
 
@@ -104,15 +105,15 @@ def op_name(dataset: Any) -> str:
     return re.sub(r"V\d+$", "", type(dataset).__name__.lstrip("_"))
 
 
-def site(frame: FrameType | None) -> dict[str, Any]:
+def site(frame: Optional[FrameType]) -> Dict[str, Any]:
     """Transformation, file, line, function and arguments, from the stack within DatasetV2.__init__."""
-    method: FrameType | None = None
+    method: Optional[FrameType] = None
     while frame is not None and is_framework(frame.f_code.co_filename):
         path = frame.f_code.co_filename
         if any(part in path for part in _DATA) and (method is None or method.f_back is frame):
             method = frame
         frame = frame.f_back
-    told: dict[str, Any] = {}
+    told: Dict[str, Any] = {}
     if method is not None:
         told["transformation"] = _name(method)
         told["arguments"] = _arguments(method)
@@ -140,11 +141,11 @@ def _is_small(value: Any) -> bool:
     return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _TEXT)
 
 
-def _arguments(method: FrameType) -> dict[str, Any]:
+def _arguments(method: FrameType) -> Dict[str, Any]:
     """The arguments that are small: numbers, truth values, short text, and functions by name and place."""
     code, values = method.f_code, method.f_locals
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    found: dict[str, Any] = {}
+    found: Dict[str, Any] = {}
     for name in names:
         value = values.get(name)
         if name in ("self", "name", "cls") or value is None:

@@ -1,15 +1,13 @@
 """What a capture says of the program and its machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re
 import sys
-import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, List, Optional
 
+from . import clocks
 from .plan import Plan
 
 _PACKAGES = ("tensorflow", "jax", "jaxlib", "keras", "tf_keras", "numpy")
@@ -20,7 +18,7 @@ _NO_FLAG = re.compile(
 )
 
 
-def facts() -> dict[str, Any]:
+def facts() -> Dict[str, Any]:
     """Command, host, cores, memory and the flags that were set."""
     argv = list(getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv])
     return {
@@ -35,19 +33,19 @@ def facts() -> dict[str, Any]:
     }
 
 
-def _flags() -> dict[str, str]:
+def _flags() -> Dict[str, str]:
     names = [name for name in os.environ if name.startswith(_FLAGS) and not _NO_FLAG.search(name)]
     return {name: os.environ[name] for name in sorted(names)}
 
 
-def start_facts(plan: Plan) -> dict[str, Any]:
+def start_facts(plan: Plan) -> Dict[str, Any]:
     """What capture.json says at the start."""
     version = plan.version or getattr(sys.modules.get("stepscope"), "__version__", "unknown")
     return {
         "recorder": f"stepscope {version}",
         "mode": plan.mode,
         **facts(),
-        "started_unix_ns": time.time_ns(),
+        "started_unix_ns": clocks.time_ns(),
         "ended_unix_ns": None,
         "exit": {"code": None, "signal": None, "error": None},
         "framework": [],
@@ -60,7 +58,7 @@ def start_facts(plan: Plan) -> dict[str, Any]:
     }
 
 
-def versions() -> dict[str, str]:
+def versions() -> Dict[str, str]:
     """Versions of Python and of the frameworks that the program has imported."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
@@ -70,13 +68,16 @@ def versions() -> dict[str, str]:
     return found
 
 
-def devices() -> list[dict[str, str]]:
+def devices() -> List[Dict[str, str]]:
     """The devices of the frameworks in use. Only asked for once the program has run steps, so that nothing is
     initialised earlier than the program would."""
     found = []
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is not None:
-        for device in tensorflow.config.list_physical_devices():
+        config = getattr(tensorflow, "config", None)
+        places = (config, getattr(config, "experimental", None))  # 2.1 moved it out of the second
+        asked = [getattr(one, "list_physical_devices", None) for one in places]
+        for device in next((ask for ask in asked if ask is not None), list)():
             found.append({"name": device.name, "kind": device.device_type})
     jax = sys.modules.get("jax")
     if jax is not None and jax_is_used():
@@ -111,7 +112,7 @@ def _cores() -> int:
         return os.cpu_count() or 1
 
 
-def _memory_bytes() -> int | None:
+def _memory_bytes() -> Optional[int]:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not every system has sysconf, or these names

@@ -1,7 +1,5 @@
 """The ends of a program while a recording runs: what was recorded is saved, and it ends as it would."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os
@@ -9,7 +7,7 @@ import signal
 import sys
 import threading
 from types import FrameType
-from typing import Any, Callable
+from typing import Any, Callable, Dict, List, Optional
 
 _SIGNALS = ("SIGTERM", "SIGHUP")
 
@@ -21,7 +19,7 @@ class Exits:
     def __init__(self, finish: Callable[..., None]) -> None:
         self._end = finish
         self._pid = os.getpid()
-        self._handled: list[int] = []
+        self._handled: List[int] = []
         self._exit: Any = None
         self._guarding = False
 
@@ -61,7 +59,7 @@ class Exits:
         with contextlib.suppress(Exception):
             self._end(cut)
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: Optional[FrameType]) -> None:
         self._finish(signal.Signals(number).name)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
@@ -72,9 +70,9 @@ class Exits:
         self._exit(status)
 
 
-def uncaught() -> str | None:
+def uncaught() -> Optional[str]:
     """The exception that ends the program, as far as Python has noted it; None when there is none."""
-    error: BaseException | None = getattr(sys, "last_value", None)
+    error: Optional[BaseException] = getattr(sys, "last_value", None)
     return f"{type(error).__name__}: {error}"[:2000] if error is not None else None
 
 
@@ -83,7 +81,7 @@ def hide_own_frames(is_ours: Callable[[str], bool]) -> None:
     original = sys.excepthook
 
     def excepthook(kind: Any, error: Any, traceback: Any) -> None:
-        seen: dict[int, bool] = {}
+        seen: Dict[int, bool] = {}
         _strip(error, is_ours, seen)
         if error is not None and getattr(error, "__traceback__", None) is not None:
             traceback = error.__traceback__
@@ -92,7 +90,7 @@ def hide_own_frames(is_ours: Callable[[str], bool]) -> None:
     sys.excepthook = excepthook
 
 
-def _strip(error: BaseException | None, is_ours: Callable[[str], bool], seen: dict[int, bool]) -> None:
+def _strip(error: Optional[BaseException], is_ours: Callable[[str], bool], seen: Dict[int, bool]) -> None:
     while error is not None and id(error) not in seen:
         seen[id(error)] = True
         links = []

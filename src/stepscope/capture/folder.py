@@ -4,33 +4,54 @@ The layout is described in docs/capture-format.md. A program that dies leaves th
 complete piece; lines of .ndjson files go out one by one.
 """
 
-from __future__ import annotations
-
+import contextlib
 import json
 import os
+import shutil
+import tempfile
 import threading
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, Callable, Dict, List, Optional, Set
+
+from .writable import KEPT, places, probe, write_all
 
 FORMAT = 1
+MOVED = "the recording is in another folder than asked for"
 
 
 class Folder:
-    """Writes a capture folder. facts: what capture.json says, changed in place and written by save()."""
+    """Writes a capture folder. facts: what capture.json says, changed in place and written by save().
 
-    def __init__(self, path: str, facts: dict[str, Any]) -> None:
+    Where the folder cannot be written any more, the recording moves to another place with all that was
+    written; moved: told of the new place. Only when there is no such place do its functions raise OSError.
+    """
+
+    def __init__(
+        self, path: str, facts: Dict[str, Any], moved: Callable[[Path], None] = lambda path: None
+    ) -> None:
         self.path = Path(path).absolute()
-        self.facts: dict[str, Any] = {"format": FORMAT, **facts}
+        self.facts: Dict[str, Any] = {"format": FORMAT, **facts}
         self.facts.setdefault("files", [])
         self.facts.setdefault("problems", [])
-        self._open: dict[str, BinaryIO] = {}
+        self._moved = moved
+        self._tried: Set[str] = set()
+        """Where it was, or could not be."""
+        self._open: Dict[str, FileIO] = {}
+        self._lengths: Dict[str, int] = {}
+        """Bytes of whole lines in the .ndjson files: a full disk cuts the last one."""
         self._lock = threading.RLock()
 
     def save(self) -> None:
         """Replaces capture.json."""
         with self._lock:
-            self.path.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path / "capture.json", text(self.facts, indent=1).encode("utf-8") + b"\n")
+            self._written(self._save)
+
+    def _save(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        if not all((self.path / name).exists() for name in self._open):
+            self._take_to(self.path)  # it was removed, and is there again without its files
+        write_whole(self.path / "capture.json", text(self.facts, indent=1).encode("utf-8") + b"\n")
 
     def close(self) -> None:
         """Closes the .ndjson files."""
@@ -38,16 +59,18 @@ class Folder:
             while self._open:
                 self._open.popitem()[1].close()
 
-    def start_again(self, facts: dict[str, Any]) -> None:
+    def start_again(self, facts: Dict[str, Any]) -> None:
         """Takes what was recorded away; what was compiled stays, since it tells of the whole program."""
         kept = "compilations.ndjson"
         with self._lock:
             for name in [name for name in self._open if name != kept]:
                 self._open.pop(name).close()
-            files: list[dict[str, Any]] = self.facts["files"]
+                self._lengths.pop(name, None)
+            files: List[Dict[str, Any]] = self.facts["files"]
             for one in files:
                 if one["path"] != kept:
-                    (self.path / one["path"]).unlink(missing_ok=True)
+                    with contextlib.suppress(FileNotFoundError):
+                        (self.path / one["path"]).unlink()
             for folder in sorted(self.path.glob("**/"), key=lambda path: -len(path.parts)):
                 if folder != self.path and not any(folder.iterdir()):
                     folder.rmdir()
@@ -58,34 +81,49 @@ class Folder:
 
     def add(self, name: str, kind: str, data: bytes, **more: Any) -> None:
         """Writes a file and lists it."""
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data)
-        self.list(name, kind, **more)
+
+        def write() -> None:
+            path = self.path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, data)
+
+        with self._lock:
+            self._written(write)
+            self.list(name, kind, **more)
 
     def add_json(self, name: str, kind: str, value: Any) -> None:
         """Writes a JSON file and lists it."""
         self.add(name, kind, text(value, indent=1).encode("utf-8") + b"\n")
 
-    def line(self, name: str, kind: str, value: dict[str, Any]) -> None:
+    def line(self, name: str, kind: str, value: Dict[str, Any]) -> None:
         """Adds a line to an .ndjson file, on disk at once."""
         self.lines(name, kind, text(value).encode("utf-8") + b"\n")
 
     def lines(self, name: str, kind: str, data: bytes) -> None:
         """Adds whole lines to an .ndjson file, on disk at once."""
-        with self._lock:
+
+        def write() -> None:
             file = self._open.get(name)
             if file is None:
                 path = self.path / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                file = self._open[name] = path.open("ab", buffering=0)
+                file = self._open[name] = open(str(path), "a+b", buffering=0)  # noqa: PTH123, SIM115
                 self.list(name, kind)
-            file.write(data)
+            try:
+                write_all(file, data)
+            except OSError:
+                with contextlib.suppress(OSError):  # the line that was cut is written anew elsewhere
+                    file.truncate(self._lengths.get(name, 0))
+                raise
+
+        with self._lock:
+            self._written(write)
+            self._lengths[name] = self._lengths.get(name, 0) + len(data)
 
     def list(self, name: str, kind: str, **more: Any) -> None:
         """Lists a file that is there; a file that is listed stays as it was listed."""
         with self._lock:
-            files: list[dict[str, Any]] = self.facts["files"]
+            files: List[Dict[str, Any]] = self.facts["files"]
             if all(one["path"] != name for one in files):
                 files.append({"path": name, "kind": kind, **more})
 
@@ -105,6 +143,111 @@ class Folder:
         told = {"what": what, "seen": seen, "todo": todo}
         if told not in self.facts["problems"]:
             self.facts["problems"].append(told)
+
+    # --- another place -------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Moves the recording when its folder takes nothing more. For those who write into it themselves."""
+
+        def write() -> None:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe(self.path)
+
+        with self._lock:
+            self._written(write)
+
+    def _written(self, write: Callable[[], None]) -> None:
+        """Writes, here or where there is a place."""
+        try:
+            write()
+        except OSError as error:
+            self._move(error)
+            write()
+
+    def _move(self, error: OSError) -> None:
+        """Takes the recording to the first place that can be written; raises the error when there is none."""
+        old = self.path
+        self._tried.add(str(old))
+        for place in places():
+            if place in self._tried:
+                continue
+            self._tried.add(place)
+            try:
+                new = Path(tempfile.mkdtemp(prefix=KEPT, dir=place))
+            except OSError:
+                continue
+            try:
+                self._take_to(new)
+                probe(new)
+            except OSError:
+                self.path = old
+                shutil.rmtree(str(new), ignore_errors=True)
+                continue
+            self._tried.add(str(new))
+            self.problem(
+                MOVED,
+                f"{old}: {error.strerror or error}",
+                f"it is in {new}; move it from there before that is cleaned up",
+            )
+            with contextlib.suppress(OSError):
+                self._save()
+                self._clear(old)
+            self._moved(new)
+            return
+        raise error
+
+    def _take_to(self, new: Path) -> None:
+        """Copies what is listed, from where it is or from what is open, and goes on there. To where it is
+        already, it writes again what is open: the folder was removed."""
+        kept = []
+        opened: Dict[str, FileIO] = {}
+        for one in self.facts["files"]:
+            name = one["path"]
+            data = self._read(name)
+            if data is None:
+                continue
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            if name in self._open or new != self.path:
+                write_whole(new / name, data)
+            if name in self._open:
+                opened[name] = open(str(new / name), "a+b", buffering=0)  # noqa: PTH123, SIM115
+            kept.append(one)
+        for one in self.facts["files"]:
+            if one not in kept:
+                self.problem(
+                    f"{one['path']} is missing",
+                    f"it was lost from {self.path} while the program ran",
+                    "record into a folder that the program leaves alone",
+                )
+        self.close()
+        self._open, self.path = opened, new
+        self.facts["files"][:] = kept
+
+    def _read(self, name: str) -> Optional[bytes]:
+        """What a listed file holds; None when it is gone, or locked away."""
+        file = self._open.get(name)
+        if file is not None:
+            file.seek(0)
+            data = b""
+            while len(data) < self._lengths.get(name, 0):
+                more = file.read(self._lengths[name] - len(data))
+                if not more:
+                    break  # the program has cut it
+                data += more
+            return data
+        try:
+            return (self.path / name).read_bytes()
+        except OSError:
+            return None
+
+    def _clear(self, old: Path) -> None:
+        """Removes what was taken away from a folder, and the folder if nothing else is in it."""
+        for name in [*(one["path"] for one in self.facts["files"]), "capture.json"]:
+            with contextlib.suppress(OSError):
+                (old / name).unlink()
+        for folder in sorted(old.glob("**/"), key=lambda path: -len(path.parts)):
+            with contextlib.suppress(OSError):  # something else is in it
+                folder.rmdir()
 
 
 def write_whole(path: Path, data: bytes) -> None:

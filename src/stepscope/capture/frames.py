@@ -4,13 +4,11 @@ Walking a stack costs a third of a microsecond a frame. What is remembered for t
 which are kept alive so that none takes the place of another; all of it is bounded.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import sysconfig
 from types import CodeType, FrameType
-from typing import Any, Callable
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .built_in import FILE, SHOWN
 from .callee import called_by
@@ -29,17 +27,17 @@ class Frames:
     """Numbers of stacks. tell: takes a line of stacks.ndjson for whatever is new. loop: identity of the code
     with the loop of the steps; None when the program has none."""
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None], loop: int | None = None) -> None:
+    def __init__(self, tell: Callable[[Dict[str, Any]], None], loop: Optional[int] = None) -> None:
         self._tell = tell
         self._loop = loop
         self._whose = Whose()
-        self._seen: dict[tuple[int, int, int], int] = {}
+        self._seen: Dict[Tuple[int, int, int], int] = {}
         """A caller's stack, code and instruction: the stack with this frame on top."""
-        self._codes: dict[int, CodeType] = {}
-        self._frames: dict[tuple[str, str, int], int] = {}
-        self._stacks: dict[tuple[int, int], int] = {}
+        self._codes: Dict[int, CodeType] = {}
+        self._frames: Dict[Tuple[str, str, int], int] = {}
+        self._stacks: Dict[Tuple[int, int], int] = {}
 
-    def number(self, frame: FrameType | None) -> int | None:
+    def number(self, frame: Optional[FrameType]) -> Optional[int]:
         """The number of the stack that ends with a frame; -1 for one without frames but the recorder's own.
         None when there are too many different ones to tell of another."""
         walked = []
@@ -73,7 +71,7 @@ class Frames:
             stack = known
         return self._calling(stack, walked[0]) if walked else stack
 
-    def _calling(self, stack: int, frame: FrameType) -> int | None:
+    def _calling(self, stack: int, frame: FrameType) -> Optional[int]:
         """The stack with the built-in function on top in which a thread waits, or moves data; else the stack
         itself."""
         code, instruction = frame.f_code, frame.f_lasti
@@ -88,14 +86,14 @@ class Frames:
                 self._seen[key] = known
         return known
 
-    def _new(self, stack: int, frame: FrameType) -> int | None:
+    def _new(self, stack: int, frame: FrameType) -> Optional[int]:
         code = frame.f_code
         if is_ours(code.co_filename):
             return stack
         name: str = getattr(code, "co_qualname", code.co_name)
         return self._on_top(stack, (code.co_filename, name, _line(frame)), frame)
 
-    def _on_top(self, stack: int, place: tuple[str, str, int], frame: FrameType | None) -> int | None:
+    def _on_top(self, stack: int, place: Tuple[str, str, int], frame: Optional[FrameType]) -> Optional[int]:
         number = self._frames.get(place)
         if number is None:
             if len(self._frames) >= MOST_FRAMES:
@@ -113,7 +111,7 @@ class Frames:
             self._tell({"stack": found, "in": None if stack < 0 else stack, "frame": number})
         return found
 
-    def _told(self, place: tuple[str, str, int], frame: FrameType | None) -> dict[str, Any]:
+    def _told(self, place: Tuple[str, str, int], frame: Optional[FrameType]) -> Dict[str, Any]:
         path, function, line = place
         if frame is None:
             known = {"file": FILE, "code": "python"} if path == FILE else {"code": "unknown"}
@@ -161,7 +159,7 @@ class Whose:
         if isinstance(file, str) and isinstance(package, str) and package:
             self._program = package.partition(".")[0]
 
-    def of(self, path: str, module: str) -> tuple[str, str]:
+    def of(self, path: str, module: str) -> Tuple[str, str]:
         """program, library or python; and the path without the folder where such code is installed."""
         if path.startswith("<"):
             # No file: made from text, as by exec or a dataclass, or typed in.
@@ -188,7 +186,7 @@ class Whose:
         return "program", relative(path)
 
 
-def _folders(paths: Any) -> list[str]:
+def _folders(paths: Any) -> List[str]:
     """Folders as prefixes, the longest first: site-packages lies within the standard library's."""
     found = {os.path.realpath(path) for path in paths if path} | {path for path in paths if path}
     return sorted((path.rstrip(os.sep) + os.sep for path in found), key=lambda path: (-len(path), path))

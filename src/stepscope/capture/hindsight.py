@@ -1,4 +1,5 @@
 """Whether what was recorded turns out not to be the program's steps.
+from typing import Optional, Tuple
 
 A loop that sets up looks like training from within: 240 arrays, each made by two ops of JAX. It is over
 when a loop begins that calls what the program has compiled, or trains with Keras. So after a recording of a
@@ -6,7 +7,7 @@ weak mark, surer ones are still watched. When they have gone on for longer than 
 they are the steps.
 """
 
-from __future__ import annotations
+from typing import Optional, Tuple
 
 from .pace import LEVELS, Call, Caller, Pace
 
@@ -23,14 +24,14 @@ class Hindsight:
         self._level = LEVELS.index(caller.how)
         self._loops = frozenset(caller.site.loops)
         self._begin_ns = caller.spans[0][0]
-        self._lasted_ns: int | None = None
+        self._lasted_ns: Optional[int] = None
 
     def surer(self, call: Call) -> bool:
         """True for a call that marks steps more surely, from a loop that has nothing to do with the recorded
         one: not an evaluation now and then, nor what a step calls."""
         return LEVELS.index(call.how) < self._level and self._loops.isdisjoint(call.site.loops)
 
-    def saw(self, call: Call, key: tuple[object, ...], settled: bool) -> bool:
+    def saw(self, call: Call, key: Tuple[object, ...], settled: bool) -> bool:
         """Counts such a call. True when it and its like are the steps, and ready to be recorded."""
         if self._lasted_ns is None:
             self._lasted_ns = call.call_ns - self._begin_ns

@@ -5,13 +5,11 @@ made and what they cost. It is read with the op IteratorGetModelProto, of eager 
 iterator within a graph, the program's graph would have to be changed.
 """
 
-from __future__ import annotations
-
 import gc
-import time
 import weakref
-from typing import Any
+from typing import Any, Dict, List, Optional
 
+from . import clocks
 from .datasets import Sites
 from .folder import Folder
 from .machine import threads
@@ -23,13 +21,13 @@ from .recorder import Recorder
 class Tracked:
     """An iterator with its number and its chain, which outlives the dataset."""
 
-    def __init__(self, number: int, iterator: Any, chain: list[dict[str, Any]], role: str) -> None:
+    def __init__(self, number: int, iterator: Any, chain: List[Dict[str, Any]], role: str) -> None:
         self.number = number
         self.role = role
         self.iterator = weakref.ref(iterator)
         self.chain = chain
         self.samples = 0
-        self.last_begin_ns: int | None = None
+        self.last_begin_ns: Optional[int] = None
 
 
 class Iterators:
@@ -38,8 +36,8 @@ class Iterators:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._sites = Sites()
-        self._tracked: list[Tracked] = []
-        self._by_id: dict[int, Tracked] = {}
+        self._tracked: List[Tracked] = []
+        self._by_id: Dict[int, Tracked] = {}
         self._written = 0
         self._made = 0
         self._first = True
@@ -50,10 +48,12 @@ class Iterators:
         from tensorflow.python.data.ops import iterator_ops
 
         self._sites.watch(patches)
-        patches.wrap(iterator_ops.OwnedIterator, "__init__", self._watched_init)
-        patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
         patches.wrap(iterator_ops.Iterator, "__init__", self._watched_graph_init)
         self._watch_graph_datasets(patches)
+        if not hasattr(iterator_ops, "OwnedIterator"):
+            return  # before TensorFlow 2.1: iterators live in a graph, or belong to no dataset
+        patches.wrap(iterator_ops.OwnedIterator, "__init__", self._watched_init)
+        patches.wrap(iterator_ops.OwnedIterator, "__next__", self._watched_next)
         self._watch_host_pipelines(patches)
         if self._recorder.plan.state is None:
             # Asked for in the middle of a program: there may be iterators already.
@@ -62,7 +62,7 @@ class Iterators:
                     self._first = False
                     self._track(one, one._dataset)
 
-    def live(self) -> list[Any]:
+    def live(self) -> List[Any]:
         """The iterators that are still there."""
         return [one for one in (tracked.iterator() for tracked in self._tracked) if one is not None]
 
@@ -90,19 +90,11 @@ class Iterators:
             if tracked is None or not recorder.listening or not context.executing_eagerly():
                 return next_(self_)
             # A step of a plain loop goes from one element asked for to the next: wait, then body.
-            now = time.time_ns()
+            now = clocks.time_ns()
             last, tracked.last_begin_ns = tracked.last_begin_ns, now
             if last is not None:
-                recorder.step(
-                    Call(
-                        "next_element",
-                        ("iterator", tracked.number),
-                        self._name(tracked),
-                        last,
-                        now,
-                        begin_ns=last,
-                    )
-                )
+                key, name = ("iterator", tracked.number), self._name(tracked)
+                recorder.step(Call("next_element", key, name, last, now, begin_ns=last))
             return next_(self_)
 
         return __next__
@@ -156,14 +148,13 @@ class Iterators:
     def _track(self, iterator: Any, dataset: Any, role: str = "") -> None:
         try:
             tracked = Tracked(self._made, iterator, self._sites.chain(dataset), role)
+            weakref.finalize(iterator, self._by_id.pop, id(iterator), None).atexit = False
         except Exception as error:  # noqa: BLE001  a dataset of a kind nobody foresaw is still a dataset
             self._recorder.failed("a chain of datasets", error)
             return
-        key = id(iterator)
         self._made += 1
         self._tracked.append(tracked)
-        self._by_id[key] = tracked
-        weakref.finalize(iterator, self._by_id.pop, key, None).atexit = False
+        self._by_id[id(iterator)] = tracked
 
     @staticmethod
     def _name(tracked: Tracked) -> str:
@@ -184,10 +175,12 @@ class Iterators:
 
     def models(self, folder: Folder, now_ns: int) -> None:
         """Samples the model of every iterator that is alive."""
+        if not self.live():
+            return
         from tensorflow.python.eager import context
         from tensorflow.python.ops import gen_experimental_dataset_ops as ops
 
-        if not self.live():
+        if not context.executing_eagerly():
             return
         ask = getattr(ops, "iterator_get_model_proto", None)
         if ask is None:
@@ -198,8 +191,6 @@ class Iterators:
                 f"TensorFlow {tensorflow.__version__} has no op IteratorGetModelProto",
                 "record with a newer TensorFlow for exact rates; the XPlane has the stages all the same",
             )
-            return
-        if not context.executing_eagerly():
             return
         for tracked in list(self._tracked):
             iterator = tracked.iterator()
@@ -231,7 +222,7 @@ class Iterators:
             folder.line("pipeline/models.ndjson", "models", line)
 
 
-def _elements(data: bytes) -> int | None:
+def _elements(data: bytes) -> Optional[int]:
     """Elements that the root has handed out."""
     from tensorflow.core.framework import model_pb2
 

@@ -5,17 +5,15 @@ withheld from the program's own functions while a recording is wanted (a call th
 granted at their next call after.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import sys
 import threading
-import time
 from functools import partial
 from pathlib import Path
-from typing import Any, Collection
+from typing import Any, Collection, Dict, Optional, Tuple
 
+from . import clocks
 from .pace import Call
 from .places import code_of, is_framework
 from .recorder import Recorder
@@ -52,7 +50,7 @@ def watch(recorder: Recorder) -> None:
             if cache is not None:
                 cache.clear()
 
-    def compiled(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], end_ns: int) -> None:
+    def compiled(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], end_ns: int) -> None:
         """Tells of what was traced or compiled since the last call of a jitted function."""
         began_ns, local.compile_began_ns = getattr(local, "compile_began_ns", None), None
         if began_ns is None:
@@ -60,7 +58,7 @@ def watch(recorder: Recorder) -> None:
         bound = signature.bind(*args, **kwargs).arguments
         call = bound.get("args", ()), bound.get("kwargs", {})
         # The frame that called the helper knows which arguments are static.
-        info = bound.get("jit_info") or sys._getframe(2).f_locals.get("jit_info")
+        info = bound.get("jit_info") or sys._getframe(3).f_locals.get("jit_info")
         static = _static(function, info)
         code = code_of(function)
         recorder.compiles("jax", function, function, code, call, began_ns, end_ns, static, static is None)
@@ -71,34 +69,45 @@ def watch(recorder: Recorder) -> None:
             function = args[parameter]
             if not recorder.listening or not clean():
                 return run(*args, **kwargs)
-            begin_ns = time.time_ns()
+            begin_ns = clocks.time_ns()
             result = run(*args, **kwargs)
-            end_ns = time.time_ns()
-            compiled(function, args, kwargs, end_ns)
-            outputs = result[1]
-            if is_framework(_file(function)):
-                if ops.wanted():
-                    local.jitted = function
-                    ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
-                return result
-            local.jitted = function
-            if ops.end():
-                forget()
-            recorder.step(
-                Call(
-                    "jax",
-                    ("jit", *recorder.identities.of(function, code_of(function))),
-                    getattr(function, "__name__", type(function).__name__),
-                    begin_ns,
-                    end_ns,
-                    source=None,
-                    settle=lambda: jax.block_until_ready(outputs),
-                    site=recorder.site(),
-                )
-            )
+            end_ns = clocks.time_ns()
+            with recorder.unharmed():
+                called(function, args, kwargs, begin_ns, end_ns, result[1])
             return result
 
         return helper
+
+    def called(
+        function: Any,
+        args: Tuple[Any, ...],
+        kwargs: Dict[str, Any],
+        begin_ns: int,
+        end_ns: int,
+        outputs: Any,
+    ) -> None:
+        """A jitted function was called. args, kwargs: of the helper that calls it."""
+        compiled(function, args, kwargs, end_ns)
+        if is_framework(_file(function)):
+            if ops.wanted():
+                local.jitted = function
+                ops.saw(getattr(function, "__name__", ""), begin_ns, end_ns, outputs)
+            return
+        local.jitted = function
+        if ops.end():
+            forget()
+        recorder.step(
+            Call(
+                "jax",
+                ("jit", *recorder.identities.of(function, code_of(function))),
+                getattr(function, "__name__", type(function).__name__),
+                begin_ns,
+                end_ns,
+                source=None,
+                settle=lambda: jax.block_until_ready(outputs),
+                site=recorder.site(),
+            )
+        )
 
     def watched_path(get: Any) -> Any:
         def get_fastpath_data(*args: Any, **kwargs: Any) -> Any:
@@ -163,12 +172,13 @@ class _Ops:
                 if not self.wanted() or name in _CALLS:
                     return run(trace, primitive, *rest, **more)
                 self._inside.op = True
-                begin_ns = time.time_ns()
+                begin_ns = clocks.time_ns()
                 try:
                     result = run(trace, primitive, *rest, **more)
                 finally:
                     self._inside.op = False
-                self.saw(name, begin_ns, time.time_ns(), result)
+                with self._recorder.unharmed():
+                    self.saw(name, begin_ns, clocks.time_ns(), result)
                 return result
 
             return process_primitive
@@ -209,7 +219,7 @@ def _file(function: Any) -> str:
     return str(code.co_filename) if code is not None else ""
 
 
-def _static(function: Any, info: Any) -> Collection[str] | None:
+def _static(function: Any, info: Any) -> Optional[Collection[str]]:
     """Names of the arguments whose values are compiled in; None when that is not known."""
     numbers, names = getattr(info, "static_argnums", None), getattr(info, "static_argnames", None)
     if numbers is None or names is None:
@@ -234,6 +244,6 @@ def _watch_compilation(recorder: Recorder) -> None:
         if "compile" in event and recorder.listening:
             recorder.compiled += 1
             if event.startswith("/jax/core/compile") and getattr(local, "compile_began_ns", None) is None:
-                local.compile_began_ns = time.time_ns() - int(duration_secs * 1e9)
+                local.compile_began_ns = clocks.time_ns() - int(duration_secs * 1e9)
 
     monitoring.register_event_duration_secs_listener(heard)

@@ -3,12 +3,10 @@
 The list of callbacks is watched, not added to: another callback could change what Keras does.
 """
 
-from __future__ import annotations
-
 import sys
-import time
 from typing import Any
 
+from . import clocks
 from .pace import Call
 from .recorder import Recorder
 
@@ -23,7 +21,7 @@ def watch(recorder: Recorder, module: Any) -> None:
     def watched_begin(original: Any) -> Any:
         def on_batch_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
             if recorder.listening:
-                local.batch_begin_ns = time.time_ns()
+                local.batch_begin_ns = clocks.time_ns()
             return original(self, *args, **kwargs)
 
         return on_batch_begin
@@ -35,7 +33,7 @@ def watch(recorder: Recorder, module: Any) -> None:
                 begin_ns = getattr(local, "batch_begin_ns", None)
                 if begin_ns is not None and recorder.listening:
                     local.batch_begin_ns = None
-                    end_ns = time.time_ns()
+                    end_ns = clocks.time_ns()
                     recorder.step(
                         Call(
                             "keras_batch",

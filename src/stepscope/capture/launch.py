@@ -1,23 +1,25 @@
 """Runs a command so that it is recorded, and reports how that went: the launcher of `stepscope record`."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
-import shutil
 import signal
 import sys
-import tempfile
+import threading
 import time
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Callable, Dict, List, Optional, Sequence, Type
 
+from . import clocks
 from .folder import write_whole
 from .pace import why_no_steps
 from .plan import Plan
 from .quiet import write
+from .scratch import prepared, uses
 from .signals import Passing
+
+__all__ = ["START", "Outcome", "Telling", "complete", "launch", "prepared", "why_not"]
 
 START = Path(__file__).resolve().parent / "_start"
 """The folder that is put first on PYTHONPATH; it holds sitecustomize.py and nothing else."""
@@ -30,28 +32,38 @@ class Outcome:
         self.code = returncode if returncode >= 0 else None
         self.signal = -returncode if returncode < 0 else None
         self.out = out
-        self.facts: dict[str, Any] | None = None
+        self.asked: Optional[Path] = None
+        """Where the recording was to go, when it is elsewhere because that could not be written."""
+        self.facts: Optional[Dict[str, Any]] = None
         """What capture.json says, once read() has been called."""
-        self.pythons: list[Any] = []
-        self.frameworks: list[Any] = []
-        self.seen: list[Any] = []
-        self.problems: list[Any] = []
-        self.errors: list[Any] = []
-        self.failed: list[str] = []
+        self.pythons: List[Path] = []
+        self.frameworks: List[Any] = []
+        self.seen: List[Any] = []
+        self.problems: List[Any] = []
+        self.errors: List[Any] = []
+        self.failed: List[str] = []
+        self.unfit: List[str] = []
+        self.unwatched: List[str] = []
 
     def read(self, state: Path) -> None:
         """Reads what the processes left for the launcher, and capture.json.
 
         OSError, ValueError, LookupError or TypeError when these are damaged.
         """
-        self.pythons = _notes(state, "python-*")
+        self.pythons = list(state.glob("python-*"))
         self.frameworks = _notes(state, "framework-*")
         self.seen = _notes(state, "seen-*")
         self.problems = _notes(state, "problem-*")
-        self.failed = [path.read_text(encoding="utf-8") for path in state.glob("failed-*")]
+        self.failed, self.unfit, self.unwatched = (
+            sorted({path.read_text(encoding="utf-8", errors="replace") for path in state.glob(f"{kind}-*")})
+            for kind in ("failed", "unfit", "unwatched")
+        )
         claim = state / "claim"
         owner = claim.read_text(encoding="utf-8") if claim.exists() else ""
         self.errors = _notes(state, f"error-{owner or '*'}")
+        moved = _notes(state, f"moved-{owner or '*'}")
+        if moved:
+            self.asked, self.out = self.out, Path(moved[-1])
         self.facts = _facts(self.out)
 
     @property
@@ -60,24 +72,66 @@ class Outcome:
         return bool(self.facts and self.facts["recorded"]["steps"])
 
 
-@contextlib.contextmanager
-def prepared(plan: Plan) -> Iterator[Path]:
-    """The folder in which processes leave notes for the launcher, with the plan in it; removed at the end.
-    OSError when it cannot be made."""
-    state = Path(tempfile.mkdtemp(prefix="stepscope-record-"))
-    try:
-        plan.state = str(state)
-        plan.out = str(Path(plan.out).absolute())
-        plan.save(state / "plan.json")
-        yield state
-    finally:
-        shutil.rmtree(state, ignore_errors=True)
+class Telling:
+    """Tells of a recording while the program runs on for long. say: takes a line for people."""
+
+    def __init__(self, state: Path, say: Callable[[str], None], after_s: float = 30.0) -> None:
+        self._state = state
+        self._say = say
+        self._after_s = after_s
+        """Of a program that ends sooner it is told at the end."""
+        self._seen_s: Optional[float] = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="stepscope-telling", daemon=True)
+
+    def __enter__(self) -> "Telling":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self._stop.set()
+        self._thread.join(2.0)
+
+    def look(self) -> bool:
+        """True when all is told."""
+        for path in self._state.glob("recorded-*"):
+            try:
+                steps, name, out = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:  # it is being written
+                continue
+            now_s = time.monotonic()
+            if self._seen_s is None:
+                self._seen_s = now_s
+            if now_s - self._seen_s >= self._after_s:
+                self._say(f"stepscope: recorded {steps} steps of {name} to {out}; the program runs on")
+                return True
+        return False
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError):  # stderr is closed, or the folder gone: it is told at the end
+            while not self._stop.wait(1.0):
+                if self.look():
+                    return
 
 
-def launch(command: Sequence[str], plan: Plan, state: Path, passing: Passing) -> Outcome:
+def launch(
+    command: Sequence[str],
+    plan: Plan,
+    state: Path,
+    passing: Passing,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
     """Runs the command and waits for it. OSError when the command cannot be started."""
     child = passing.start(command, _environment(state / "plan.json"))
-    return Outcome(child.wait(), Path(plan.out))
+    with contextlib.suppress(OSError):  # then the folder goes when this process has ended
+        uses(state, child.pid)
+    with Telling(state, say):
+        return Outcome(child.wait(), Path(plan.out))
 
 
 def complete(outcome: Outcome, state: Path, started_unix_ns: int) -> None:
@@ -92,7 +146,7 @@ def complete(outcome: Outcome, state: Path, started_unix_ns: int) -> None:
     _complete(outcome, started_unix_ns)
 
 
-def _environment(plan: Path) -> dict[str, str]:
+def _environment(plan: Path) -> Dict[str, str]:
     environment = dict(os.environ)
     there = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = str(START) + (os.pathsep + there if there else "")
@@ -110,7 +164,7 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
         "signal": outcome.signal,
         "error": outcome.errors[0] if outcome.errors else None,
     }
-    facts["program"] = {"started_unix_ns": started_unix_ns, "ended_unix_ns": time.time_ns()}
+    facts["program"] = {"started_unix_ns": started_unix_ns, "ended_unix_ns": clocks.time_ns()}
     if facts["ended_unix_ns"] is None:
         # The process was gone before the recording was complete.
         facts["ended_unix_ns"] = facts["program"]["ended_unix_ns"]
@@ -121,7 +175,8 @@ def _complete(outcome: Outcome, started_unix_ns: int) -> None:
                 "todo": "what was written until then is here; record earlier steps with --warmup and --steps",
             }
         )
-        facts["recorded"]["steps"] = max(facts["recorded"]["steps"], _steps(outcome.out))
+        steps = _steps(outcome.out, "recorded") or _steps(outcome.out, "run_metadata")
+        facts["recorded"]["steps"] = max(facts["recorded"]["steps"], steps)
         listed = {file["path"] for file in facts["files"]}
         for kind in ("steps", "machine", "stacks", "compilations"):
             name = f"{kind}.ndjson"
@@ -142,12 +197,14 @@ def ending(outcome: Outcome) -> str:
         return f"signal {outcome.signal}"
 
 
-def why_not(outcome: Outcome, plan: Plan) -> list[str]:
+def why_not(outcome: Outcome, plan: Plan) -> List[str]:
     """Why nothing was recorded: what was seen, and what to do, a sentence a line."""
     if outcome.problems:
         return [f"{what}: {seen}. {todo[:1].upper()}{todo[1:]}." for what, seen, todo in outcome.problems]
     if outcome.failed:
         return [f"the recorder could not start: {outcome.failed[0]}"]
+    if outcome.unfit and not outcome.frameworks:
+        return [f"{'; '.join(outcome.unfit)}. The program ran without it.", "Record with another Python."]
     if not outcome.pythons:
         return [
             "no Python was started that reads PYTHONPATH.",
@@ -155,6 +212,11 @@ def why_not(outcome: Outcome, plan: Plan) -> list[str]:
             "gets no environment from here.",
         ]
     ended = "" if outcome.code == 0 else f"; it ended with {ending(outcome)}"
+    if not outcome.frameworks and "torch" in outcome.unwatched:
+        return [
+            f"the program imported PyTorch, which is not recorded from outside{ended}.",
+            "Have it record itself with torch.profiler, and give stepscope the trace that this exports.",
+        ]
     if not outcome.frameworks:
         return [f"the program imported none of TensorFlow, JAX and Keras{ended}."]
     calls = [call for seen in outcome.seen for call in seen["calls"]]
@@ -166,14 +228,15 @@ def why_not(outcome: Outcome, plan: Plan) -> list[str]:
     return [f"{why_no_steps(calls, plan.warmup)}{ended} ({names} was imported).", todo]
 
 
-def _steps(out: Path) -> int:
+def _steps(out: Path, how: str) -> int:
+    """How many steps are marked as `how` in steps.ndjson."""
     path = out / "steps.ndjson"
     if not path.exists():
         return 0
-    return sum(b'"recorded": true' in line for line in path.read_bytes().splitlines())
+    return sum(f'"{how}": true'.encode("ascii") in line for line in path.read_bytes().splitlines())
 
 
-def _facts(out: Path) -> dict[str, Any] | None:
+def _facts(out: Path) -> Optional[Dict[str, Any]]:
     path = out / "capture.json"
     if not path.exists():
         return None
@@ -186,7 +249,7 @@ def _facts(out: Path) -> dict[str, Any] | None:
     return facts
 
 
-def _notes(state: Path, pattern: str) -> list[Any]:
+def _notes(state: Path, pattern: str) -> List[Any]:
     found = []
     for path in sorted(state.glob(pattern)):
         try:

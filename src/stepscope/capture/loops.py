@@ -3,17 +3,15 @@
 Which loops are around an instruction is written in the code itself: each jumps back to where it begins.
 """
 
-from __future__ import annotations
-
 import dis
 import sys
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from .frames import Whose
 from .places import is_framework
 
-Loop = tuple[int, int]
+Loop = Tuple[int, int]
 """A code object, by its number, and the instruction at which a loop in it begins."""
 
 _MOST = 20_000
@@ -23,10 +21,10 @@ _MOST_DEPTH = 256
 class Site(NamedTuple):
     """Where a call is made."""
 
-    at: tuple[tuple[int, int], ...]
+    at: Tuple[Tuple[int, int], ...]
     """Code and instruction of the frames from the innermost loop on; of the innermost frame only where no
     loop is; empty when none of the program's code is on the stack, as in a thread of the framework."""
-    loops: tuple[Loop, ...]
+    loops: Tuple[Loop, ...]
     """Those around the call, the outermost first."""
 
 
@@ -37,16 +35,16 @@ class Sites:
     """Finds sites. What is remembered is keyed by code objects, which are kept alive, and bounded."""
 
     def __init__(self) -> None:
-        self._codes: dict[int, tuple[CodeType, bool]] = {}
+        self._codes: Dict[int, Tuple[CodeType, bool]] = {}
         """Code objects, and whether they are the program's or of a library that it uses."""
-        self._loops: dict[int, list[tuple[int, int]]] = {}
-        self._sites: dict[tuple[tuple[int, int], ...], Site] = {}
-        self._whose: Whose | None = None
+        self._loops: Dict[int, List[Tuple[int, int]]] = {}
+        self._sites: Dict[Tuple[Tuple[int, int], ...], Site] = {}
+        self._whose: Optional[Whose] = None
 
     def here(self) -> Site:
         """Where the program is now: the frames of frameworks and of Python's own library do not count."""
-        path: list[tuple[int, int]] = []
-        frame: FrameType | None = sys._getframe(1)
+        path: List[Tuple[int, int]] = []
+        frame: Optional[FrameType] = sys._getframe(1)
         while frame is not None and len(path) < _MOST_DEPTH:
             code = frame.f_code
             known = self._codes.get(id(code))
@@ -74,10 +72,10 @@ class Sites:
         module = frame.f_globals.get("__name__")
         return self._whose.of(path, module if isinstance(module, str) else "")[0] != "python"
 
-    def _site(self, path: tuple[tuple[int, int], ...]) -> Site:
+    def _site(self, path: Tuple[Tuple[int, int], ...]) -> Site:
         if not path:
             return NOWHERE
-        loops: list[Loop] = []
+        loops: List[Loop] = []
         inner = 1
         for place in range(len(path) - 1, -1, -1):
             number, instruction = path[place]
@@ -91,15 +89,15 @@ class Sites:
         return Site(path[:inner], tuple(loops))
 
 
-def loops_of(code: CodeType) -> list[tuple[int, int]]:
+def loops_of(code: CodeType) -> List[Tuple[int, int]]:
     """First and last instruction of each loop, outer ones first."""
-    ends: dict[int, int] = {}
+    ends: Dict[int, int] = {}
     for one in dis.get_instructions(code):
         jumps = one.opcode in dis.hasjrel or one.opcode in dis.hasjabs
         # Waiting for a coroutine or a generator jumps back, too.
         if jumps and one.argval <= one.offset and "NO_INTERRUPT" not in one.opname:
             ends[one.argval] = max(ends.get(one.argval, 0), one.offset)
-    found: list[tuple[int, int]] = []
+    found: List[Tuple[int, int]] = []
     for begin, end in sorted(ends.items()):
         # A loop that asks its question twice, before the first round and at the end of each, has two begins.
         if found and found[-1][0] < begin <= found[-1][1] < end:

@@ -3,13 +3,12 @@
 A value that the machine does not tell is left out of its line. Elsewhere than on Linux nothing is written.
 """
 
-from __future__ import annotations
-
 import os
 import threading
-import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
+
+from . import clocks
 
 INTERVAL_S = 0.1
 _TASKS = Path("/proc/self/task")
@@ -19,13 +18,13 @@ SECTOR_BYTES = 512  # the unit of /proc/diskstats, whatever the disk
 class Sampler:
     """A thread that hands a sample to `write` every INTERVAL_S seconds until it is stopped."""
 
-    def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, write: Callable[[Dict[str, Any]], None]) -> None:
         self._write = write
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stepscope-machine", daemon=True)
         self.cost_ns = 0
         self.samples = 0
-        self.failed: str | None = None
+        self.failed: Optional[str] = None
 
     def start(self) -> None:
         """Begins to sample."""
@@ -38,11 +37,11 @@ class Sampler:
             self._thread.join(2.0)
 
     def _run(self) -> None:
-        ticks: list[tuple[int, int]] | None = None
+        ticks: Optional[List[Tuple[int, int]]] = None
         last = False
         while True:
             # thread_time: what the thread costs the program, not what it waits for the interpreter
-            begin = time.thread_time_ns()
+            begin = clocks.thread_time_ns()
             try:
                 values, ticks = sample(ticks)
                 if "cores" in values:
@@ -51,24 +50,24 @@ class Sampler:
             except OSError as error:  # a full disk ends the sampling, not the program
                 self.failed = str(error)
                 return
-            self.cost_ns += time.thread_time_ns() - begin
+            self.cost_ns += clocks.thread_time_ns() - begin
             if last:
                 return
             last = self._stop.wait(INTERVAL_S)
 
 
 def sample(
-    before: list[tuple[int, int]] | None,
-) -> tuple[dict[str, Any], list[tuple[int, int]] | None]:
+    before: Optional[List[Tuple[int, int]]],
+) -> Tuple[Dict[str, Any], Optional[List[Tuple[int, int]]]]:
     """One sample, and the ticks of the cores to compare the next with."""
-    values: dict[str, Any] = {"unix_ns": time.time_ns()}
+    values: Dict[str, Any] = {"unix_ns": clocks.time_ns()}
     ticks = _ticks()
     if before is not None and ticks is not None and len(before) == len(ticks):
         values["cores"] = [
             round((busy - was_busy) / (total - was_total), 3) if total > was_total else 0.0
             for (busy, total), (was_busy, was_total) in zip(ticks, before)
         ]
-    values["process_cpu_ns"] = time.process_time_ns()
+    values["process_cpu_ns"] = clocks.process_time_ns()
     _add(values, _memory)
     _add(values, _io)
     _add(values, _available)
@@ -83,20 +82,21 @@ class Shares:
     Threads that end in between are in the processor time of the process only.
     """
 
-    def __init__(self, program: frozenset[str] | None = None) -> None:
+    def __init__(self, program: Optional[FrozenSet[str]] = None) -> None:
         """program: threads that are the program's, see `threads`; None when they cannot be told from the
         pipeline's."""
         self._program = program
         self._threads = _schedule()
-        self._cpu_ns = time.process_time_ns()
+        self._cpu_ns = clocks.process_time_ns()
 
-    def since(self) -> dict[str, Any]:
+    def since(self) -> Dict[str, Any]:
         """Nanoseconds of processor time of the process since this was made; and of its threads, on a core and
         waiting for one, the program's and the others apart."""
-        told: dict[str, Any] = {"cpu_ns": time.process_time_ns() - self._cpu_ns}
-        if self._threads is None or (now := _schedule()) is None:
+        told: Dict[str, Any] = {"cpu_ns": clocks.process_time_ns() - self._cpu_ns}
+        now = None if self._threads is None else _schedule()
+        if self._threads is None or now is None:
             return told
-        whose: dict[str, dict[str, int]] = {}
+        whose: Dict[str, Dict[str, int]] = {}
         for thread, (run_ns, wait_ns) in now.items():
             run_before, wait_before = self._threads.get(thread, (0, 0))
             if run_ns < run_before or wait_ns < wait_before:
@@ -108,7 +108,7 @@ class Shares:
         return {**told, "threads": whose}
 
 
-def threads() -> frozenset[str] | None:
+def threads() -> Optional[FrozenSet[str]]:
     """The threads of this process; None where the system does not tell."""
     try:
         return frozenset(path.name for path in _TASKS.iterdir())
@@ -116,7 +116,7 @@ def threads() -> frozenset[str] | None:
         return None
 
 
-def _schedule() -> dict[str, tuple[int, int]] | None:
+def _schedule() -> Optional[Dict[str, Tuple[int, int]]]:
     """Time on a core and time waiting for one of each thread; None where the kernel does not tell."""
     found = {}
     try:
@@ -133,7 +133,7 @@ def _schedule() -> dict[str, tuple[int, int]] | None:
     return found
 
 
-def _add(values: dict[str, Any], read: Callable[[], dict[str, int]]) -> None:
+def _add(values: Dict[str, Any], read: Callable[[], Dict[str, int]]) -> None:
     try:
         values.update(read())
     except (OSError, ValueError, IndexError):
@@ -141,7 +141,7 @@ def _add(values: dict[str, Any], read: Callable[[], dict[str, int]]) -> None:
         return
 
 
-def _ticks() -> list[tuple[int, int]] | None:
+def _ticks() -> Optional[List[Tuple[int, int]]]:
     """(busy, total) of each core since the machine began, in ticks."""
     try:
         text = _read("/proc/stat")
@@ -158,25 +158,25 @@ def _ticks() -> list[tuple[int, int]] | None:
     return found or None
 
 
-def _memory() -> dict[str, int]:
+def _memory() -> Dict[str, int]:
     words = _read("/proc/self/statm").split()
     threads = _read("/proc/self/stat").rpartition(")")[2].split()[17]
     return {"rss_bytes": int(words[1]) * os.sysconf("SC_PAGE_SIZE"), "threads": int(threads)}
 
 
-def _io() -> dict[str, int]:
+def _io() -> Dict[str, int]:
     told = dict(line.split(": ") for line in _read("/proc/self/io").splitlines())
     return {"read_bytes": int(told["rchar"]), "write_bytes": int(told["wchar"])}
 
 
-def _available() -> dict[str, int]:
+def _available() -> Dict[str, int]:
     for line in _read("/proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return {"available_bytes": int(line.split()[1]) * 1024}
     return {}
 
 
-def _disks() -> dict[str, int]:
+def _disks() -> Dict[str, int]:
     read = written = 0
     for line in _read("/proc/diskstats").splitlines():
         words = line.split()

@@ -5,20 +5,19 @@ Files in the launcher's own folder: `python-PID` for each process of Python that
 which the one process that records makes. Used from code there is no such folder and nothing is left.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, List
 
 from .pace import Pace
 from .plan import Plan
+from .quiet import write
 
-_told: dict[str, float] = {}
+_told: Dict[str, float] = {}
 
 
 def process(plan: Plan, kind: str, value: Any = None) -> None:
@@ -26,7 +25,7 @@ def process(plan: Plan, kind: str, value: Any = None) -> None:
     _leave(plan, f"{kind}-{os.getpid()}", json.dumps(value))
 
 
-def seen(plan: Plan, frameworks: list[str], pace: Pace, last: bool = False) -> None:
+def seen(plan: Plan, frameworks: List[str], pace: Pace, last: bool = False) -> None:
     """Leaves what was called so far; at most every 50 ms, because it delays the program,
     unless it is the last time."""
     if plan.state is None:
@@ -61,9 +60,17 @@ def claim(plan: Plan) -> bool:
     return True
 
 
-def _leave(plan: Plan, name: str, text: str) -> None:
+def moved(plan: Plan, path: Path) -> None:
+    """Leaves where the recording is now; says it at once when the disk that is full is this one, too."""
+    if not _leave(plan, f"moved-{os.getpid()}", json.dumps(str(path))) and plan.state is not None:
+        write(f"stepscope: the recording is in {path}\n".encode("utf-8", "backslashreplace"))
+
+
+def _leave(plan: Plan, name: str, text: str) -> bool:
     # A process may outlive its launcher, whose folder is gone by then; or the disk is full. Notes explain why
     # nothing was recorded: the program does not end for want of one.
     if plan.state is not None and Path(plan.state).is_dir():
         with contextlib.suppress(OSError):
             (Path(plan.state) / name).write_text(text, encoding="utf-8")
+            return True
+    return False

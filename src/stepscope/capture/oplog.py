@@ -3,9 +3,7 @@
 Written by hand and not by TensorFlow's writer, which prints to stdout.
 """
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Dict, Set
 
 from .places import is_ours
 
@@ -20,7 +18,7 @@ def op_log(graph: Any) -> bytes:
     from tensorflow.python.util import deprecation
 
     log = tfprof_log_pb2.OpLogProto()
-    numbers: dict[str, int] = {}
+    numbers: Dict[str, int] = {}
 
     def number(text: str) -> int:
         if text not in numbers:
@@ -61,7 +59,7 @@ def _flops(ops: Any, graph: Any, op: Any) -> int:
         return 0
 
 
-def _trainable(graph: Any, tensorflow: Any) -> set[str]:
+def _trainable(graph: Any, tensorflow: Any) -> Set[str]:
     names = {one.op.name for one in graph.get_collection(tensorflow.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
     for one in getattr(graph, "trainable_variables", ()):  # of a tf.function: captured, known by their input
         for outer, inner in getattr(graph, "captures", ()):

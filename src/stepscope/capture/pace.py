@@ -6,11 +6,9 @@ and its count. It is ready after `warmup` settled calls, those during which noth
 when it goes on tracing and compiling, which is then what there is to record.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections import deque
-from typing import Any, Callable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from .loops import NOWHERE, Loop, Site
 
@@ -72,7 +70,7 @@ class Call(NamedTuple):
 
     how: str
     """One of LEVELS."""
-    key: tuple[Any, ...]
+    key: Tuple[Any, ...]
     """Equal for calls of the same thing, within its kind and thread."""
     name: str
     """For people."""
@@ -82,9 +80,9 @@ class Call(NamedTuple):
     """What was called."""
     settle: Settle = None
     """Waits until the devices are through with it."""
-    begin_ns: int | None = None
+    begin_ns: Optional[int] = None
     """Begin of the step; None: the step began with the end of the call before."""
-    number: int | None = None
+    number: Optional[int] = None
     """Number of the step, as the program counts; None: calls are counted."""
     site: Site = NOWHERE
     """From where the program calls."""
@@ -99,10 +97,10 @@ class Caller:
         self.site = site
         self.count = 0
         self.settled = 0
-        self.latest: deque[bool] = deque(maxlen=_LOOKED_AT)
+        self.latest: Deque[bool] = deque(maxlen=_LOOKED_AT)
         """Whether the latest calls were settled."""
-        self.last_end_ns: int | None = None
-        self.spans: deque[Span] = deque(maxlen=_KEPT)
+        self.last_end_ns: Optional[int] = None
+        self.spans: Deque[Span] = deque(maxlen=_KEPT)
 
     def saw(self, begin_ns: int, call_ns: int, end_ns: int, settled: bool) -> None:
         """Counts a call. begin_ns: of the step, call_ns: of the call within it."""
@@ -117,7 +115,7 @@ class Caller:
         never = self.latest.count(False) >= _UNSETTLED and self.count >= warmup + _LOOKED_AT
         return self.settled >= warmup or never
 
-    def loop(self) -> int | None:
+    def loop(self) -> Optional[int]:
         """Identity of the code with the loop of the steps. Keras loops by itself; the loop around its call
         goes round once for many steps."""
         return self.site.loops[-1][0] if self.site.loops and self.how != "keras_batch" else None
@@ -158,10 +156,10 @@ class Identities:
 
     def __init__(self) -> None:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._made: dict[tuple[str, int, str], int] = {}
+        self._made: Dict[Tuple[str, int, str], int] = {}
         self._next = 0
 
-    def of(self, function: Any, code: Any) -> tuple[Any, ...]:
+    def of(self, function: Any, code: Any) -> Tuple[Any, ...]:
         """What to call the function. code: of the Python function behind it, None when it has none."""
         place = None if code is None else (code.co_filename, code.co_firstlineno, code.co_name)
         try:
@@ -183,8 +181,8 @@ class Pace:
 
     def __init__(self, warmup: int) -> None:
         self.warmup = warmup
-        self.callers: dict[tuple[Any, ...], Caller] = {}
-        self.anchor: tuple[Any, ...] | None = None
+        self.callers: Dict[Tuple[Any, ...], Caller] = {}
+        self.anchor: Optional[Tuple[Any, ...]] = None
         self.has_jitted = False
         """The program has given a function of its own to JAX to compile: a call of it would be the step, not
         the ops that run before it. How long a round takes does not tell that, least on a busy machine."""
@@ -192,7 +190,7 @@ class Pace:
     def saw(
         self,
         how: str,
-        key: tuple[Any, ...],
+        key: Tuple[Any, ...],
         name: str,
         begin_ns: int,
         call_ns: int,
@@ -207,14 +205,14 @@ class Pace:
         caller.saw(begin_ns, call_ns, end_ns, settled)
         return caller
 
-    def begins(self, key: tuple[Any, ...], call: Call) -> int:
+    def begins(self, key: Tuple[Any, ...], call: Call) -> int:
         """When the step begins that a call may mark: at the end of the last such call, if nobody says."""
         if call.begin_ns is not None:
             return call.begin_ns
         known = self.callers.get(key)
         return known.last_end_ns if known and known.last_end_ns else call.call_ns
 
-    def known_as(self, key: tuple[Any, ...], loops: tuple[Loop, ...]) -> tuple[Any, ...]:
+    def known_as(self, key: Tuple[Any, ...], loops: Tuple[Loop, ...]) -> Tuple[Any, ...]:
         """The key itself; but what marks the steps goes on doing so when another loop calls it, behind the
         one where it was found."""
         if self.anchor is None or key == self.anchor or (*key[:-2], key[-1]) != self._anchor_anywhere():
@@ -223,7 +221,7 @@ class Pace:
         apart = bool(mine) and mine[-1] not in loops and (not loops or loops[-1] not in mine)
         return self.anchor if apart else key
 
-    def _anchor_anywhere(self) -> tuple[Any, ...]:
+    def _anchor_anywhere(self) -> Tuple[Any, ...]:
         assert self.anchor is not None
         return (*self.anchor[:-2], self.anchor[-1])
 
@@ -233,7 +231,7 @@ class Pace:
             self.anchor = self._choose()
         return self.anchor is not None
 
-    def _choose(self) -> tuple[Any, ...] | None:
+    def _choose(self) -> Optional[Tuple[Any, ...]]:
         most = max((one.count for one in self.callers.values()), default=0)
         # A function that initialises is not a step: it is called once while others are called often.
         least = min(2, self.warmup + 1, most - 1)
@@ -242,8 +240,12 @@ class Pace:
             here = {key: one for key, one in repeated.items() if one.how == level}
             if not here:
                 continue
-            # Threads of the framework fill queues; the steps are the program's.
-            here = {key: one for key, one in here.items() if one.site.at} or here
+            # Threads of the framework fill queues; the steps are the program's, even when those began first.
+            own = any(one.site.at for one in self.callers.values() if one.how == level)
+            if own:
+                here = {key: one for key, one in here.items() if one.site.at}
+            if not here:
+                return None
             key = _heaviest({key: one for key, one in here.items() if one.ready(self.warmup)})
             # A function that ran three times before the first element was drawn is not a step of that loop.
             drawn = [one for one in repeated.values() if one.how == "next_element"]
@@ -255,9 +257,10 @@ class Pace:
             return self._marking(key) if _heaviest(beside) == key else None
         return None
 
-    def _marking(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def _marking(self, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
         """Of the calls in the loops around a call the one that is made once in each step; None to wait."""
-        if (update := self._update_behind(key)) is not None:
+        update = self._update_behind(key)
+        if update is not None:
             return update if self.callers[update].ready(self.warmup) else None
         for loop in reversed(self.callers[key].site.loops):
             own = self._of(loop, key)
@@ -285,11 +288,11 @@ class Pace:
                 return None
         return key if found.ready(self.warmup) else None
 
-    def _patient(self, key: tuple[Any, ...]) -> bool:
+    def _patient(self, key: Tuple[Any, ...]) -> bool:
         one = self.callers[key]
         return one.patient(self.has_jitted and one.how == "jax_op")
 
-    def _update_behind(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def _update_behind(self, key: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
         """Of a loop that adds up gradients, the update behind it."""
         around = self.callers[key].site.loops[:-1]
         for other, one in self.callers.items():
@@ -298,14 +301,14 @@ class Pace:
                 return other
         return None
 
-    def _ops_each_round(self, loop: Loop, key: tuple[Any, ...]) -> float:
+    def _ops_each_round(self, loop: Loop, key: Tuple[Any, ...]) -> float:
         """How many ops run in a round of a loop, and of those within it; 0 where no ops mark the steps."""
         if key[0] != "jax_op":
             return 0
         inside = sum(one.count for one in self.callers.values() if loop in one.site.loops)
         return inside / max((one.count for one in self._of(loop, key).values()), default=inside)
 
-    def _of(self, loop: Loop, key: tuple[Any, ...]) -> dict[tuple[Any, ...], Caller]:
+    def _of(self, loop: Loop, key: Tuple[Any, ...]) -> Dict[Tuple[Any, ...], Caller]:
         """The calls that a loop makes itself, not one within it, of the kind and in the thread of another."""
         return {
             other: one
@@ -313,7 +316,7 @@ class Pace:
             if one.site.loops[-1:] == (loop,) and other[0] == key[0] and other[-1] == key[-1]
         }
 
-    def told(self) -> list[dict[str, Any]]:
+    def told(self) -> List[Dict[str, Any]]:
         """What was called and how often, the most called first, for the reason why nothing was recorded."""
         most = sorted(self.callers.values(), key=lambda one: (LEVELS.index(one.how), -one.count))
         return [
@@ -321,11 +324,11 @@ class Pace:
         ]
 
 
-def _heaviest(callers: dict[tuple[Any, ...], Caller]) -> tuple[Any, ...] | None:
+def _heaviest(callers: Dict[Tuple[Any, ...], Caller]) -> Optional[Tuple[Any, ...]]:
     return max(callers, key=lambda key: callers[key].weight_ns(), default=None)
 
 
-def why_no_steps(calls: list[dict[str, Any]], warmup: int) -> str:
+def why_no_steps(calls: List[Dict[str, Any]], warmup: int) -> str:
     """Why there was no recording, of what `told` tells."""
     if not calls:
         return (

@@ -1,16 +1,14 @@
 """Wrappers around functions of a framework, which can be taken off again."""
 
-from __future__ import annotations
-
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, List, Tuple
 
 
 class Patches:
     """What was replaced, and by what."""
 
     def __init__(self) -> None:
-        self._done: list[tuple[Any, str, Any, Any]] = []
+        self._done: List[Tuple[Any, str, Any, Any]] = []
 
     def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         """Replaces owner.name by make(what it was). AttributeError when there is no such thing."""

@@ -1,17 +1,16 @@
 """Whose code a frame is: the program's, or a framework's."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Optional, Tuple
 
 from .environment import relative
 
 _HERE = str(Path(__file__).parent) + os.sep
-_FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "jax", "jaxlib")
+# TensorFlow 1.15 to 2.1 have their code in tensorflow_core.
+_FRAMEWORKS = ("tensorflow", "tensorflow_core", "tensorflow_estimator", "keras", "tf_keras", "jax", "jaxlib")
 
 
 def is_framework(path: str) -> bool:
@@ -36,16 +35,16 @@ def code_of(function: Any) -> Any:
 
 def caller() -> str:
     """file:line of the innermost frame that is the program's; empty if there is none."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None and is_framework(frame.f_code.co_filename):
         frame = frame.f_back
     return f"{relative(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else ""
 
 
-_known: tuple[int, tuple[str, ...]] = (-1, ())
+_known: Tuple[int, Tuple[str, ...]] = (-1, ())
 
 
-def _roots() -> tuple[str, ...]:
+def _roots() -> Tuple[str, ...]:
     global _known
     loaded = [sys.modules[name] for name in _FRAMEWORKS if name in sys.modules]
     if _known[0] != len(loaded):

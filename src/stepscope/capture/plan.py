@@ -1,10 +1,8 @@
 """What is to be recorded: how long to wait, how much to take, which pieces."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, Optional, Tuple
 
 PIECES = ("xplane", "run_metadata", "model_proto", "datasets", "graph", "op_log", "machine", "stacks")
 """What a recording is made of; each can be left out."""
@@ -29,11 +27,11 @@ class Plan:
         self,
         out: str,
         warmup: int = WARMUP,
-        steps: int | None = None,
-        seconds: float | None = None,
-        every: int | None = None,
-        pieces: tuple[str, ...] = PIECES,
-        state: str | None = None,
+        steps: Optional[int] = None,
+        seconds: Optional[float] = None,
+        every: Optional[int] = None,
+        pieces: Tuple[str, ...] = PIECES,
+        state: Optional[str] = None,
         version: str = "",
     ) -> None:
         unknown = sorted(set(pieces) - set(PIECES))
@@ -68,9 +66,9 @@ class Plan:
             return steps >= (self.steps or STEPS)
         return (steps >= STEPS and seconds >= SECONDS) or (steps >= 1 and seconds >= PATIENCE)
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> Dict[str, Any]:
         """The plan as the capture states it: only what was asked for."""
-        told: dict[str, Any] = {"warmup": self.warmup}
+        told: Dict[str, Any] = {"warmup": self.warmup}
         for name in ("steps", "seconds", "every"):
             if getattr(self, name) is not None:
                 told[name] = getattr(self, name)
@@ -85,7 +83,7 @@ class Plan:
         path.write_text(json.dumps(vars(self)), encoding="utf-8")
 
     @classmethod
-    def load(cls, path: Path) -> Plan:
+    def load(cls, path: Path) -> "Plan":
         """Reads what save wrote."""
         fields = json.loads(path.read_text(encoding="utf-8"))
         fields["pieces"] = tuple(fields["pieces"])

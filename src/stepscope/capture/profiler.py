@@ -4,13 +4,13 @@ A process has one profiler a framework. If the program's runs, ours waits; if th
 ours runs, ours ends first.
 """
 
-from __future__ import annotations
-
+import contextlib
+import os
 import sys
-import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, List, Optional
 
+from . import clocks
 from .patches import Patches
 from .places import caller
 from .quiet import quiet
@@ -23,17 +23,22 @@ class Busy(Exception):
 class Profilers:
     """The profilers of this process. make_way: called before the program's own profiler starts."""
 
-    def __init__(self, state: str | None = None) -> None:
+    def __init__(self, state: Optional[str] = None) -> None:
         self._state = state
         self.make_way: Callable[[str], None] = lambda whose: None
         self.theirs = ""
-        self.running: list[Callable[[], None]] = []
+        self.running: List[Callable[[Path], None]] = []
+        """What stops each profiler that runs, and has it write into a folder."""
+        self.of_tensorflow = False
+        """Whether TensorFlow has a profiler that writes an XPlane: it has from 2.2 on."""
         self._start_jax_trace: Any = None
 
     def watch_tensorflow(self, patches: Patches) -> None:
-        """Notes when the program starts TensorFlow's profiler, by whatever name it calls it."""
+        """Notes when the program starts TensorFlow's profiler, by whatever name it calls it. ImportError
+        where it has none."""
         from tensorflow.python.profiler import profiler_v2
 
+        self.of_tensorflow = True
         patches.put(profiler_v2, "_pywrap_profiler", _Watched(profiler_v2._pywrap_profiler, self))
 
     def watch_jax(self, patches: Patches) -> None:
@@ -60,7 +65,7 @@ class Profilers:
 
     def busy(self, tensorflow: bool, jax: bool) -> str:
         """Whose profiler runs; empty when none of the program's does."""
-        if tensorflow:
+        if tensorflow and self.of_tensorflow:
             from tensorflow.python.profiler import profiler_v2
 
             if getattr(profiler_v2, "_profiler", None) is not None:
@@ -81,40 +86,47 @@ class Profilers:
         try:
             if jax:
                 self.running.append(self._start_jax(folder))
-            if tensorflow:
-                self.running.append(self._start_tensorflow(folder / "tensorflow" if jax else folder))
+            if tensorflow and self.of_tensorflow:
+                self.running.append(self._start_tensorflow(folder, "tensorflow" if jax else "."))
         except BaseException:
-            self.stop()
+            self.stop(folder)
             raise
 
-    def stop(self) -> None:
-        """Stops what runs and writes it."""
+    def stop(self, folder: Path) -> None:
+        """Stops what runs and writes it into a folder, which may be another one than at the start."""
         while self.running:
-            self.running.pop()()
+            self.running.pop()(folder)
 
-    def _start_tensorflow(self, folder: Path) -> Callable[[], None]:
+    def _start_tensorflow(self, folder: Path, inside: str) -> Callable[[Path], None]:
         from tensorflow.python.framework import errors
         from tensorflow.python.profiler import profiler_v2
 
         wrapped = profiler_v2._pywrap_profiler
         session = getattr(wrapped, "stepscope_original", wrapped).ProfilerSession()
+        # TensorFlow is told at the start where to write at the end: a link can be turned to another place.
+        link = _Link(self._state, folder / inside)
         with quiet(self._state):
             try:
                 # No options: the defaults are what is wanted (host level 2, no Python), and TensorFlow 2.21
                 # ignores options with a warning for each.
-                session.start(str(folder), {})
+                session.start(str(link.path), {})
             except errors.AlreadyExistsError as error:
+                link.remove()
                 raise Busy(
                     "TensorFlow's profiler, started by a profiler server or another library"
                 ) from error
 
-        def stop() -> None:
-            with quiet(self._state):
-                session.export_to_tb()
+        def stop(now: Path) -> None:
+            try:
+                link.turn(now / inside)
+                with quiet(self._state):
+                    session.export_to_tb()
+            finally:
+                link.remove()
 
         return stop
 
-    def _start_jax(self, folder: Path) -> Callable[[], None]:
+    def _start_jax(self, folder: Path) -> Callable[[Path], None]:
         import jax
         from jax._src import profiler
 
@@ -127,14 +139,45 @@ class Profilers:
         with quiet(self._state):
             start(str(folder), **more)
 
-        def stop() -> None:
+        def stop(now: Path) -> None:
+            if now != folder:
+                profiler._profile_state.log_dir = str(now)
             with quiet(self._state):
                 jax.profiler.stop_trace()
             # JAX writes the same once more as JSON, cut at a million events.
-            for path in folder.glob("plugins/profile/*/*.trace.json.gz"):
+            for path in now.glob("plugins/profile/*/*.trace.json.gz"):
                 path.unlink()
 
         return stop
+
+
+class _Link:
+    """A path that leads to a folder, now to one and then to another. Where no link can be made, it is the
+    folder itself, and cannot be turned."""
+
+    def __init__(self, state: Optional[str], folder: Path) -> None:
+        self.path = self._folder = folder
+        if state is None:
+            return
+        link = Path(state) / f"profile-{os.getpid()}"
+        with contextlib.suppress(OSError):  # not every file system has links
+            link.symlink_to(folder, target_is_directory=True)
+            self.path = link
+
+    def turn(self, folder: Path) -> None:
+        """Has it lead to a folder, which is made if it is not there. OSError when it cannot."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.path != self._folder:
+            self.remove()
+            self.path.symlink_to(folder, target_is_directory=True)
+        elif folder != self._folder:
+            raise OSError(f"the profiler writes into {self._folder} and nowhere else")
+
+    def remove(self) -> None:
+        """Removes the link, and never the folder."""
+        with contextlib.suppress(OSError):  # the launcher is gone, and its folder
+            if self.path.is_symlink():
+                self.path.unlink()
 
 
 class _Watched:
@@ -155,8 +198,9 @@ class _Watched:
 def settle_devices() -> None:
     """Waits until the devices have done what was asked of them, so that a recording holds whole steps."""
     tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and tensorflow.executing_eagerly():
-        sync: Callable[[], None] | None = getattr(
+    eager = getattr(tensorflow, "executing_eagerly", None)
+    if tensorflow is not None and eager is not None and eager():
+        sync: Optional[Callable[[], None]] = getattr(
             tensorflow.test.experimental if hasattr(tensorflow.test, "experimental") else None,
             "sync_devices",
             None,
@@ -167,4 +211,4 @@ def settle_devices() -> None:
 
 def now_ns() -> int:
     """Unix time, as the profilers stamp their recordings."""
-    return time.time_ns()
+    return clocks.time_ns()

@@ -1,13 +1,11 @@
 """Keeps the profilers' own log lines out of the program's stderr, and nothing else."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Optional
 
 _OURS = re.compile(
     rb"(profiler_session|session_manager|save_profile|profile_saver|xplane_to_step_stats|cupti_\w+|rocm_\w+)"
@@ -16,27 +14,33 @@ _OURS = re.compile(
 
 
 @contextlib.contextmanager
-def quiet(state: str | None) -> Iterator[None]:
+def quiet(state: Optional[str]) -> Iterator[None]:
     """While it lasts, file descriptor 2 is a file; then every line that is not a profiler's goes to stderr.
     TensorFlow's C++ writes there, where neither Python nor a setting can stop it. state: the launcher's
     folder; should the process die meanwhile, the launcher prints what is left there."""
+    path = Path(state) / f"stderr-{os.getpid()}" if state is not None else None
+    saved = -1
     try:
         saved = os.dup(2)
-    except OSError:  # the program closed stderr
+        kept = path.open("w+b") if path is not None else tempfile.TemporaryFile()  # noqa: SIM115
+    except OSError:  # the program closed stderr, the launcher is gone, or the disk is full
+        if saved >= 0:
+            os.close(saved)
         yield
         return
-    path = Path(state) / f"stderr-{os.getpid()}" if state is not None else None
-    with path.open("w+b") if path is not None else tempfile.TemporaryFile() as kept:
+    with kept:
         os.dup2(kept.fileno(), 2)
         try:
             yield
         finally:
             os.dup2(saved, 2)
             os.close(saved)
-            kept.seek(0)
-            write(kept.read())
+            with contextlib.suppress(OSError):
+                kept.seek(0)
+                write(kept.read())
             if path is not None:
-                path.unlink()
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
 
 def write(text: bytes) -> None:

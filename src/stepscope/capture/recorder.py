@@ -5,14 +5,12 @@ Past 400 lines because it is one machine of six states, whose changes are best r
 It never raises into the program: what goes wrong in a piece is stated as a problem of the capture.
 """
 
-from __future__ import annotations
-
+import contextlib
 import os
 import threading
-import time
-from typing import Any, Callable
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Tuple
 
-from . import environment, notes
+from . import clocks, environment, notes
 from .compilations import Compilations
 from .exits import Exits
 from .folder import Folder
@@ -52,37 +50,41 @@ class Recorder:
         self.state = WAITING
         self.compiled = 0
         """Goes up whenever something is traced or compiled."""
-        self.compilations: Compilations | None = Compilations(self._compiles)
-        self._untold: list[dict[str, Any]] = []
+        self.compilations: Optional[Compilations] = Compilations(self._compiles)
+        self._untold: List[Dict[str, Any]] = []
         """What was compiled before the folder was made."""
-        self.frameworks: list[str] = []
-        self.problems: list[tuple[str, str, str]] = []
+        self.frameworks: List[str] = []
+        self.problems: List[Tuple[str, str, str]] = []
         self.stopped = False
         self.watcher: Any = None
-        self.folder: Folder | None = None
-        self.sampling: list[Callable[[Folder, int], None]] = []
+        self.folder: Optional[Folder] = None
+        self.sampling: List[Callable[[Folder, int], None]] = []
         """Pieces that look at the program as a recording begins, now and then during it, and as it ends."""
-        self.closing: list[Callable[[Folder, Caller, Any], None]] = []
+        self.closing: List[Callable[[Folder, Caller, Any], None]] = []
         """Pieces that are written once, after the last recording, with the thing that was called."""
-        self.live_iterators: Callable[[], list[Any]] = list
-        self.own_threads: frozenset[str] | None = None
+        self.live_iterators: Callable[[], List[Any]] = list
+        self.own_threads: Optional[FrozenSet[str]] = None
         """Threads that were there before the first iterator: the framework's and the program's."""
-        self.restoring: list[Callable[[], None]] = []
+        self.restoring: List[Callable[[], None]] = []
         """What else is put back when the wrappers are off. They do not raise."""
-        self.cost: dict[str, int] = {}
+        self.cost: Dict[str, int] = {}
         self._exits = Exits(self.finish)
         self._lock = threading.RLock()
         self._pid = os.getpid()
-        self._compiled_before: dict[tuple[Any, ...], int] = {}
-        self._sampler: Sampler | None = None
-        self._shares: Shares | None = None
-        self._stacks: Stacks | None = None
-        self._session: dict[str, Any] = {}
+        self._compiled_before: Dict[Tuple[Any, ...], int] = {}
+        self._sampler: Optional[Sampler] = None
+        self._shares: Optional[Shares] = None
+        self._stacks: Optional[Stacks] = None
+        self._session: Dict[str, Any] = {}
         self._steps = 0
         self._metadata = 0.0
+        self._has_metadata = False
+        """Whether the RunMetadata of this recording was taken before it."""
+        self._listed = False
+        """Whether the steps before the recording were written."""
         self._after = 0
         """Steps since the last recording ended."""
-        self._hindsight: Hindsight | None = None
+        self._hindsight: Optional[Hindsight] = None
         self._complete = False
         """Whether all is written but the steps after the recording."""
         self._before = (0, 0)
@@ -93,7 +95,7 @@ class Recorder:
         self._sampled_ns = 0
         self._held_until_ns = 0
         """When a profiler last had been started or stopped: that time is not the program's step's."""
-        self._refused: str | None = None
+        self._refused: Optional[str] = None
         self._source: Any = None
 
     # --- what frameworks report ----------------------------------------------------------------
@@ -116,11 +118,21 @@ class Recorder:
                 self.failed("recording", error)
                 self.finish()
 
+    @contextlib.contextmanager
+    def unharmed(self) -> Iterator[None]:
+        """What a wrapper does besides the call that it stands for: when that fails, the recording ends, and
+        the program goes on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  whatever it is, it is no error of the program
+            self.failed("recording", error)
+            self.finish()
+
     def compiles(self, framework: str, *call: Any) -> None:
         """A call traced or compiled something; see Compilations.saw."""
         if not self.listening or self.compilations is None:
             return
-        begin = time.perf_counter_ns()
+        begin = clocks.perf_counter_ns()
         try:
             self.compilations.saw(framework, *call)
         except Exception as error:  # noqa: BLE001  arguments may be anything, and the program must go on
@@ -128,16 +140,16 @@ class Recorder:
             self.failed("what is compiled, from here on,", error)
         self._charge("compilations_ns", begin)
 
-    def prepares(self, begin_ns: int, end_ns: int, ops_before: int | None, ops: int) -> None:
+    def prepares(self, begin_ns: int, end_ns: int, ops_before: Optional[int], ops: int) -> None:
         """A session prepared its graph for a run; see Compilations.saw_run."""
         if not self.listening or self.compilations is None:
             return
-        begin = time.perf_counter_ns()
+        begin = clocks.perf_counter_ns()
         self.compiled += 1
         self.compilations.saw_run(begin_ns, end_ns, ops_before, ops)
         self._charge("compilations_ns", begin)
 
-    def _compiles(self, line: dict[str, Any]) -> None:
+    def _compiles(self, line: Dict[str, Any]) -> None:
         with self._lock:
             if self.folder is None:
                 self._untold.append(line)
@@ -187,13 +199,13 @@ class Recorder:
             self.failed("where the program calls from", error)
             return NOWHERE
 
-    def metadata_wanted(self, key: tuple[Any, ...], site: Site) -> bool:
+    def metadata_wanted(self, key: Tuple[Any, ...], site: Site) -> bool:
         """True when the next run of a session with this key is to be traced."""
         if self.state != METADATA or not self.listening:
             return False
         return self._key("session_run", key, site) == self.pace.anchor
 
-    def _key(self, how: str, key: tuple[Any, ...], site: Site) -> tuple[Any, ...]:
+    def _key(self, how: str, key: Tuple[Any, ...], site: Site) -> Tuple[Any, ...]:
         """What a call is known by: what is called, where, and in which thread."""
         return self.pace.known_as((how, *key, site.at, threading.get_ident()), site.loops)
 
@@ -250,14 +262,14 @@ class Recorder:
             if long or self._after >= STEPS_AFTER:
                 self._leave(caller)
 
-    def _settled(self, key: tuple[Any, ...]) -> bool:
+    def _settled(self, key: Tuple[Any, ...]) -> bool:
         """Whether nothing was traced or compiled since the last such call. The first of all is never settled:
         whatever is to be set up is set up in it."""
         settled = self.compiled == self._compiled_before.get(key, -1)
         self._compiled_before[key] = self.compiled
         return settled
 
-    def _judge_again(self, key: tuple[Any, ...], call: Call) -> None:
+    def _judge_again(self, key: Tuple[Any, ...], call: Call) -> None:
         """Looks at a call after a recording of a weak mark: steps that come only now are recorded instead."""
         doubt = self._hindsight
         if doubt is None or not doubt.surer(call) or _is_one_too_many(doubt.pace, key):
@@ -270,7 +282,7 @@ class Recorder:
         given_up = {name: self._session[name] for name in ("name", "how", "steps")}
         self.folder.start_again({**environment.start_facts(self.plan), "given_up": given_up})
         self.folder.save()
-        self._session, self._shares, self._complete = {}, None, False
+        self._session, self._shares, self._complete, self._listed = {}, None, False, False
         self.cost.clear()
         self._next_at = 0
         self.state = WAITING
@@ -293,9 +305,15 @@ class Recorder:
         """A step ran that was to give RunMetadata."""
         # Runs that the program traces itself give none; it is not waited for forever.
         self._metadata += 1 if taken else 0.1
-        most = self._steps if self.plan.steps is not None else METADATA_STEPS
-        if self._metadata >= min(most, METADATA_STEPS):
+        # Without an XPlane they are all that shows the ops.
+        few = METADATA_STEPS if self.profilers.of_tensorflow else STEPS
+        if self._metadata < min(self.plan.steps or few, few):
+            return
+        if self.profilers.of_tensorflow:
             self._rest(caller)
+        else:
+            self._has_metadata = True
+            self._begin(caller, None)
 
     def _begin(self, caller: Caller, settle: Settle) -> None:
         if not notes.claim(self.plan):
@@ -305,13 +323,24 @@ class Recorder:
         tensorflow, jax = self._which(caller.how)
         if self.wants("xplane") and self._is_refused(self.profilers.busy(tensorflow, jax)):
             return
+        if not self._listed:
+            self._listed = True
+            for number, span in enumerate(caller.spans, caller.count - len(caller.spans)):
+                self._write_step(number, caller, span, False)
         self._steps = self._metadata = 0
+        traced = caller.how == "session_run" and self.wants("run_metadata")
+        if traced and not self.profilers.of_tensorflow and not self._has_metadata:
+            # All that shows the ops comes first: the program may be short.
+            self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
+            self._session["begin_unix_ns"] = now_ns()
+            caller.last_end_ns = None
+            self.state = METADATA
+            self._exits.guard()
+            return
         if settle is not None:
             settle()
         settle_devices()
         if not folder.facts["sessions"]:
-            for number, span in enumerate(caller.spans, caller.count - len(caller.spans)):
-                self._write_step(number, caller, span, False)
             if self.wants("machine"):
                 self._sampler = Sampler(lambda values: folder.line("machine.ndjson", "machine", values))
                 self._sampler.start()
@@ -324,7 +353,7 @@ class Recorder:
                 )
         self._sample()
         self._session = {"first_step": caller.count, "how": caller.how, "name": caller.name}
-        begin = time.perf_counter_ns()
+        begin = clocks.perf_counter_ns()
         if self.wants("xplane"):
             try:
                 self.profilers.start(folder.path, tensorflow, jax)
@@ -344,10 +373,10 @@ class Recorder:
         if self._stacks is not None:
             self._stacks.resume()
 
-    def _which(self, how: str) -> tuple[bool, bool]:
+    def _which(self, how: str) -> Tuple[bool, bool]:
         """Whose profilers a recording needs: TensorFlow's, JAX's."""
         jax = "jax" in self.frameworks and (how in ("jax", "jax_op") or environment.jax_is_used())
-        tensorflow = "tensorflow" in self.frameworks and (
+        tensorflow = self.profilers.of_tensorflow and (
             not jax or how not in ("jax", "jax_op") or bool(self.live_iterators())
         )
         return tensorflow, jax
@@ -373,16 +402,17 @@ class Recorder:
         self.state = WAITING
         if self._stacks is not None:
             self._stacks.pause()
-        begin = time.perf_counter_ns()
+        begin = clocks.perf_counter_ns()
+        profiled = bool(self.profilers.running)
         try:
             settle_devices()
-            self.profilers.stop()
+            folder.check()
+            self.profilers.stop(folder.path)
         except Exception as error:  # noqa: BLE001  a full disk must not end the program
             self.failed("xplane", error)
         self._charge("profiler_stop_ns", begin)
-        self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (
-            self._session["end_unix_ns"] - self._session["begin_unix_ns"]
-        )
+        lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
+        self.cost["profiled_ns"] = self.cost.get("profiled_ns", 0) + (lasted_ns if profiled else 0)
         self._sample()
         if cut:
             self._session["cut"] = cut
@@ -392,7 +422,6 @@ class Recorder:
         folder.facts["recorded"]["steps"] += self._steps
         folder.facts["recorded"]["sessions"] += 1
         if go_on:
-            lasted_ns = self._session["end_unix_ns"] - self._session["begin_unix_ns"]
             self._before = (self._before[0] + self._steps, self._before[1] + lasted_ns)
             caller.last_end_ns = None
         elif cut:
@@ -402,7 +431,7 @@ class Recorder:
                     f"{self._steps} recorded when {cut} ended it",
                     "let the program run longer, or ask for less with --steps or --seconds",
                 )
-            if caller.how == "session_run" and self.wants("run_metadata"):
+            if caller.how == "session_run" and self.wants("run_metadata") and not self._has_metadata:
                 self.problem(
                     "no RunMetadata",
                     f"it is taken of steps after the XPlane, and {cut} came before",
@@ -411,7 +440,8 @@ class Recorder:
         folder.facts["cost"] = dict(self.cost)
         folder.save()
         self._held_until_ns = now_ns()
-        if caller.how == "session_run" and self.wants("run_metadata") and not cut:
+        more = caller.how == "session_run" and self.wants("run_metadata") and not self._has_metadata
+        if more and not cut:
             caller.last_end_ns = None
             self.state = METADATA
         elif not cut:
@@ -420,6 +450,10 @@ class Recorder:
     def _rest(self, caller: Caller) -> None:
         """After a recording: waits for the next, or ends."""
         self._before = (0, 0)
+        self._has_metadata = False
+        if self.folder is not None and caller.how not in WEAK:
+            told = [self.folder.facts["recorded"]["steps"], caller.name, str(self.folder.path)]
+            notes.process(self.plan, "recorded", told)
         caller.last_end_ns = None
         if self.plan.every is None:
             # It is to be told what tracing cost, which a short warm-up does not tell.
@@ -486,6 +520,8 @@ class Recorder:
         caller = self.pace.callers.get(self.pace.anchor) if self.pace.anchor is not None else None
         if self.state == RECORDING and caller is not None:
             self._end(caller, cut)
+        elif self.state == METADATA and self._metadata >= 1 and self.folder is not None:
+            self._keep_metadata(self.folder, cut)
         self.state = DONE
         if self.folder is None:
             return
@@ -494,7 +530,18 @@ class Recorder:
         self.folder.save()
         self.folder.close()
 
-    def _write_rest(self, caller: Caller | None) -> None:
+    def _keep_metadata(self, folder: Folder, cut: str) -> None:
+        """The program ended while its steps were traced. Where that comes before the rest of a recording,
+        they are the recording."""
+        if self.profilers.of_tensorflow:
+            return
+        steps = int(self._metadata)
+        self._session.update(end_unix_ns=now_ns(), steps=steps, cut=cut)
+        folder.facts["sessions"].append(self._session)
+        folder.facts["recorded"]["steps"] += steps
+        folder.facts["recorded"]["sessions"] += 1
+
+    def _write_rest(self, caller: Optional[Caller]) -> None:
         """Writes what is written once, when no more is recorded."""
         if self._complete or self.folder is None:
             return
@@ -514,7 +561,7 @@ class Recorder:
             self._compiles({"dropped": self.compilations.dropped})
         if caller is not None:
             for piece in self.closing:
-                begin = time.perf_counter_ns()
+                begin = clocks.perf_counter_ns()
                 try:
                     piece(self.folder, caller, self._source)
                 except Exception as error:  # noqa: BLE001  one piece must not cost the others
@@ -530,7 +577,11 @@ class Recorder:
 
     def _open(self) -> Folder:
         if self.folder is None:
-            self.folder = Folder(self.plan.out, environment.start_facts(self.plan))
+            self.folder = Folder(
+                self.plan.out,
+                environment.start_facts(self.plan),
+                lambda path: notes.moved(self.plan, path),
+            )
             for what, seen, todo in self.problems:
                 self.folder.problem(what, seen, todo)
             for line in self._untold:
@@ -540,7 +591,7 @@ class Recorder:
         return self.folder
 
     def _write_step(
-        self, number: int, caller: Caller, span: tuple[int, int, int], recorded: bool, **more: Any
+        self, number: int, caller: Caller, span: Tuple[int, int, int], recorded: bool, **more: Any
     ) -> None:
         begin_ns, call_ns, end_ns = span
         line = {
@@ -554,7 +605,7 @@ class Recorder:
         self._open().line("steps.ndjson", "steps", {**line, **more})
 
     def _sample(self) -> None:
-        begin = time.perf_counter_ns()
+        begin = clocks.perf_counter_ns()
         for piece in self.sampling:
             try:
                 piece(self._open(), now_ns())
@@ -564,8 +615,8 @@ class Recorder:
         self._charge("sampling_ns", begin)
 
     def _charge(self, name: str, begin_perf_ns: int) -> None:
-        self.cost[name] = self.cost.get(name, 0) + time.perf_counter_ns() - begin_perf_ns
+        self.cost[name] = self.cost.get(name, 0) + clocks.perf_counter_ns() - begin_perf_ns
 
 
-def _is_one_too_many(pace: Pace, key: tuple[Any, ...]) -> bool:
+def _is_one_too_many(pace: Pace, key: Tuple[Any, ...]) -> bool:
     return key not in pace.callers and len(pace.callers) >= MOST_CALLERS

@@ -1,15 +1,13 @@
 """Recording asked for by the program itself: a context manager, and marks for steps that nothing shows."""
 
-from __future__ import annotations
-
 import functools
 import sys
-import time
 import warnings
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Callable, Iterable, Iterator, Sequence, TypeVar
+from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar
 
-from . import attach
+from . import attach, clocks
 from .pace import Call
 from .plan import PIECES, WARMUP, Plan
 from .recorder import Recorder
@@ -30,14 +28,14 @@ class record:
         self,
         out: str,
         warmup: int = WARMUP,
-        steps: int | None = None,
-        seconds: float | None = None,
-        every: int | None = None,
+        steps: Optional[int] = None,
+        seconds: Optional[float] = None,
+        every: Optional[int] = None,
         pieces: Sequence[str] = PIECES,
     ) -> None:
         self.plan = Plan(str(out), warmup, steps, seconds, every, tuple(pieces))
         attach.check_empty(self.plan.out)
-        self._recorder: Recorder | None = None
+        self._recorder: Optional[Recorder] = None
 
     @property
     def recorded_steps(self) -> int:
@@ -45,22 +43,31 @@ class record:
         folder = self._recorder.folder if self._recorder is not None else None
         return int(folder.facts["recorded"]["steps"]) if folder is not None else 0
 
-    def __enter__(self) -> record:
+    def __enter__(self) -> "record":
         self._recorder = attach.begin(self.plan)
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
     ) -> None:
         self.stop(error)
 
-    def stop(self, error: BaseException | None = None) -> None:
+    def stop(self, error: Optional[BaseException] = None) -> None:
         """Ends the recording before its time. error: what ended the program, for the capture."""
         recorder, self._recorder = self._recorder, self._recorder
         if recorder is None or recorder.stopped:
             return
         recorder.stopped = True
         attach.end(recorder, error)
+        folder = recorder.folder
+        if folder is not None and folder.path != Path(self.plan.out).absolute():
+            reasons = [one["todo"] for one in folder.facts["problems"] if str(folder.path) in one["todo"]]
+            warnings.warn(
+                f"the recording is not in {self.plan.out}: {reasons[-1]}", RuntimeWarning, stacklevel=3
+            )
         if not self.recorded_steps:
             warnings.warn(f"nothing was recorded: {recorder.why()}", RuntimeWarning, stacklevel=3)
 
@@ -69,7 +76,7 @@ def step(number: int) -> None:
     """Says that step `number` of the program begins, and the one before ends. Costs about a microsecond when
     nothing is recorded; `stepscope record` sees it, too."""
     for recorder in _listening():
-        recorder.own_step(number, time.time_ns())
+        recorder.own_step(number, clocks.time_ns())
 
 
 def steps(elements: Iterable[T]) -> Iterator[T]:
@@ -90,9 +97,9 @@ def step_function(function: Function) -> Function:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         recorders = _listening()
-        begin_ns = time.time_ns()
+        begin_ns = clocks.time_ns()
         result = function(*args, **kwargs)
-        end_ns = time.time_ns()
+        end_ns = clocks.time_ns()
         for recorder in recorders:
             name = getattr(function, "__name__", type(function).__name__)
             key = ("own", id(function))
@@ -111,7 +118,7 @@ def _wait(result: Any) -> None:
         jax.block_until_ready(result)
 
 
-def _listening() -> list[Recorder]:
+def _listening() -> List[Recorder]:
     """The recorders that listen: of this copy of the package, and of the one that the hook loaded."""
     hook = sys.modules.get("_stepscope_capture.attach")
     places = [attach] if hook is None or hook is attach else [attach, hook]

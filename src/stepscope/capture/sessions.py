@@ -1,13 +1,11 @@
 """Several steps of TensorFlow 1 sessions, each with its own files: a hook and a wrapper."""
 
-from __future__ import annotations
-
 import sys
 import time
 from importlib import import_module
-from typing import Any, Callable, Container
+from typing import Any, Callable, Container, Optional, Type
 
-from . import attach, environment
+from . import attach, clocks, environment
 from .folder import Folder
 from .plan import PIECES, WARMUP, Plan
 from .profiler import now_ns
@@ -18,7 +16,7 @@ class Chosen:
     """Which steps to trace: those of a container of numbers, every so many steps, every so many seconds."""
 
     def __init__(
-        self, steps: Container[int] | None, every_steps: int | None, every_seconds: float | None
+        self, steps: Optional[Container[int]], every_steps: Optional[int], every_seconds: Optional[float]
     ) -> None:
         given = [one for one in (steps, every_steps, every_seconds) if one is not None]
         if len(given) != 1:
@@ -30,8 +28,8 @@ class Chosen:
         self._steps = steps
         self._every_steps = every_steps
         self._every_seconds = every_seconds
-        self._first: int | None = None
-        self._last: float | None = None
+        self._first: Optional[int] = None
+        self._last: Optional[float] = None
 
     def wants(self, step: int) -> bool:
         """True when this step is to be traced."""
@@ -61,13 +59,13 @@ class Traces:
         self._show_memory = show_memory
         self._partition_graphs = partition_graphs
         self._out = out
-        self._folder: Folder | None = None
+        self._folder: Optional[Folder] = None
         self.tracer = Tracer()
 
     def save(self, step: int, graph: Any, taken: Any, begin_ns: int, end_ns: int) -> None:
         """Writes what a step left: RunMetadata, timeline, partition graphs, and once the graph and op log."""
         folder = self._open()
-        begin = time.perf_counter_ns()
+        begin = clocks.perf_counter_ns()
         first = not folder.facts["recorded"]["steps"]
         if first:
             attach.graph(folder, None, graph)
@@ -92,7 +90,7 @@ class Traces:
         folder.facts["recorded"]["sessions"] += 1
         folder.facts["ended_unix_ns"] = now_ns()
         folder.facts["cost"]["saving_ns"] = (
-            folder.facts["cost"].get("saving_ns", 0) + time.perf_counter_ns() - begin
+            folder.facts["cost"].get("saving_ns", 0) + clocks.perf_counter_ns() - begin
         )
         folder.facts["cost"]["profiled_ns"] = folder.facts["cost"].get("profiled_ns", 0) + end_ns - begin_ns
         folder.save()
@@ -128,9 +126,9 @@ class Session:
         self,
         session: Any,
         out: str,
-        steps: Container[int] | None = None,
-        every_steps: int | None = None,
-        every_seconds: float | None = None,
+        steps: Optional[Container[int]] = None,
+        every_steps: Optional[int] = None,
+        every_seconds: Optional[float] = None,
         show_dataflow: bool = False,
         show_memory: bool = False,
         partition_graphs: bool = True,
@@ -155,7 +153,7 @@ class Session:
         self._traces.save(number, self._session.graph, tracer.taken(), begin_ns, end_ns)
         return result
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> "Session":
         self._session.__enter__()
         return self
 
@@ -166,7 +164,7 @@ class Session:
         return getattr(self._session, name)
 
 
-def session_hook() -> type[Any]:
+def session_hook() -> Type[Any]:
     """The class SessionHook, made of TensorFlow's own when it is first asked for."""
     import tensorflow
 
@@ -184,9 +182,9 @@ def session_hook() -> type[Any]:
         def __init__(
             self,
             out: str,
-            steps: Container[int] | None = None,
-            every_steps: int | None = None,
-            every_seconds: float | None = None,
+            steps: Optional[Container[int]] = None,
+            every_steps: Optional[int] = None,
+            every_seconds: Optional[float] = None,
             show_dataflow: bool = False,
             show_memory: bool = False,
             partition_graphs: bool = True,
@@ -229,7 +227,7 @@ def session_hook() -> type[Any]:
     return SessionHook
 
 
-def keras_callback() -> type[Any]:
+def keras_callback() -> Type[Any]:
     """The class KerasCallback, made of the callback of the Keras in use when it is first asked for."""
     from .recording import record
 
@@ -245,9 +243,9 @@ def keras_callback() -> type[Any]:
             self,
             out: str,
             warmup: int = WARMUP,
-            steps: int | None = None,
-            seconds: float | None = None,
-            every: int | None = None,
+            steps: Optional[int] = None,
+            seconds: Optional[float] = None,
+            every: Optional[int] = None,
             pieces: Any = PIECES,
         ) -> None:
             super().__init__()

@@ -1,14 +1,12 @@
 """Signals while a program runs under the launcher: it gets them as if the launcher were not there."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
 import subprocess
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Type
 
 _ENDING = (
     *("SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2"),
@@ -26,11 +24,11 @@ class Passing:
     the program has ended. What was ignored before stays ignored, for the program as well."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] | None = None
-        self._early: list[int] = []
-        self._before: dict[int, Any] = {}
+        self._child: Optional[subprocess.Popen[bytes]] = None
+        self._early: List[int] = []
+        self._before: Dict[int, Any] = {}
 
-    def __enter__(self) -> Passing:
+    def __enter__(self) -> "Passing":
         with contextlib.suppress(ValueError):  # not the main thread: the caller handles signals
             for number in _known(_ENDING):
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
@@ -38,12 +36,15 @@ class Passing:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
     ) -> None:
         while self._before:
             signal.signal(*self._before.popitem())
 
-    def start(self, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def start(self, command: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
         """Starts the program. It inherits the descriptors and the ignored signals that the launcher was
         started with. OSError when it cannot be started."""
         self._child = _start(command, environment)
@@ -65,9 +66,9 @@ class Passing:
             self._child.send_signal(number)
 
 
-def _start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     ignored = _ignored_by_parent()
-    before: dict[int, Any] = {}
+    before: Dict[int, Any] = {}
     try:
         try:
             for number in _known(_OF_PYTHON):
@@ -82,7 +83,7 @@ def _start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess
             signal.signal(number, handler)
 
 
-def _ignored_by_parent() -> set[int]:
+def _ignored_by_parent() -> Set[int]:
     """Which of SIGPIPE and SIGXFSZ were ignored before Python ignored them.
 
     Python keeps no record, so the parent has to tell: a shell under `trap '' PIPE` ignores that one. A parent
@@ -113,5 +114,5 @@ def _in_foreground() -> bool:
         os.close(terminal)
 
 
-def _known(names: Sequence[str]) -> list[int]:
+def _known(names: Sequence[str]) -> List[int]:
     return [getattr(signal, name) for name in names if hasattr(signal, name)]

@@ -7,15 +7,13 @@ between them. So while only one thread runs Python, which nobody else waits for,
 handed over earlier.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
-import time
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from . import clocks
 from .frames import Frames
 
 LEAST_S = 0.002
@@ -45,10 +43,10 @@ class Stacks:
     driver: identity of the thread that runs the steps. loop: identity of the code with the loop of the steps.
     """
 
-    def __init__(self, write: Write, driver: int, loop: int | None = None) -> None:
+    def __init__(self, write: Write, driver: int, loop: Optional[int] = None) -> None:
         self._write = write
         self._driver = driver
-        self._lines: list[str] = []
+        self._lines: List[str] = []
         self._pending = 0
         self._frames = Frames(self._tell, loop)
         self._wanted = threading.Event()
@@ -58,12 +56,12 @@ class Stacks:
         self._idle = threading.Event()
         self._idle.set()
         self._ended = False
-        self._threads: dict[int, tuple[Any, int, int]] = {}
+        self._threads: Dict[int, Tuple[Any, int, int]] = {}
         """By identity: the thread as threading knows it, its number, its clock."""
-        self._queues: dict[int, Queued] = {}
+        self._queues: Dict[int, Queued] = {}
         """By clock: how long the thread waited for a core."""
         self._names = 0
-        self._last: dict[int, int] = {}
+        self._last: Dict[int, int] = {}
         self._written = 0
         self._flushed_ns = 0
         self._turns = Turns()
@@ -75,7 +73,7 @@ class Stacks:
         """Processor time of the sampling thread."""
         self.lasted_ns = 0
         """How long was sampled."""
-        self.failed: str | None = None
+        self.failed: Optional[str] = None
 
     def resume(self) -> None:
         """Begins to look, or goes on."""
@@ -104,7 +102,7 @@ class Stacks:
         for ident in list(self._threads) if self._idle.is_set() else ():
             self._forget(ident)
 
-    def told(self) -> dict[str, int]:
+    def told(self) -> Dict[str, int]:
         """What capture.json says of it."""
         return {
             "looks": self.looks,
@@ -127,9 +125,9 @@ class Stacks:
             self._idle.set()
 
     def _look_on(self) -> None:
-        begin = time.monotonic_ns()
-        spent = time.thread_time_ns()
-        self._tell({"begin_unix_ns": time.time_ns()})
+        begin = clocks.monotonic_ns()
+        spent = clocks.thread_time_ns()
+        self._tell({"begin_unix_ns": clocks.time_ns()})
         self._last.clear()
         each_ns = 0.0
         interval_s = LEAST_S
@@ -139,14 +137,14 @@ class Stacks:
         try:
             self._turns.shorten(True)
             while self._wanted.is_set():
-                asked = time.monotonic_ns()
+                asked = clocks.monotonic_ns()
                 chance = (chance * 1_103_515_245 + 12_345) % 2**31
                 rest_s = interval_s * (0.5 + chance / 2**31)
                 if self._rest.acquire(timeout=rest_s):
                     break
-                late_ns = time.monotonic_ns() - asked - int(rest_s * 1e9)
+                late_ns = clocks.monotonic_ns() - asked - int(rest_s * 1e9)
                 self._look(max(late_ns, 0))
-                now = time.thread_time_ns()
+                now = clocks.thread_time_ns()
                 self.cost_ns += now - spent
                 # The first look, at stacks that are all new, says nothing of those to come.
                 more_ns = now - spent - each_ns
@@ -156,21 +154,21 @@ class Stacks:
                 interval_s = min(max(slowest, each_ns / SHARE / 1e9), MOST_S)
         finally:
             self._turns.shorten(False)
-            self.lasted_ns += time.monotonic_ns() - begin
-        self._tell({"end_unix_ns": time.time_ns()})
+            self.lasted_ns += clocks.monotonic_ns() - begin
+        self._tell({"end_unix_ns": clocks.time_ns()})
         if self.dropped:
             self._tell({"dropped": self.dropped})
         self._flush()
-        self.cost_ns += time.thread_time_ns() - spent
+        self.cost_ns += clocks.thread_time_ns() - spent
 
     def _look(self, late_ns: int) -> None:
-        unix_ns = time.time_ns()
+        unix_ns = clocks.time_ns()
         frames = sys._current_frames()
         if self._written >= MOST_BYTES:
             self.dropped += len(frames)
             return
-        on: list[list[int]] = []
-        now: dict[int, int] = {}
+        on: List[List[int]] = []
+        now: Dict[int, int] = {}
         moved = 0
         for ident, frame in frames.items():
             number, clock = self._known(ident)
@@ -186,7 +184,7 @@ class Stacks:
             entry = [number, stack]
             if clock:
                 try:
-                    entry.append(time.clock_gettime_ns(clock))
+                    entry.append(clocks.clock_gettime_ns(clock))
                     queue = self._queues.get(clock)
                     if queue is not None:
                         entry.append(queue.waited_ns())
@@ -209,9 +207,9 @@ class Stacks:
             self._flush()
             self._flushed_ns = unix_ns
 
-    def _known(self, ident: int) -> tuple[int, int]:
+    def _known(self, ident: int) -> Tuple[int, int]:
         """Number and clock of a thread; identities are used again when a thread has ended."""
-        active: dict[int, Any] = getattr(threading, "_active", {})
+        active: Dict[int, Any] = getattr(threading, "_active", {})
         thread = active.get(ident)
         known = self._threads.get(ident)
         if known is not None and known[0] is thread:
@@ -227,8 +225,9 @@ class Stacks:
             native = getattr(thread, "native_id", None)
             if native and sys.platform == "linux":
                 clock = ~native << 3 | 6  # the kernel's number for the processor time of one thread
-                if len(self._queues) < MOST_QUEUES:
-                    self._queues.update({clock: queue} if (queue := Queued.of(native)) else {})
+                queue = Queued.of(native) if len(self._queues) < MOST_QUEUES else None
+                if queue is not None:
+                    self._queues[clock] = queue
             self._tell({"thread": number, "name": name, "main": ident == self._driver})
         self._threads[ident] = (thread, number, clock)
         return number, clock
@@ -240,7 +239,7 @@ class Stacks:
         if queue is not None:
             queue.close()
 
-    def _tell(self, line: dict[str, Any]) -> None:
+    def _tell(self, line: Dict[str, Any]) -> None:
         from .folder import text
 
         told = text(line)
@@ -272,7 +271,7 @@ class Queued:
         self._read.restype = ctypes.c_ssize_t
 
     @classmethod
-    def of(cls, native: int) -> Queued | None:
+    def of(cls, native: int) -> "Optional[Queued]":
         """native: the kernel's number of the thread. None where the system does not tell."""
         if sys.maxsize < 2**32:
             return None
@@ -308,7 +307,7 @@ class Turns:
     """After how long a thread hands over the interpreter lock. What the program sets itself stays."""
 
     def __init__(self) -> None:
-        self._before: float | None = None
+        self._before: Optional[float] = None
         self._ours = 0.0
         self._theirs = False
         _turns.add(self)
@@ -332,7 +331,7 @@ class Turns:
             sys.setswitchinterval(before)
 
 
-_turns: weakref.WeakSet[Turns] = weakref.WeakSet()
+_turns: "weakref.WeakSet[Turns]" = weakref.WeakSet()
 
 
 def _in_child() -> None:

@@ -4,13 +4,12 @@ RunMetadata is taken of steps of their own, because tracing them so fully would 
 XPlane, and on a GPU both want the same tracer.
 """
 
-from __future__ import annotations
-
-import time
 import weakref
-from typing import Any
+from typing import Any, List, Optional, Set, Tuple
 
+from . import clocks
 from .folder import Folder
+from .loops import NOWHERE, Site
 from .pace import Call
 from .quiet import quiet
 from .recorder import Recorder
@@ -33,43 +32,40 @@ def watch(recorder: Recorder) -> None:
         ) -> Any:
             if not recorder.listening or getattr(local, "inside", False):
                 return run(self, fetches, feed_dict, options, run_metadata)
-            key = (id(self), signature(fetches))
-            site = recorder.site()
-            own = traces(options)
-            if own:
-                recorder.step_aside()
-            traced = (
-                recorder.metadata_wanted(key, site) and not own and not recorder.profilers.busy(True, False)
-            )
+            traced, step = False, 0
+            key: Tuple[Any, ...] = ()
+            site: Site = NOWHERE
+            with recorder.unharmed():
+                key, site = (id(self), signature(fetches)), recorder.site()
+                own = traces(options)
+                if own:
+                    recorder.step_aside()
+                traced = (
+                    recorder.metadata_wanted(key, site)
+                    and not own
+                    and not recorder.profilers.busy(True, False)
+                )
+                step = recorder.next_step() if traced else 0
             local.inside = True
-            begin_ns = time.time_ns()
+            begin_ns = clocks.time_ns()
             try:
                 if traced:
-                    step = recorder.next_step()
                     result = tracer.run(run, self, fetches, feed_dict, options, run_metadata)
                 else:
                     result = run(self, fetches, feed_dict, options, run_metadata)
             finally:
                 local.inside = False
-            end_ns = time.time_ns()
-            before, prepared, ops = graphs.prepared(self, fetches, feed_dict)
-            if prepared:
-                recorder.prepares(begin_ns, end_ns, before, ops)
-            taken = tracer.taken()
-            if taken is not None and recorder.folder is not None:
-                tracer.save(recorder.folder, step, taken)
-                recorder.metadata_saved = True
-            recorder.step(
-                Call(
-                    "session_run",
-                    key,
-                    f"run({signature(fetches)[:80]})",
-                    begin_ns,
-                    end_ns,
-                    source=self.graph,
-                    site=site,
-                )
-            )
+            end_ns = clocks.time_ns()
+            with recorder.unharmed():
+                before, prepared, ops = graphs.prepared(self, fetches, feed_dict)
+                if prepared:
+                    recorder.prepares(begin_ns, end_ns, before, ops)
+                taken = tracer.taken()
+                if taken is not None and recorder.folder is not None:
+                    tracer.save(recorder.folder, step, taken)
+                    recorder.metadata_saved = True
+                name = f"run({signature(fetches)[:80]})"
+                recorder.step(Call("session_run", key, name, begin_ns, end_ns, source=self.graph, site=site))
             return result
 
         return run_
@@ -82,9 +78,9 @@ class Graphs:
     the graph has grown."""
 
     def __init__(self) -> None:
-        self._seen: weakref.WeakKeyDictionary[Any, tuple[int, set[str]]] = weakref.WeakKeyDictionary()
+        self._seen: weakref.WeakKeyDictionary[Any, Tuple[int, Set[str]]] = weakref.WeakKeyDictionary()
 
-    def prepared(self, session: Any, fetches: Any, feed_dict: Any) -> tuple[int | None, bool, int]:
+    def prepared(self, session: Any, fetches: Any, feed_dict: Any) -> Tuple[Optional[int], bool, int]:
         """After a run: how many ops the graph had at the run before, whether it was prepared, and how many it
         has now."""
         try:
@@ -123,10 +119,10 @@ def traces(options: Any) -> bool:
 class Tracer:
     """Runs steps with FULL_TRACE and keeps what they left."""
 
-    def __init__(self, state: str | None = None) -> None:
+    def __init__(self, state: Optional[str] = None) -> None:
         self._state = state
         self._taken: Any = None
-        self._partitions: list[bytes] = []
+        self._partitions: List[bytes] = []
 
     def run(
         self, run: Any, session: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any

@@ -1,11 +1,9 @@
 """Steps of TensorFlow 2: calls of tf.function from Python, and gradients of a tape where there are none."""
 
-from __future__ import annotations
-
-import time
 import weakref
-from typing import Any
+from typing import Any, Dict, Optional, Set, Tuple
 
+from . import clocks
 from .arguments import ARRAYS
 from .loops import Site
 from .pace import Call
@@ -28,43 +26,56 @@ def watch(recorder: Recorder) -> None:
         def __call__(self: Any, *args: Any, **kwds: Any) -> Any:
             if not recorder.listening or getattr(local, "inside", False) or not context.executing_eagerly():
                 return call(self, *args, **kwds)
-            before = self.experimental_get_tracing_count()
+            before = _traces(self)
             local.inside = True
-            begin_ns = time.time_ns()
+            begin_ns = clocks.time_ns()
             try:
                 result = call(self, *args, **kwds)
             finally:
                 local.inside = False
-            end_ns = time.time_ns()
-            python = self.python_function
-            code = code_of(python)
-            traced = self.experimental_get_tracing_count() != before
-            compiled = getattr(self, "_jit_compile", False) and xla.is_new(self, args, kwds)
-            if traced or compiled:
-                recorder.compiled += 1
-                by_value = None if traced else ()
-                recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns, by_value)
-            local.function = weakref.ref(self)
-            if getattr(local, "batch_begin_ns", None) is not None:
-                return result  # part of a batch of Keras, which is the step
-            library = code is not None and is_framework(code.co_filename)
-            recorder.step(
-                Call(
-                    "library_function" if library else "function_call",
-                    ("function", *recorder.identities.of(self, code)),
-                    getattr(python, "__name__", type(python).__name__),
-                    begin_ns,
-                    end_ns,
-                    source=self,
-                    site=recorder.site(),
-                )
-            )
+            end_ns = clocks.time_ns()
+            with recorder.unharmed():
+                called(self, args, kwds, before, begin_ns, end_ns)
             return result
 
         return __call__
 
+    def called(
+        self: Any, args: Tuple[Any, ...], kwds: Dict[str, Any], before: int, begin_ns: int, end_ns: int
+    ) -> None:
+        """A function was called, which had been traced so often before."""
+        python = self.python_function
+        code = code_of(python)
+        traced = _traces(self) != before
+        compiled = getattr(self, "_jit_compile", False) and xla.is_new(self, args, kwds)
+        if traced or compiled:
+            recorder.compiled += 1
+            by_value = None if traced else ()
+            recorder.compiles("tensorflow", self, python, code, (args, kwds), begin_ns, end_ns, by_value)
+        local.function = weakref.ref(self)
+        if getattr(local, "batch_begin_ns", None) is not None:
+            return  # part of a batch of Keras, which is the step
+        library = code is not None and is_framework(code.co_filename)
+        recorder.step(
+            Call(
+                "library_function" if library else "function_call",
+                ("function", *recorder.identities.of(self, code)),
+                getattr(python, "__name__", type(python).__name__),
+                begin_ns,
+                end_ns,
+                source=self,
+                site=recorder.site(),
+            )
+        )
+
     recorder.patches.wrap(module.Function, "__call__", make)
     _watch_tapes(recorder)
+
+
+def _traces(function: Any) -> int:
+    """How often a tf.function has been traced; 0 where TensorFlow does not tell, as before 2.3."""
+    count = getattr(function, "experimental_get_tracing_count", None)
+    return int(count()) if count is not None else 0
 
 
 class _Xla:
@@ -75,9 +86,9 @@ class _Xla:
         from tensorflow.python.util import nest
 
         self._flatten = nest.flatten
-        self._shapes: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
+        self._shapes: weakref.WeakKeyDictionary[Any, Set[int]] = weakref.WeakKeyDictionary()
 
-    def is_new(self, function: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> bool:
+    def is_new(self, function: Any, args: Tuple[Any, ...], kwds: Dict[str, Any]) -> bool:
         """Whether the function was called with these shapes for the first time. Asked at every call, so it
         looks at shapes alone: to describe the arguments takes up to ten times as long."""
         shapes = hash(tuple(_shape(one) for one in self._flatten((args, kwds))))
@@ -88,7 +99,7 @@ class _Xla:
         return True
 
 
-def _shape(value: Any) -> tuple[Any, Any] | None:
+def _shape(value: Any) -> Optional[Tuple[Any, Any]]:
     """Shape and dtype of an array; None of anything else, whose attributes may run code of the program."""
     if type(value).__module__.partition(".")[0] not in ARRAYS:
         return None
@@ -102,19 +113,19 @@ def _watch_tapes(recorder: Recorder) -> None:
     from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 
     local = recorder.local
-    latest: dict[object, int] = {}
+    latest: Dict[object, int] = {}
     """When a mark was seen last, by its line."""
-    begun: dict[Site, int] = {}
+    begun: Dict[Site, int] = {}
     """When a gradient was first asked for, by the line that asks."""
 
     def watched() -> bool:
         quiet = getattr(local, "inside", False) or getattr(local, "batch_begin_ns", None) is not None
         return recorder.listening and not quiet and context.executing_eagerly()
 
-    def marks(what: str, name: str, site: Site, begin_ns: int | None = None) -> None:
+    def marks(what: str, name: str, site: Site, begin_ns: Optional[int] = None) -> None:
         """A step goes from one mark to the next: apply the gradient, then run forward again. begin_ns: where
         the first step begins, if that is known."""
-        now = time.time_ns()
+        now = clocks.time_ns()
         last = latest.get((what, site), begin_ns)
         latest[what, site] = now
         if site.at and last is not None:
@@ -123,9 +134,10 @@ def _watch_tapes(recorder: Recorder) -> None:
     def make(gradient: Any) -> Any:
         def of_tape(self: Any, *args: Any, **kwds: Any) -> Any:
             if watched():
-                local.gradient_site = site = recorder.site()
-                marks("gradient", "gradients of a tape", site)
-                begun.setdefault(site, latest["gradient", site])
+                with recorder.unharmed():
+                    local.gradient_site = site = recorder.site()
+                    marks("gradient", "gradients of a tape", site)
+                    begun.setdefault(site, latest["gradient", site])
             return gradient(self, *args, **kwds)
 
         return of_tape
@@ -136,9 +148,10 @@ def _watch_tapes(recorder: Recorder) -> None:
             if inner is not None and watched():
                 # A loop that adds up gradients is part of a step, which ends with the update behind it.
                 local.gradient_site = None
-                site = recorder.site()
-                if len(site.loops) < len(inner.loops) and inner.loops[: len(site.loops)] == site.loops:
-                    marks("update", "updates of variables", site, begun[inner])
+                with recorder.unharmed():
+                    site = recorder.site()
+                    if len(site.loops) < len(inner.loops) and inner.loops[: len(site.loops)] == site.loops:
+                        marks("update", "updates of variables", site, begun[inner])
             return update(self, *args, **kwds)
 
         return of_variable

@@ -1,11 +1,13 @@
 """Waits for a framework to be imported. Programs that import none get this file only, so it loads little."""
 
-from __future__ import annotations
-
+import atexit
+import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
+
+from .processes import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,24 +17,42 @@ FRAMEWORKS = ("tensorflow", "jax", "keras", "tf_keras")
 
 def start(path: str) -> None:
     """The hook calls it when Python starts: leaves a note for the launcher, and waits. path: of the plan."""
-    Path(path).with_name(f"python-{os.getpid()}").write_text("null", encoding="utf-8")
+    # In the launcher's own words on who uses its folder: see scratch.py.
+    _leave(path, "python", identity(os.getpid()))
 
     def imported(name: str, module: Any) -> None:
-        from . import attach
+        # The program only wants to import something: that the recorder does not know this Python, or that the
+        # launcher is gone, must not keep it from that.
+        try:
+            from . import attach
 
-        attach.imported(path, name, module)
+            attach.imported(path, name, module)
+        except Exception as error:  # noqa: BLE001
+            _leave(path, "failed", f"{type(error).__name__}: {error}")
 
     sys.meta_path.insert(0, Watcher(imported))
+    atexit.register(_end, path)
+
+
+def _end(path: str) -> None:
+    """Tells of a framework that is not watched, for the reason why nothing was recorded."""
+    if "torch" in sys.modules:
+        _leave(path, "unwatched", "torch")
+
+
+def _leave(path: str, kind: str, text: str) -> None:
+    with contextlib.suppress(OSError):  # the launcher and its folder are gone, or the disk is full
+        Path(path).with_name(f"{kind}-{os.getpid()}").write_text(text, encoding="utf-8")
 
 
 class Watcher:
     """Finds nothing itself, but calls `imported(name, module)` when a framework has been imported."""
 
-    def __init__(self, imported: Callable[[str, Any], None], names: Sequence[str] = FRAMEWORKS) -> None:
+    def __init__(self, imported: "Callable[[str, Any], None]", names: "Sequence[str]" = FRAMEWORKS) -> None:
         self._imported = imported
         self._waiting = set(names)
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+    def find_spec(self, name: str, path: "Optional[Sequence[str]]" = None, target: Any = None) -> Any:
         """The spec of a framework, with its loader watched once."""
         if name not in self._waiting:
             return None
@@ -58,7 +78,7 @@ class Watcher:
 class _Loader:
     """Loads as the loader it stands for, which it puts back into the module at once."""
 
-    def __init__(self, loader: Any, loaded: Callable[[Any], None]) -> None:
+    def __init__(self, loader: Any, loaded: "Callable[[Any], None]") -> None:
         self._loader = loader
         self._loaded = loaded
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import signal
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +84,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     out = options.out or time.strftime("stepscope-%Y%m%d-%H%M%S")
     _check_empty(Path(out))
+    _check_writable(Path(out))
+    command = _command(options.command, console)
     missing = left_out(options)
     plan = Plan(
         out,
@@ -106,10 +110,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         started_unix_ns = time.time_ns()
         try:
             with contextlib.nullcontext() if options.format == "table" else _stdout_is_stderr(console):
-                outcome = launch(options.command, plan, state, passing)
+                outcome = launch(command, plan, state, passing, console.say)
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"{options.command[0]} cannot be started",
+                f"{command[0]} cannot be started",
                 seen=getattr(error, "strerror", None) or str(error),
                 todo="give the command as you would type it, after --",
             ) from error
@@ -167,7 +171,7 @@ def _write_facts(outcome: Outcome, out: str, options: argparse.Namespace, consol
     recorded, sessions = facts.get("recorded", {}), facts.get("sessions") or [{}]
     cost = facts.get("cost", {})
     row = (
-        out if outcome.recorded else None,
+        _place(outcome, out) if outcome.recorded else None,
         recorded.get("steps", 0),
         recorded.get("sessions", 0),
         sessions[0].get("name"),
@@ -198,22 +202,33 @@ def _stdout_is_stderr(console: Console) -> Iterator[None]:
 
 
 def _told(outcome: Outcome, plan: Plan, out: str) -> list[str]:
+    from stepscope.capture.folder import MOVED
     from stepscope.capture.launch import why_not
 
     if not outcome.recorded or outcome.facts is None:
         return ["stepscope: nothing was recorded", *(f"  {line}" for line in why_not(outcome, plan))]
     facts = outcome.facts
+    out = _place(outcome, out)
     lines = [f"stepscope: recorded {_what(facts)} to {out}"]
+    problems = [one for one in facts["problems"] if one["what"] != MOVED]
+    for one in facts["problems"]:
+        if one["what"] == MOVED:
+            lines.append(f"  moved:   {one['seen']}; copy the recording from {out}")
     if (before := facts.get("given_up")) is not None:
         lines.append(
             f"  dropped: {before['steps']} steps of {before['name']}, an earlier loop that only set up"
         )
     lines.append(f"  kept:    {_kept(facts['files'])}")
     lines.append(f"  cost:    {_cost(facts['cost'])}")
-    for problem in facts["problems"]:
+    for problem in problems:
         lines.append(f"  missing: {problem['what']}: {problem['seen']}")
     lines.append(f"  next:    stepscope {out}")
     return lines
+
+
+def _place(outcome: Outcome, out: str) -> str:
+    """Where the recording is: in the folder asked for, unless that could not be written any more."""
+    return out if outcome.asked is None else str(outcome.out)
 
 
 def _what(facts: dict[str, Any]) -> str:
@@ -246,6 +261,31 @@ def _check_empty(out: Path) -> None:
             todo="choose another --out; recordings are never mixed or replaced",
             path=str(out),
         )
+
+
+def _check_writable(out: Path) -> None:
+    """Hours of a program are not spent for a recording that cannot be kept."""
+    from stepscope.capture.writable import probe_new
+
+    try:
+        probe_new(out.absolute())
+    except OSError as error:
+        raise OutputError(
+            f"{out} cannot be written",
+            seen=error.strerror or str(error),
+            todo="choose another --out; the program was not started",
+            path=error.filename if isinstance(error.filename, str) else str(out),
+        ) from error
+
+
+def _command(words: Sequence[str], console: Console) -> list[str]:
+    """The command, with Python before what only Python can run: a script that is no command, -m and -c."""
+    script = words[0].endswith(".py") and Path(words[0]).is_file() and shutil.which(words[0]) is None
+    if not script and words[0] not in ("-m", "-c"):
+        return list(words)
+    python = next(filter(None, map(shutil.which, ("python", "python3"))), sys.executable)
+    console.say(f"stepscope: runs {words[0]} with {python}")
+    return [python, *words]
 
 
 def _end_by(number: int) -> None:

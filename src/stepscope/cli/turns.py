@@ -52,7 +52,7 @@ def record(options: argparse.Namespace, console: Console) -> tuple[list[str], li
 def _one(options: argparse.Namespace, command: list[str], out: Path) -> None:
     log = out.with_suffix(".log")
     warmup = _WARMUP if options.warmup is None else options.warmup
-    words = [sys.executable, "-m", "stepscope", "record", "-o", str(out), "--warmup", str(warmup)]
+    words = [sys.executable, "-m", "stepscope_start", "record", "-o", str(out), "--warmup", str(warmup)]
     words += ["--steps", str(options.steps or _STEPS), *_LEFT_OUT, "--", *command]
     with log.open("wb") as sink:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, check=False)

@@ -58,8 +58,8 @@ def build(pieces: Pieces) -> Store:
     if not isinstance(told, dict):
         raise Damaged("it is damaged: not a JSON object")
     beside = {one.name: partial(pieces.read_piece, one, MOST_PIECE_BYTES) for one in pieces.beside}
-    # Where an XPlane of the capture reports the steps, it does so more exactly.
-    traced = any(one.told_elsewhere for one in pieces.beside)
+    # Where an XPlane or RunMetadata of the capture has the steps, they do so more exactly.
+    traced = any(one.told_elsewhere for one in pieces.beside) or _has(told, "run_metadata")
     capture = _Capture(told, beside, traced)
     capture.digest.update(text)
     capture.read()
@@ -69,6 +69,12 @@ def build(pieces: Pieces) -> Store:
             store.replace(table, {name: [row[name] for row in rows] for name in rows[0]})
     store.update_facts(capture.facts())
     return store
+
+
+def _has(told: Mapping[str, Any], kind: str) -> bool:
+    """Whether a capture says that it has a file of a kind."""
+    files = told.get("files")
+    return isinstance(files, list) and any(isinstance(one, dict) and one.get("kind") == kind for one in files)
 
 
 def steps(pieces: Pieces) -> None:

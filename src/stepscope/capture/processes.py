@@ -1,0 +1,58 @@
+"""Which process a number meant: numbers are given again, so when the process began belongs to it."""
+
+import os
+from pathlib import Path
+from typing import Optional
+
+
+def identity(pid: int) -> str:
+    """A line that tells a process from any other, before it or after: its number, when it began, and where.
+    What the system does not tell is a ?."""
+    began = _began(pid)
+    return f"{pid} {'?' if began is None else began} {_where()}"
+
+
+def is_gone(told: str) -> bool:
+    """True when the process that `identity` told of has ended for certain; not where that cannot be known, as
+    of one on another machine or in another container. ValueError for what `identity` does not say."""
+    number, began, where = told.split(" ", 2)
+    pid = int(number)
+    if where != _where() or pid <= 0 or os.name != "posix":  # elsewhere, to ask would end it
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's process has the number
+        pass
+    now = _began(pid)
+    return began != "?" and now is not None and str(now) != began
+
+
+def _began(pid: int) -> Optional[int]:
+    """When a process began, in ticks since the machine did."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return int(text.rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):  # it has ended, is hidden, or this is not Linux
+        return None
+
+
+def _where() -> str:
+    """Where process numbers mean the same: on a machine since it was started, in one container."""
+    machine = os.uname().nodename if hasattr(os, "uname") else "?"
+    return f"{machine} {_boot()} {_namespace()}"
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:  # not Linux, or it is hidden
+        return "?"
+
+
+def _namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return "?"
