@@ -319,14 +319,18 @@ FORMS: dict[str, tuple[Callable[[Path, str, int], None], str]] = {
 """Formats: what writes one, and what its file is called."""
 
 
+def place(folder: Path, form: str, shape: str, events: int) -> Path:
+    """Where write() puts a recording."""
+    return folder / f"{form}-{shape}-{events}" / FORMS[form][1]
+
+
 def write(folder: Path, form: str, shape: str, events: int) -> Path:
     """Writes a recording into a folder and returns its path; one that is there already is kept."""
-    make, name = FORMS[form]
-    path = folder / f"{form}-{shape}-{events}" / name
+    path = place(folder, form, shape, events)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"part-{name}")
-        make(part, shape, events)
+        part = path.with_name(f"part-{path.name}")
+        FORMS[form][0](part, shape, events)
         part.rename(path)
     return path
 
