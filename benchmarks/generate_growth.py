@@ -71,7 +71,7 @@ def events_of(shape: str, events: int, seed: int = 0) -> Iterator[Event]:
 
 def _endless(shape: str, events: int, chance: random.Random) -> Iterator[Event]:
     tracks, steps, depth = tracks_of(shape, events), steps_of(shape, events), DEPTH[shape]
-    calls_a_step = max(events // steps // (depth + 7), 1)
+    calls_a_step = max(events // steps // (depth + 5), 1)
     now, made, held, step = START_US, 0, [], 0
     total = 0
     while True:
@@ -158,30 +158,36 @@ def _kineto(event: Event) -> Iterator[dict[str, Any]]:
 
 
 def xplane(path: Path, shape: str, events: int) -> None:
-    """The TensorFlow profiler: a plane of threads and one of streams."""
+    """The TensorFlow profiler: a plane of threads, one of which takes batches from tf.data, and one of
+    streams."""
     kinds: dict[str, int] = {}
     lines: tuple[dict[int, list[bytes]], dict[int, list[bytes]]] = ({}, {})
+
+    def add(line: int, name: str, begin_us: int, length_us: int, stats: bytes, device: bool = False) -> None:
+        kind = kinds.setdefault(name, len(kinds) + 1)
+        offset, length = (begin_us - START_US) * 1_000_000, length_us * 1_000_000
+        body = number(1, kind) + number(2, offset) + number(3, length) + stats
+        lines[device].setdefault(line, []).append(nested(4, body))
+
     for event in events_of(shape, events):
         name, stats = event.name, b""
         if event.kind == "step":
-            name, stats = "train", _stat(1, event.number) + _stat(2, 1)
+            for row in _batch(event):
+                add(INPUT_THREAD, *row)
+            name, stats = "train", _stat("step_num", event.number) + _stat("_r", 1)
         elif event.kind == "python":
             file, _, call = name.partition("(")
             line, _, function = call.partition("): ")
             name = f"${file}:{line} {function}"
         elif event.kind in ("op", "kernel"):
-            stats = _stat(3, event.number)
+            stats = _stat("correlation_id", event.number)
         elif event.kind == "memory":
             name = "MemoryAllocation" if event.number > 0 else "MemoryDeallocation"
-            stats = _stat(4, abs(event.number)) + _stat(5, event.address) + _stat(6, event.total)
-            stats += nested(4, number(1, 7) + nested(5, b"GPU_0_bfc"))
+            stats = _stat("allocation_bytes", abs(event.number)) + _stat("addr", event.address)
+            stats += _stat("bytes_allocated", event.total) + _stat("allocator_name", "GPU_0_bfc")
         elif event.kind == "counter":
-            stats = _stat(8, event.number)
-        kind = kinds.setdefault(name, len(kinds) + 1)
-        offset, length = (event.begin_us - START_US) * 1_000_000, event.length_us * 1_000_000
-        body = number(1, kind) + number(2, offset) + number(3, length) + stats
-        rows = lines[event.kind == "kernel"].setdefault(event.thread, [])
-        rows.append(nested(4, body))
+            stats = _stat("value", event.number)
+        add(event.thread, name, event.begin_us, event.length_us, stats, event.kind == "kernel")
     named = b"".join(metadata(4, key, name) for name, key in kinds.items())
     named += b"".join(metadata(5, key, name) for key, name in enumerate(_STATS, 1))
     with path.open("wb") as out:
@@ -189,6 +195,8 @@ def xplane(path: Path, shape: str, events: int) -> None:
             plane = [number(1, on_device) + nested(2, b"/device:GPU:0" if on_device else b"/host:CPU")]
             for thread, rows in rows_by_line.items():
                 called = f"Stream #{thread + 7}(Compute)" if on_device else f"python/{thread}"
+                if thread == INPUT_THREAD:
+                    called = "tf_data_iterator_get_next/1"
                 head = number(1, thread + 7) + nested(2, called.encode()) + number(3, START_US * 1000)
                 plane.append(nested(3, head + b"".join(rows)))
             plane.append(named)
@@ -198,12 +206,36 @@ def xplane(path: Path, shape: str, events: int) -> None:
         out.write(nested(4, b"benchmark"))
 
 
+INPUT_THREAD = MOST_TRACKS
+
+
+def _batch(step: Event) -> Iterator[tuple[str, int, int, bytes]]:
+    """The calls of tf.data that give a step its batch, in its first quarter: batch(map(range))."""
+    begin, length = step.begin_us, step.length_us // 4
+    yield "IteratorGetNextOp::DoCompute", begin, length, b""
+    name, parent = "Iterator::Root", 0
+    for number_, (stage, user) in enumerate(
+        (
+            ("", ""),
+            ("::BatchV2", "BatchDatasetV2:2"),
+            ("::Map", "MapDataset:1"),
+            ("::Range", "RangeDataset:0"),
+        ),
+        1,
+    ):
+        name += stage
+        told = _stat("id", number_) + (_stat("parent_id", parent) if parent else b"")
+        yield name, begin, max(length * (5 - number_) // 5, 1), told + (_stat("name", user) if user else b"")
+        parent = number_
+
+
 _STATS = ("step_num", "_r", "correlation_id", "allocation_bytes", "addr", "bytes_allocated",
-          "allocator_name", "value")  # fmt: skip
+          "allocator_name", "value", "id", "parent_id", "name")  # fmt: skip
 
 
-def _stat(key: int, value: int) -> bytes:
-    return nested(4, number(1, key) + number(4, value))
+def _stat(name: str, value: int | str) -> bytes:
+    field = nested(5, value.encode()) if isinstance(value, str) else number(4, value)
+    return nested(4, number(1, _STATS.index(name) + 1) + field)
 
 
 def run_metadata(path: Path, shape: str, events: int) -> None:
