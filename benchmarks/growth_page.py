@@ -50,7 +50,7 @@ def questions(asked: Asked) -> Iterator[tuple[str, Callable[[Served], Answer]]]:
     posts: dict[str, Any] = {
         "/api/graph": {"graph": 0, "open": [], "fold": True, "flat": False},
         "/api/pipeline/whatif": {"pipeline": 0, "cores": None, "prefetch": False, "stages": []},
-        "/api/model": {"view": "scope", "options": []},
+        "/api/model": {"view": "scope", "options": {}},
         "/api/sql": {"sql": TOP},
         "/api/sql/download": {"sql": TOP, "form": "csv"},
     }
