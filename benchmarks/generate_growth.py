@@ -35,7 +35,7 @@ EVENTS_A_TRACK = 20
 START_US = 1_795_163_227_337_279
 OPS = ("aten::mm", "aten::conv2d", "aten::relu", "aten::add_", "aten::copy_", "aten::native_layer_norm")
 CALLS = ("forward", "backward", "__call__", "step", "_call_impl", "wrapper", "getEffectiveLevel")
-FREED_AFTER = 40
+FREED_AFTER = 8
 """Allocations until one is taken back."""
 
 
