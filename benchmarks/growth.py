@@ -1,21 +1,19 @@
 """Whether anything grows faster than its work: every verb and every answer of the page, at several sizes.
 
     python benchmarks/growth.py [--sizes 10000,100000] [--forms kineto,xplane] [--shapes wide,deep,long]
-                                [--only PART] [--limit 60] [--label TEXT]
+                                [--only PART] [--limit 60]
 
 Recordings come from generate_growth.py. A cell is processor time (all threads, the system on their behalf)
 and peak memory of one question: a verb's first look in a process of its own, or an answer of the page, asked
 in the order of its routes, so that the first one that needs something makes it. One beyond the limit is ended
 and shown as over. The slope is that of log(time) over log(events) between neighbouring sizes, the fixed cost
 of a tiny recording taken off: 1 grows as the work does, 2 is quadratic. Where the larger time is less than
-half a second, no slope is told: it would be one of noise. Written to benchmarks/results/growth-LABEL.json
-after each kind of recording.
+half a second, no slope is told: it would be one of noise. Each kind of recording is kept when it is done.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
 import json
 import math
@@ -30,16 +28,16 @@ from pathlib import Path
 from typing import Any
 
 import generate_growth
+import kept
 from measure import Outcome, run_limited
-from run import apart, machine
+from run import apart
 from stepscope.cli import verbs
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE / "data" / "growth"
-RESULTS = HERE / "results"
 TINY = 100
 """Events of a recording whose cost is the fixed one."""
-LEAST_S, NOISE_S = 0.5, 0.1
+LEAST_S, NOISE_S = 0.5, 0.2
 """Processor seconds from which on a slope is told; what is taken for nothing at the smaller size."""
 MOST_SLOPE, FIRST_ANSWER_S, OVERVIEW_S, MEMORY_MB = 1.1, 3.0, 2.0, 2000.0
 FORMATS = (".json", ".parquet", ".ndjson", ".csv", ".duckdb", ".pb", ".collapsed", ".speedscope.json")
@@ -115,12 +113,17 @@ def by_verbs(path: Path, limit_s: float, wanted: Callable[[str], bool]) -> Itera
                     continue
                 shutil.rmtree(out / "cache", ignore_errors=True)
                 command = [sys.executable, "-m", "stepscope", *words]
-                yield name, _cell(run_limited(command, {"STEPSCOPE_CACHE_DIR": str(out / "cache")}, limit_s))
+                found = run_limited(command, {"STEPSCOPE_CACHE_DIR": str(out / "cache")}, limit_s)
+                yield name, _cell(found, path.parent, out)
 
 
-def _cell(found: Outcome) -> Cell:
+def _cell(found: Outcome, *folders: Path) -> Cell:
+    """folders: of this machine, which nobody else has."""
     over = found.exit_code in (-signal.SIGXCPU, -signal.SIGKILL)
-    words = found.last_words.decode("utf-8", "replace").strip().splitlines()
+    said = found.last_words.decode("utf-8", "replace")
+    for folder in folders:
+        said = said.replace(f"{folder}/", "")
+    words = said.strip().splitlines()
     about = f"exit {found.exit_code}: {words[-1][:80] if words else ''}" if found.exit_code else ""
     if found.exit_code == NOTHING_THERE and words:
         about = f"exit 2: {words[0][:80]}"
@@ -229,39 +232,33 @@ def _seconds(cell: dict[str, Any] | None) -> str:
     return "" if cell is None else "over" if cell["processor_s"] is None else f"{cell['processor_s']:.2f}"
 
 
-def broken(kinds: dict[str, dict[str, Any]]) -> list[str]:
+def broken(kind: str, rows: dict[str, Any]) -> list[str]:
     """What misses its target."""
     found = []
-    for kind, rows in kinds.items():
-        for name, row in rows.items():
-            steepest = _steepest(row["slopes"])
-            if steepest > MOST_SLOPE:
-                found.append(f"{kind}: {name} grows with the power {steepest:g} of the events")
-            million, most = row["cells"].get("1000000"), row["cells"].get("10000000")
-            limit = OVERVIEW_S if name == "page report/first" else FIRST_ANSWER_S
-            if million and (million["processor_s"] is None or million["processor_s"] > limit):
-                found.append(
-                    f"{kind}: {name} takes {_seconds(million)} s of a million events, wanted {limit:g}"
-                )
-            if most and most["peak_mb"] > MEMORY_MB:
-                found.append(f"{kind}: {name} takes {most['peak_mb']} MB of ten million events")
+    for name, row in rows.items():
+        steepest = _steepest(row["slopes"])
+        if steepest > MOST_SLOPE:
+            found.append(f"{kind}: {name} grows with the power {steepest:g} of the events")
+        million, most = row["cells"].get("1000000"), row["cells"].get("10000000")
+        limit = OVERVIEW_S if name == "page report/first" else FIRST_ANSWER_S
+        if million and (million["processor_s"] is None or million["processor_s"] > limit):
+            found.append(f"{kind}: {name} takes {_seconds(million)} s of a million events, wanted {limit:g}")
+        if most and most["peak_mb"] > MEMORY_MB:
+            found.append(f"{kind}: {name} takes {most['peak_mb']} MB of ten million events")
     return found
 
 
 def main() -> int:
-    """Measures, prints a table for each kind of recording, writes JSON. Exit 1 when a target was missed."""
+    """Measures, prints a table for each kind of recording, keeps it. Exit 1 when a target was missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", default="10000,100000", help="events, the smallest first")
     parser.add_argument("--forms", default=",".join(generate_growth.FORMS))
     parser.add_argument("--shapes", default=",".join(generate_growth.SHAPES))
-    parser.add_argument("--only", help="questions with this in their name")
+    parser.add_argument("--only", help="questions with this in their name; the result is not kept")
     parser.add_argument("--limit", type=float, default=60, help="processor seconds of a cell")
-    parser.add_argument("--label", default=datetime.date.today().isoformat())
     options = parser.parse_args()
     sizes = sorted(int(one) for one in options.sizes.split(","))
-    out = RESULTS / f"growth-{options.label}.json"
-    told: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {"kinds": {}}
-    told |= {"machine": machine(), "limit_s": options.limit, "not_measured": WITHOUT}
+    missed: list[str] = []
     for form in options.forms.split(","):
         # Tiny recordings of all shapes cost the same: what starting takes.
         tiny = measured(form, generate_growth.SHAPES[0], (TINY,), options)
@@ -270,12 +267,11 @@ def main() -> int:
             for name, cell in tiny.items():
                 cells[name] |= cell
             rows = judged(cells, sizes)
-            told["kinds"].setdefault(f"{form} {shape}", {}).update(rows)
             show(f"{form}, {shape}", rows, sizes)
-            RESULTS.mkdir(exist_ok=True)
-            out.write_text(json.dumps(told, indent=1) + "\n")
-    missed = broken(told["kinds"])
-    print("\n" + "\n".join(missed) + f"\n{out.relative_to(HERE.parent)}: {len(missed)} targets missed")
+            missed += broken(f"{form} {shape}", rows)
+            if options.only is None:
+                kept.add("growth", "kinds", f"{form} {shape}", {"limit_s": options.limit, "rows": rows})
+    print("\n" + "\n".join([*missed, f"{len(missed)} targets missed"]))
     return 1 if missed else 0
 
 

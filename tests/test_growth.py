@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from stepscope.cli import main
+from stepscope.cli import main, verbs
+from stepscope.server import app
 from tests.scripts import load
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -71,3 +72,14 @@ def test_no_function_grows_faster_than_its_work(
         if count > MANY and count > 1.25 * SIZES[1] / SIZES[0] * max(few[code], MANY / 10)
     }
     assert grown == {}
+
+
+def test_every_verb_and_route_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new one has to be added to the benchmark, or to those that it leaves out and why."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    growth, page = load(BENCHMARKS / "growth.py"), load(BENCHMARKS / "growth_page.py")
+    assert growth.words_of("t.json", tmp_path).keys() | growth.WITHOUT.keys() == set(verbs())
+    asked = SimpleNamespace(span="from=0&to=1", tracks="0", slice="0")
+    names = {name.partition(" ")[0] for name, _ in page.questions(asked)}
+    routes = {path.removeprefix("/api/").removesuffix("/{id}") for _, path, _ in app.API}
+    assert {name.removesuffix("/{id}") for name in names} == routes - {"session", "reload"}
