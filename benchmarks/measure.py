@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -45,32 +48,66 @@ def _surroundings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
+class Outcome(NamedTuple):
+    """How a process ended, and what it took with those that it waited for."""
+
+    exit_code: int
+    """The number of a signal, negative, where one ended it."""
+    seconds: float
+    peak_mb: float
+    processor_s: float
+    output: bytes
+    last_words: bytes
+
+
+PATIENCE = 10
+"""How many times its limit of processor time a process may take by the clock: the machine may be busy."""
+
+
+def run_limited(command: Sequence[str], environment: dict[str, str], limit_s: float | None) -> Outcome:
+    """Runs a process to its end; beyond limit_s of processor time the system ends it with SIGXCPU."""
+
+    def limit() -> None:
+        if limit_s is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit_s), resource.RLIM_INFINITY))
+
+    with (
+        tempfile.TemporaryFile() as told,
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(
+            list(command),
+            stdout=told,
+            stderr=said,
+            env={**_surroundings(), **environment},
+            preexec_fn=limit,
+        ) as process,
+    ):
+        start = time.perf_counter()
+        guard = None if limit_s is None else threading.Timer(PATIENCE * limit_s, process.kill)
+        if guard is not None:
+            guard.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if guard is not None:
+            guard.cancel()
+        for file in (told, said):
+            file.seek(0)
+        output, last_words = told.read(), said.read()
+    unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss is in bytes there, in KiB elsewhere
+    processor = usage.ru_utime + usage.ru_stime
+    return Outcome(process.returncode, seconds, usage.ru_maxrss * unit / 1e6, processor, output, last_words)
+
+
 def run_once(route: Route) -> tuple[float, float, float, dict[str, Any]]:
     """Seconds, peak resident megabytes, processor seconds, and what it tells, of one run. RuntimeError with
     its last words when it fails."""
     route.prepare()
-    with (
-        tempfile.TemporaryFile() as told,
-        subprocess.Popen(
-            list(route.command),
-            stdout=told if route.tells else subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env={**_surroundings(), **route.environment},
-        ) as process,
-    ):
-        start = time.perf_counter()
-        assert process.stderr is not None
-        last_words = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        told.seek(0)
-        lines = told.read().splitlines()
-    if process.returncode != 0:
-        raise RuntimeError(f"{route.name}: exit {process.returncode}: {last_words.decode()[-500:]}")
-    unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss is in bytes there, in KiB elsewhere
-    processor = usage.ru_utime + usage.ru_stime
-    return seconds, usage.ru_maxrss * unit / 1e6, processor, json.loads(lines[-1]) if lines else {}
+    found = run_limited(route.command, route.environment, None)
+    if found.exit_code != 0:
+        raise RuntimeError(f"{route.name}: exit {found.exit_code}: {found.last_words.decode()[-500:]}")
+    lines = found.output.splitlines() if route.tells else []
+    return found.seconds, found.peak_mb, found.processor_s, json.loads(lines[-1]) if lines else {}
 
 
 def in_turns(routes: Sequence[Route], rounds: int) -> tuple[dict[str, Measured], dict[str, dict[str, Any]]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import stepscope
 from stepscope.formats import chrome_trace
 from tests import corpus
 from tests.formats.test_chrome_trace import decode, rows
@@ -98,3 +100,22 @@ def test_rows_of_a_profiled_accelerator() -> None:
         "/device:TPU:0": "tpu",
         "/host:CPU": "cpu",
     }
+
+
+def test_as_many_accelerators_as_rows(tmp_path: Path) -> None:
+    """Each row finds its device and what the file says of it, whatever else the file holds there."""
+    about = [{"id": number, "name": f"accelerator {number}"} for number in range(300)]
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 1}
+    events = [
+        {**kernel, "pid": number, "tid": 7, "args": {"device": number, "stream": 7}} for number in range(300)
+    ]
+    path = tmp_path / "t.json"
+    properties = [5, None, *about, {"id": 3, "name": "a second one"}]
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": properties, "traceEvents": events}))
+    with stepscope.open(path, cache=False) as opened:
+        rows = opened.query(
+            "SELECT d.name, d.args_json FROM track AS t JOIN device AS d ON d.id = t.device_id"
+            " WHERE t.kind = 'device_stream'"
+        ).rows()
+    told = {name: json.loads(args)["name"] for name, args in rows}
+    assert told == {f"GPU {number}": f"accelerator {number}" for number in range(300)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope.formats._exported import restore_devices
@@ -64,6 +65,7 @@ Track = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Device:
+    number: int
     name: str
     kind: str
     args_json: str | None
@@ -79,8 +81,13 @@ class _File:
 
     def device(self, name: str, kind: str, args_json: str | None = None) -> int:
         """Number of a device, which is added when it is new."""
-        self.devices.setdefault(name, _Device(name, kind, args_json))
-        return list(self.devices).index(name)
+        return self.devices.setdefault(name, _Device(len(self.devices), name, kind, args_json)).number
+
+    @cached_property
+    def by_id(self) -> dict[str, Any]:
+        """The properties of each accelerator, by its id as text."""
+        told = [one for one in self.properties if isinstance(one, dict)]
+        return {str(one.get("id")): one for one in reversed(told)}
 
     def about(self, track: Track) -> dict[str, Any]:
         """What metadata says of the track's process."""
@@ -169,7 +176,7 @@ def _accelerator(track: Track, file: _File, number: int | None) -> int:
         number = int(label[2]) if label else int(ids[1]) if ids else 0
     name = label[0] if label and int(label[2]) == number else f"{label[1] if label else 'GPU'} {number}"
     kind = "gpu" if name.upper().startswith(("GPU", "XPU")) else "unknown"
-    properties = next((one for one in file.properties if str(one.get("id")) == str(number)), None)
+    properties = file.by_id.get(str(number))
     args = json.dumps(properties, separators=(",", ":")) if properties else None
     if name != track["process"]:
         track["process"] = f"{track['process']} ({name})"

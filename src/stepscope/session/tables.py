@@ -108,6 +108,7 @@ class DecodedTables:
         self._mended = False
         self._decoded: list[Decoded] = []
         self._from_cache: list[bool] = []
+        self._made: dict[str, dict[str, list[dict[str, Any]]]] = {}
         self._needs: frozenset[str] | None = None
         self._meter = Meter(self.sources, progress)
         self._ahead: Background[None] | None = None
@@ -168,7 +169,19 @@ class DecodedTables:
             if table.name in FROM_FILES:
                 parts = partial(self._with_files, table)
             engine.attach(Relation(table.name, table.types, parts))
-        derive(engine, self._given, self._remembered if self._cache else None)
+        derive(engine, self._given, self._remembered if self._cache else self._once)
+
+    def _once(
+        self, table: str, make: Callable[[], dict[str, list[dict[str, Any]]]]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """A derived table and those that are made along with it: made for the engine that answers, they are
+        there for the one that writes files."""
+        from stepscope.session.derived import TOGETHER
+
+        first = TOGETHER[table][0]
+        if first not in self._made:
+            self._made[first] = make()
+        return self._made[first]
 
     def _remembered(
         self, table: str, make: Callable[[], dict[str, list[dict[str, Any]]]]
@@ -281,6 +294,7 @@ class DecodedTables:
     def _decode_all(self) -> None:
         results = schedule.decode_all(self.sources, self._decode, self._meter)
         self._decoded = [decoded for decoded, _ in results]
+        self._made.clear()
         self._from_cache = [cached for _, cached in results]
         if self._cache is not None and not all(self._from_cache):
             self._cache.tidy()

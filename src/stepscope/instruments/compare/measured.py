@@ -108,10 +108,9 @@ def peaks(side: Side) -> dict[str, int]:
     from stepscope.instruments.memory import allocators
 
     found: dict[str, int] = {}
-    for one in allocators.find(side.query):
-        if one.run_id == side.run_id and one.host_id in side.host_ids:
-            name = f"{one.device} {one.allocator}".strip()
-            found[name] = max(found.get(name, 0), one.peak.bytes)
+    for one in allocators.find(side.query, lambda run, host: run == side.run_id and host in side.host_ids):
+        name = f"{one.device} {one.allocator}".strip()
+        found[name] = max(found.get(name, 0), one.peak.bytes)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -66,14 +66,15 @@ NEAR_PS = 100_000_000
 """Records of an allocator are in whole microseconds, and freeing takes some: 100 µs do not count."""
 
 
-def find(query: Query) -> list[Memory]:
-    """What is known of each allocator, sources in their order, the one that holds most first."""
+def find(query: Query, of: Callable[[str, str], bool] = lambda run_id, host_id: True) -> list[Memory]:
+    """What is known of each allocator, sources in their order, the one that holds most first. of: whether a
+    run and a host are asked for."""
     found = []
     # Of a thousand sources, most have nothing.
     there = {source_id for (source_id,) in query(statement("memory_sources")).rows()}
     lines: dict[str, dict[str, CodeLine]] = {}
     for source_id, run_id, host_id, path, *_ in query(statement("sources")).rows():
-        if source_id not in there:
+        if source_id not in there or not of(run_id, host_id):
             continue
         lives = lifetimes.read(query, source_id)
         all_moves, complete = moves.read(query, source_id)

@@ -68,10 +68,12 @@ def pair(moves: Iterable[Move]) -> list[Held]:
     """
     found: dict[tuple[str, str], Held] = {}
     open_: dict[tuple[str, str], dict[object, deque[Block]]] = defaultdict(lambda: defaultdict(deque))
+    own: dict[tuple[str, str], list[Move]] = defaultdict(list)
     for move in moves:
         # Kineto and XPlane free from other threads and devices: the allocator alone tells what it is.
         key = (move.device, move.allocator)
         held = found.setdefault(key, Held(move.allocator, move.device))
+        own[key].append(move)
         name: object = (
             ("run", move.op_run_id, abs(move.delta_bytes)) if move.address is None else move.address
         )
@@ -98,9 +100,8 @@ def pair(moves: Iterable[Move]) -> list[Held]:
         else:
             held.blocks.append(Block(-move.delta_bytes, None, move.ts_ps, address=move.address))
     for key, held in found.items():
-        own = [move for move in moves if (move.device, move.allocator) == key]
-        _balance(held, own)
-        held.pools += [move.pool for move in own if move.pool is not None]
+        _balance(held, own[key])
+        held.pools += [move.pool for move in own[key] if move.pool is not None]
     return list(found.values())
 
 

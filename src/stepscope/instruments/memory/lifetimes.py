@@ -62,7 +62,7 @@ class Tensor:
     address: int | None = None
     uses: list[Run] = field(default_factory=list)
     buffer: Tensor | None = None
-    """The tensor whose memory it is; None for itself."""
+    """A tensor before it in the same memory; None for the first one."""
 
     def timeline_ps(self) -> int:
         """When TensorFlow's Timeline, which knows of no shared memory, would say that it dies."""
@@ -73,6 +73,10 @@ class Tensor:
         found = self
         while found.buffer is not None:
             found = found.buffer
+        # A loop hands its memory on in each round: nobody goes the same way twice.
+        here = self
+        while here.buffer is not None and here.buffer is not found:
+            here.buffer, here = found, here.buffer
         return found
 
 

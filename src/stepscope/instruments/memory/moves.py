@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from stepscope.formats._op_log import CodeLine, innermost
+from stepscope.formats._op_log import CodeLine, is_framework
 from stepscope.instruments import python_frame
 from stepscope.library.statements import Query, statement
 
@@ -151,8 +151,7 @@ def _kineto(query: Query, source_id: int) -> list[Move]:
         # 0 is the CPU and 1 a CUDA device in PyTorch's c10::DeviceType.
         place = {0: "cpu", 1: "cuda"}.get(kind if kind is not None else 0, f"device type {kind}")
         name = place if number is None or number < 0 else f"{place}:{number}"
-        op = innermost.at(track, ts) if delta > 0 else None
-        code = innermost.code(track, ts) if delta > 0 else None
+        op, code = innermost.at(track, ts) if delta > 0 else (None, None)
         total = _whole(args.get("Total Allocated"))
         address = _whole(args.get("Addr"))
         moves.append(Move(ts, delta, name, name, address, None, op, op, total_bytes=total, code=code))
@@ -160,41 +159,62 @@ def _kineto(query: Query, source_id: int) -> list[Move]:
     return moves
 
 
+class _Open(NamedTuple):
+    """A slice that has begun, with what it inherits from those around it."""
+
+    end_ps: int
+    name: str
+    own: CodeLine | None
+    """The innermost line of the program's own, from here outwards."""
+    any: CodeLine | None
+    """The innermost line of all."""
+
+
 class _Innermost:
     """The innermost slice of a track at a time; to be asked in the order of (track, time)."""
 
     def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
+        """rows: (track, begin, end, depth, name), outer ones first."""
         self._rows = rows
         self._next = 0
-        self._open: list[tuple[int, str]] = []
+        self._open: list[_Open] = []
         self._track: int | None = None
+        self._frames: dict[str, CodeLine | None] = {}
 
-    def at(self, track: int, ts: int) -> str | None:
-        """Its name; None between slices."""
-        self._go(track, ts)
-        return self._open[-1][1] if self._open else None
-
-    def code(self, track: int, ts: int) -> CodeLine | None:
-        """The innermost line of the program's own that is open; None where no Python is."""
-        self._go(track, ts)
-        return innermost(
-            [CodeLine(*call) for _, name in self._open if (call := python_frame.of_pytorch(name))]
-        )
-
-    def _go(self, track: int, ts: int) -> None:
+    def at(self, track: int, ts: int) -> tuple[str | None, CodeLine | None]:
+        """Its name, None between slices; and the innermost line of the program's own around it, or else of
+        all lines, None where no Python is."""
         if track != self._track:
-            self._track, self._open = track, []
+            self._track = track
+            self._open.clear()
             while self._next < len(self._rows) and self._rows[self._next][0] < track:
                 self._next += 1
         while self._next < len(self._rows):
-            of, begin, end, name = self._rows[self._next]
+            of, begin, end, depth, name = self._rows[self._next]
             if of != track or begin > ts:
                 break
             self._next += 1
-            self._open.append((end, name))
-        # Slices of a track nest, so one that ended has no open slice above it but ended ones.
-        while self._open and self._open[-1][0] < ts:
+            # What lies as deep was over when this one began, even though nobody asked in between.
+            del self._open[depth:]
+            self._open.append(self._opened(end, name))
+        # An outer slice ends no sooner than those in it.
+        while self._open and self._open[-1].end_ps < ts:
             self._open.pop()
+        if not self._open:
+            return None, None
+        found = self._open[-1]
+        return found.name, found.own or found.any
+
+    def _opened(self, end_ps: int, name: str) -> _Open:
+        outer = self._open[-1] if self._open else None
+        if name not in self._frames:
+            call = python_frame.of_pytorch(name)
+            self._frames[name] = CodeLine(*call) if call else None
+        line = self._frames[name]
+        if line is None:
+            return _Open(end_ps, name, outer.own if outer else None, outer.any if outer else None)
+        own = line if not is_framework(line.file) else outer.own if outer else None
+        return _Open(end_ps, name, own, line)
 
 
 def _object(text: str | None) -> dict[str, Any]:

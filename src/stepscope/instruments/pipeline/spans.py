@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from operator import itemgetter
 
 Interval = tuple[int, int]
@@ -43,6 +44,26 @@ def shared(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:
                 total += common
             i += 1
     return total
+
+
+def lengths(within: Sequence[Interval], intervals: Iterable[Interval]) -> list[int]:
+    """How much of `within`, which is a union, lies in each of the intervals."""
+    begins = [begin for begin, _ in within]
+    sums = [0, *accumulate(end - begin for begin, end in within)]
+
+    def before(ts: int) -> int:
+        """How much of it lies before a moment."""
+        at = bisect_right(begins, ts)
+        return sums[at] - max(within[at - 1][1] - ts, 0) if at else 0
+
+    return [max(before(end) - before(begin), 0) for begin, end in intervals]
+
+
+def inside(moments: Iterable[int], within: Sequence[Interval]) -> list[bool]:
+    """Whether each moment lies in `within`, which is a union of intervals without their ends."""
+    begins = [begin for begin, _ in within]
+    found = ((ts, bisect_right(begins, ts) - 1) for ts in moments)
+    return [at >= 0 and ts < within[at][1] for ts, at in found]
 
 
 def within(intervals: Iterable[Interval], window: Sequence[Interval]) -> list[Interval]:

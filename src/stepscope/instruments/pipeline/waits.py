@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median_low
 
 from stepscope.instruments.pipeline.calls import Call
-from stepscope.instruments.pipeline.spans import Interval, length, shared, union
+from stepscope.instruments.pipeline.spans import Interval, inside, length, lengths, shared, union
 from stepscope.instruments.pipeline.stages import is_taken
 from stepscope.instruments.step_parts.judgement import STANDS_OUT
 
@@ -91,8 +91,8 @@ def find(calls: Sequence[Call], steps: Sequence[StepTime]) -> Waits | None:
         has_steps = between = False
     ratio_all = _ratio(intervals, all_steps)
     basis = sorted(averaged or all_steps)
-    shares = [_ratio(intervals, [step]) for step in sorted(all_steps)] if has_steps else []
-    batches = sum(1 for begin, _ in intervals if any(b <= begin < e for b, e in basis))
+    shares = _shares(intervals, sorted(all_steps)) if has_steps else []
+    batches = sum(inside([begin for begin, _ in intervals], union(basis)))
     return Waits(intervals, basis, batches, _ratio(intervals, basis), ratio_all, shares, has_steps, between)
 
 
@@ -133,3 +133,11 @@ def _periods(steps: Sequence[StepTime]) -> tuple[list[Interval], list[Interval],
 def _ratio(intervals: Sequence[Interval], steps: Sequence[Interval]) -> float:
     whole = length(steps)
     return shared(intervals, union(steps)) / whole if whole else 0.0
+
+
+def _shares(intervals: Sequence[Interval], steps: Sequence[Interval]) -> list[float]:
+    """How much of each step is in the intervals."""
+    return [
+        ps / (end - begin) if end > begin else 0.0
+        for ps, (begin, end) in zip(lengths(intervals, steps), steps, strict=True)
+    ]

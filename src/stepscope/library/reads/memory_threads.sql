@@ -8,8 +8,9 @@
 --   track_id | int | thread
 --   ts_ps | ps | start
 --   end_ps | ps | end
+--   depth | int | slices around it
 --   name | text | name as found
-SELECT s.track_id, s.ts_ps, s.ts_ps + s.dur_ps AS end_ps, s.name
+SELECT s.track_id, s.ts_ps, s.ts_ps + s.dur_ps AS end_ps, s.depth, s.name
 FROM slice AS s
 WHERE
   s.source_id = $source_id

@@ -1,0 +1,85 @@
+"""Nothing grows faster than its work: lines of Python that run for recordings of two lengths.
+
+benchmarks/growth.py measures time and memory of everything, also of what the engine and the core do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from types import CodeType, FrameType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stepscope.cli import main, verbs
+from stepscope.server import app
+from tests.scripts import load
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SIZES = (250, 1000)
+MANY = 1500
+"""Lines of a function from which on its growth counts: below, one more block of rows is a jump."""
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    """Folders with a recording of PyTorch and one of TensorFlow, by their events."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        generate = load(BENCHMARKS / "generate_growth.py")
+    folder = tmp_path_factory.mktemp("growth")
+    for events in SIZES:
+        for form in ("kineto", "xplane"):
+            generate.write(folder / str(events), form, "long", events)
+    return {events: str(folder / str(events)) for events in SIZES}
+
+
+def lines_of(words: list[str]) -> Counter[CodeType]:
+    """How many lines of each of our functions run in this thread for a command line."""
+    found: Counter[CodeType] = Counter()
+
+    def stepped(frame: FrameType, event: str, argument: Any) -> Any:
+        found[frame.f_code] += event == "line"
+        return stepped
+
+    def called(frame: FrameType, event: str, argument: Any) -> Any:
+        return stepped if "stepscope" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(called)
+    try:
+        assert main(words) == 0
+    finally:
+        sys.settrace(before)
+    return found
+
+
+@pytest.mark.parametrize("verb", ["memory", "pipeline"])
+def test_no_function_grows_faster_than_its_work(
+    verb: str, recordings: dict[int, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = []
+    for events in SIZES:
+        counts.append(lines_of([verb, recordings[events], "--no-cache"]))
+    capsys.readouterr()
+    few, many = counts
+    assert sum(many.values()) > 2 * MANY
+    grown = {
+        f"{code.co_filename}:{code.co_firstlineno} {code.co_name}": (few[code], count)
+        for code, count in many.items()
+        if count > MANY and count > 1.25 * SIZES[1] / SIZES[0] * max(few[code], MANY / 10)
+    }
+    assert grown == {}
+
+
+def test_every_verb_and_route_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new one has to be added to the benchmark, or to those that it leaves out and why."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    growth, page = load(BENCHMARKS / "growth.py"), load(BENCHMARKS / "growth_page.py")
+    assert growth.words_of("t.json", tmp_path).keys() | growth.WITHOUT.keys() == set(verbs())
+    asked = SimpleNamespace(span="from=0&to=1", tracks="0", slice="0")
+    names = {name.partition(" ")[0] for name, _ in page.questions(asked)}
+    routes = {path.removeprefix("/api/").removesuffix("/{id}") for _, path, _ in app.API}
+    assert {name.removesuffix("/{id}") for name in names} == routes - {"session", "reload"}
