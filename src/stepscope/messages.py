@@ -445,15 +445,16 @@ NOTES: dict[str, Message] = {
         "Copy the file again if names of processes or the clock are missing.",
     ),
     "damaged-line": Message(
-        "Lines without their numbers",
-        "A line of collapsed stacks ends with a number of samples, and an entry of a memory timeline has a "
-        "time and sizes. These do not, and are left out.",
+        "Lines and entries without their numbers",
+        "A line of collapsed stacks ends with a number of samples, an entry of a memory timeline has a time "
+        "and sizes, and an entry of other profiles a time or weight and calls that the profile names. These "
+        "do not, and are left out.",
         "Make the file again, or remove them.",
     ),
     "damaged-metadata": Message(
         "Names or facts that cannot be read",
-        "A part of the file that names events or describes the recording is damaged. The events were "
-        "read; those without a name are called by their number.",
+        "A part of the file that names events or describes the recording is damaged, or is nothing that "
+        "belongs there. The events were read; those without a name are called by their number.",
         "Copy the file again, or record again.",
     ),
     "damaged-module": Message(
@@ -516,6 +517,12 @@ NOTES: dict[str, Message] = {
         "Events longer than 64 MiB",
         "A single event of this size cannot come from a profiler. It was skipped.",
         "Look at the given byte.",
+    ),
+    "events-unaccounted": Message(
+        "Events that are in no table",
+        "Every decoder says in which tables the events are that it read. At the end this is held against the "
+        "tables; here rows are missing, and the events count as lost. That is a mistake of stepscope.",
+        "Please report it, with the recording if you can.",
     ),
     "fake-thread-ids": Message(
         "Thread numbers that are lanes",
@@ -593,6 +600,12 @@ NOTES: dict[str, Message] = {
         "not fit with the others: the recorder or the file is wrong there. The moment is left out.",
         "Record again if that execution matters.",
     ),
+    "names-alone": Message(
+        "Names without events",
+        "Metadata events name processes and threads and say in which order they are shown. This file has no "
+        "others: nothing was recorded, or what was recorded lies in the part that is damaged or cut off.",
+        "Record again, and close the profiler before the program ends; copy the file again if it was whole.",
+    ),
     "negative-duration": Message(
         "Slices that end before they start",
         "The clocks of two cores, or of a device and its host, differ, or the recorder is wrong. Such "
@@ -662,6 +675,14 @@ NOTES: dict[str, Message] = {
         "A pprof profile may have several values for each stack, such as bytes in use and bytes allocated "
         "since the start. stepscope shows one of them: time before memory before counts.",
         "Look at the others with `pprof -sample_index=NAME FILE`.",
+    ),
+    "programs-unread": Message(
+        "Compiled programs could not be read",
+        "An XPlane keeps the programs that XLA compiled, and they are read after the events. The file was "
+        "packed and is damaged, was gone or changed by then, or unpacks to more than 1 GiB. The tables "
+        "hlo_module, hlo_computation, hlo_instruction, hlo_buffer and hlo_allocation lack what could not be "
+        "read, and so do conclusions about compiled programs.",
+        "Unpack the file yourself, or copy it again, and open it anew.",
     ),
     "record-checksum": Message(
         "Records with a wrong checksum",
@@ -738,8 +759,8 @@ NOTES: dict[str, Message] = {
     ),
     "truncated-input": Message(
         "The compressed file ends too early",
-        "The compressed file was cut. Everything before the cut was unpacked and read; what lay behind "
-        "it is missing.",
+        "The compressed file was cut, or something else was written behind it. Everything before that was "
+        "unpacked and read; what lay behind it is missing. Zeros behind it are padding, and no damage.",
         "Copy the file again.",
     ),
     "unclosed-begin": Message(

@@ -1,8 +1,10 @@
-"""The one reader of JSON that stepscope wrote itself: manifests, plans, marks, the cache, captures.
+"""The one reader of JSON: of what stepscope wrote itself (manifests, plans, marks, the cache, captures), of
+what other programs wrote, and of texts in tables.
 
-Such files lie where others can change them, so they are read as strangers. Python's reader takes what is
+All of it lies where others can change it, so it is read as strangers'. Python's reader takes what is
 not JSON (NaN, two equal keys), makes infinity of 1e400, reads UTF-16, and raises four kinds of errors; here
-every oddity is OddJson, which the caller turns into an error of its own.
+every oddity is OddJson, which the caller turns into an error of its own, or, where a text is one of many, a
+value of the caller's.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ MOST_BYTES = 64 << 20
 """Size of the largest file that is read; ours have a few KB."""
 MOST_DEPTH = 64
 """Arrays and objects within each other; ours have five."""
+MOST_FOREIGN_DEPTH = 256
+"""The same in what other programs wrote: as deep as the core keeps arguments."""
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -48,21 +52,53 @@ def parse(data: bytes, *, lenient: bool = False) -> Any:
     """
     try:
         text = data.decode("utf-8")
-        found = (_LENIENT if lenient else _STRICT).decode(text)
-    except OddJson:
-        raise
     except UnicodeDecodeError as error:
         raise OddJson(f"byte {error.start:,} is not UTF-8") from None
+    return _value(text, lenient, MOST_DEPTH)
+
+
+def foreign(data: bytes) -> Any:
+    """The value of JSON that another program wrote, as lenient as parse() can be. A byte order mark is passed
+    over, and bytes that are not UTF-8 become U+FFFD. OddJson when it is no JSON or too deep."""
+    return _value(data.decode("utf-8-sig", "replace"), True, MOST_FOREIGN_DEPTH)
+
+
+def told(text: str | None) -> Any:
+    """The value of a text that a recording or a table holds, read as foreign(); None where there is none, and
+    where it is no JSON."""
+    try:
+        return _value(text, True, MOST_FOREIGN_DEPTH) if text else None
+    except OddJson:
+        return None
+
+
+def members(text: str | None) -> dict[str, Any]:
+    """told() of an object; without members where it is anything else."""
+    found = told(text)
+    return found if isinstance(found, dict) else {}
+
+
+def elements(text: str | None) -> list[Any]:
+    """told() of an array; without elements where it is anything else."""
+    found = told(text)
+    return found if isinstance(found, list) else []
+
+
+def _value(text: str, lenient: bool, depth: int) -> Any:
+    try:
+        found = (_LENIENT if lenient else _STRICT).decode(text)
+        if text.count("[") + text.count("{") > depth:
+            _check_depth(found, depth)
+        if "\\ud" in text or "\\uD" in text:
+            found = _whole(found, lenient)
+    except OddJson:
+        raise
     except json.JSONDecodeError as error:
         raise OddJson(
-            f"it is not JSON: {error.msg} (byte {len(error.doc[: error.pos].encode()):,})"
+            f"it is not JSON: {error.msg} (byte {len(error.doc[: error.pos].encode('utf-8', 'replace')):,})"
         ) from None
     except RecursionError:
         raise OddJson("it is nested too deeply") from None
-    if data.count(b"[") + data.count(b"{") > MOST_DEPTH:
-        _check_depth(found)
-    if b"\\ud" in data or b"\\uD" in data:
-        found = _whole(found, lenient)
     return found
 
 
@@ -166,14 +202,14 @@ _STRICT = json.JSONDecoder(
 _LENIENT = json.JSONDecoder(parse_float=_or_none, parse_int=_or_none, parse_constant=lambda text: None)
 
 
-def _check_depth(found: Any) -> None:
+def _check_depth(found: Any, most: int) -> None:
     level = [found]
-    for _ in range(MOST_DEPTH):
+    for _ in range(most):
         inner = [one.values() if isinstance(one, dict) else one for one in level]
         level = [value for values in inner for value in values if isinstance(value, (dict, list))]
         if not level:
             return
-    raise OddJson(f"it is nested deeper than {MOST_DEPTH} levels")
+    raise OddJson(f"it is nested deeper than {most} levels")
 
 
 def _whole(value: Any, lenient: bool) -> Any:

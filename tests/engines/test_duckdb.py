@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+import stepscope
 from stepscope import config
 from stepscope.engines import Reads, Relation, Rows, Statement, Stream
 from stepscope.engines.duckdb import DuckDB
@@ -379,3 +380,11 @@ def test_nothing_is_said_at_the_end_of_the_process(closed: bool) -> None:
 def test_what_a_query_reads(sql: str, wanted: Reads | None) -> None:
     with duckdb.connect() as con:
         assert parse(con, sql) == wanted
+
+
+def test_a_sum_of_more_terms_than_python_reads_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text('{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]}')
+    with stepscope.open(path, cache=False) as trace:
+        sql = f"SELECT {'+'.join(['dur_ps'] * 900)} AS many FROM slice"
+        assert [row.many for row in trace.query(sql)] == [900 * 2_000_000]

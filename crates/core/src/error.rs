@@ -63,12 +63,26 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// True for an error that is about what was read, and not about reading: packed bytes that make no sense.
+fn in_the_bytes(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    error.raw_os_error().is_none()
+        && matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
+}
+
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         // Readers hand our own errors through `io::Error`; nothing of them is lost.
         match error.downcast::<Error>() {
             Ok(own) => own,
-            Err(error) => Error::new(Kind::Io, error.to_string()),
+            Err(error) => {
+                let kind = if in_the_bytes(&error) {
+                    Kind::Damaged
+                } else {
+                    Kind::Io
+                };
+                Error::new(kind, error.to_string())
+            }
         }
     }
 }

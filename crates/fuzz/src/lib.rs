@@ -35,6 +35,8 @@ pub fn check(format: &str, data: &[u8]) -> Result<Store, Error> {
     let store = whole?;
     let facts = &store.facts;
     assert_eq!(facts.events_seen, facts.events_stored + facts.events_lost, "events vanish without a word");
+    let unaccounted = facts.notes.iter().find(|note| note.slug == "events-unaccounted");
+    assert_eq!(unaccounted, None, "events that are said to be stored are in no table");
     slices(&store);
     for table in store.tables().keys() {
         references(&store, table);

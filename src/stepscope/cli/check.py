@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from stepscope import strict_json
 from stepscope.cli.arguments import Parser, a_path, add_reading, add_showing, need_csv
 from stepscope.cli.console import Console
 from stepscope.errors import OutputError, UnreadableSource, UsageError
@@ -200,9 +201,7 @@ def _budget(name: str | None) -> Budget:
 
 def _parsed(path: Path, text: str) -> object:
     if path.suffix.lower() == ".json":
-        import json
-
-        return json.loads(text)
+        return strict_json.parse(text.encode())
     import sys
 
     if sys.version_info >= (3, 11):

@@ -25,6 +25,7 @@ with an underscore belong to formats.
 
 from __future__ import annotations
 
+import codecs
 import importlib
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -84,10 +85,12 @@ def formats() -> tuple[Format, ...]:
 
 
 def recognise(head: bytes, name: str) -> Format | None:
-    """The format that claims the head; None when nobody does.
+    """The format that claims the head; None when nobody does. A byte order mark, which some editors put
+    before text, says nothing.
 
     Should two claim it, the first by module name is taken, so that the answer never depends on chance.
     """
+    head = head.removeprefix(codecs.BOM_UTF8)
     return next((one for one in formats() if one.sniff(head, name)), None)
 
 

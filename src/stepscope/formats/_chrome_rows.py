@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from stepscope import strict_json
 from stepscope.formats._exported import restore_devices
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def classify(store: Store) -> None:
     facts = store.facts
     producer = str(facts.get("producer", "unknown"))
     meta = dict(facts.get("meta", {}))
-    classes = _loads(meta.pop(_CLASSES, None), {})
+    classes = strict_json.members(meta.pop(_CLASSES, None))
     if classes:
         store.update_facts({"meta": meta})
     if store.tables().get("track", 0) > TRACKS_LIMIT:
@@ -41,7 +43,7 @@ def classify(store: Store) -> None:
         restore_devices(store, meta, tracks)
         return  # our own export tells what each track is
     say = _CLASSIFIERS.get(producer, _unknown)
-    file = _File(_loads(meta.get("processes"), {}), _loads(meta.get("deviceProperties"), []))
+    file = _File(strict_json.members(meta.get("processes")), _properties(store, meta))
     for track in tracks:
         if track["kind"] == "unknown":
             told = classes.get(str(track["id"]))
@@ -96,13 +98,16 @@ class _File:
         return found if isinstance(found, dict) else {}
 
 
-def _loads(text: str | None, otherwise: Any) -> Any:
-    """A value of meta; `otherwise` when it is not there, not whole or of another type."""
-    try:
-        value = json.loads(text) if text else otherwise
-    except ValueError:
-        return otherwise
-    return value if isinstance(value, type(otherwise)) else otherwise
+def _properties(store: Store, meta: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What Kineto tells of each accelerator. What of it makes no sense is left out and noted."""
+    text = meta.get("deviceProperties")
+    found = strict_json.told(text)
+    whole = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    if text not in (None, "null") and not (isinstance(found, list) and len(whole) == len(found)):
+        detail = "deviceProperties is not a list of objects"
+        note = {"slug": "damaged-metadata", "effect": "missing", "events": 0, "first_offset": None}
+        store.update_facts({"notes": [*store.facts.get("notes", ()), {**note, "detail": detail}]})
+    return whole
 
 
 def _set(track: Track, kind: str, records: str, device_id: int | None = None) -> None:

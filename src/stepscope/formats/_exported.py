@@ -5,11 +5,12 @@ A file may say anything there, so whatever has not the form that the export writ
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from stepscope import strict_json
 
 if TYPE_CHECKING:
     from stepscope._core import Store
@@ -43,11 +44,7 @@ def _listed(meta: Mapping[str, str], name: str) -> Iterator[Any]:
     number = 0
     while (text := meta.get(f"{name}{number}")) is not None:
         number += 1
-        try:
-            found = json.loads(text)
-        except ValueError:  # cut, or not ours
-            continue
-        yield from found if isinstance(found, list) else ()
+        yield from strict_json.elements(text)  # nothing of what is cut, or not ours
 
 
 def _is_device(one: Any) -> bool:
@@ -66,12 +63,7 @@ def _is_text(text: Any) -> bool:
 
 
 def _is_json(text: Any) -> bool:
-    if text is None:
-        return True
-    try:
-        return _is_text(text) and isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
+    return text is None or (_is_text(text) and isinstance(strict_json.told(text), dict))
 
 
 def _are_stretches(value: Any) -> bool:

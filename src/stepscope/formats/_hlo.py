@@ -28,12 +28,10 @@ def programs(data: memoryview) -> Iterator[tuple[str, memoryview]]:
 
 
 def _name(plane: memoryview) -> bytes:
-    """The name of a plane, which stands before everything that is long."""
+    """The name of a plane; it mostly stands before everything that is long."""
     for number, wire, body, _ in fields(plane):
         if (number, wire) == (2, 2):
             return bytes(body)
-        if number > 2:
-            break
     return b""
 
 
@@ -56,13 +54,10 @@ def _program(entry: memoryview) -> Iterator[tuple[str, memoryview]]:
 
 
 def module_of(proto: memoryview) -> str:
-    """The name of the module of an HloProto, which comes first; empty when it has none."""
+    """The name of the module of an HloProto; empty when it has none."""
     for number, wire, module, _ in fields(proto):
         if (number, wire) == (1, 2):
             for inner, kind, body, cut in fields(module):
                 if (inner, kind, cut) == (1, 2, False):
                     return bytes(body).decode("utf-8", "replace")
-                if inner != 1:
-                    break
-            break
     return ""

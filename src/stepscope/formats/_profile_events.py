@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from stepscope import strict_json, units
+
 if TYPE_CHECKING:
     from stepscope._core import Store
     from stepscope.formats import Pieces
@@ -26,9 +28,9 @@ def parse(data: bytes) -> Any:
     from stepscope.formats import Damaged
 
     try:
-        return json.loads(data.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise Damaged(f"it is not whole JSON: {error}") from error
+        return strict_json.foreign(data)
+    except strict_json.OddJson as error:
+        raise Damaged(f"it is damaged: {error}") from error
 
 
 def number(value: Any) -> Fraction | None:
@@ -59,6 +61,11 @@ class Events:
     lines: list[str] = field(default_factory=list)
     seen: int = 0
     lost: int = 0
+    """Spans that end before they begin."""
+    far: int = 0
+    """What lies too far from the start."""
+    odd: int = 0
+    """Entries that gave nothing, because they lack what an entry has."""
     threads: dict[tuple[Any, Any], tuple[str, str]] = field(default_factory=dict)
     notes: list[dict[str, Any]] = field(default_factory=list)
 
@@ -76,13 +83,16 @@ class Events:
         category: str | None = None,
         args: dict[str, Any] | None = None,
     ) -> None:
-        """Adds a slice; one that ends before it begins is counted as lost."""
+        """Adds a slice; one that ends before it begins, or lies too far away, is counted as lost."""
         self._count()
         if self.origin_ps is None:
             self.origin_ps = start_ps
         start_ps, length = start_ps - self.origin_ps, end_ps - start_ps
-        if length < 0 or abs(start_ps) + length > _FITS:
+        if length < 0:
             self.lost += 1
+            return
+        if abs(start_ps) + length > _FITS:
+            self.far += 1
             return
         event = {"ph": "X", "name": name, "pid": pid, "tid": tid}
         if category is not None:
@@ -106,10 +116,15 @@ class Events:
             self.origin_ps = at_ps
         at_ps -= self.origin_ps
         if abs(at_ps) > _FITS:
-            self.lost += 1
+            self.far += 1
             return
         text = json.dumps({"ph": "C", "name": name, "pid": pid, "args": values}, ensure_ascii=True)[:-1]
         self.lines.append(f'{text}, "ts": {_signed_us(at_ps)}}}')
+
+    def miss(self, entries: int = 1) -> None:
+        """Counts entries of the profile that lack what an entry has, and are left out."""
+        self.seen += entries
+        self.odd += entries
 
     def _count(self) -> None:
         from stepscope.errors import LimitReached
@@ -168,16 +183,16 @@ class Events:
         )
         _chrome_rows.classify(store)
         _as_threads(store)
-        if self.lost:
-            self.note("negative-duration", "lost", self.lost, f"{self.lost:,} spans end before they begin")
+        self._notes()
+        lost += self.lost + self.far + self.odd
         store.update_facts(
             {
                 "producer": producer,
                 "content_hash": _core.hash_bytes(data),
                 "bytes_in": len(data),
                 "events_seen": self.seen,
-                "events_stored": self.seen - self.lost - lost,
-                "events_lost": self.lost + lost,
+                "events_stored": self.seen - lost,
+                "events_lost": lost,
                 "events_repaired": 0,
                 "events_capped": 0,
                 "notes": self.notes,
@@ -186,6 +201,20 @@ class Events:
             }
         )
         return store
+
+    def _notes(self) -> None:
+        """Says what of the profile is lost."""
+        if self.lost:
+            end = units.agree(self.lost, "ends before it begins", "end before they begin")
+            self.note("negative-duration", "lost", self.lost, f"{units.count(self.lost, 'span')} {end}")
+        if self.far:
+            lie = units.agree(self.far, "lies", "lie")
+            detail = f"{units.count(self.far, 'event')} {lie} more than 53 days from the start"
+            self.note("time-out-of-range", "lost", self.far, detail)
+        if self.odd:
+            lack = units.agree(self.odd, "lacks", "lack")
+            detail = f"{units.count(self.odd, 'entry', 'entries')} {lack} a time, a weight or a call"
+            self.note("damaged-line", "lost", self.odd, detail)
 
 
 def _us(ps: int) -> str:
@@ -213,9 +242,10 @@ def _as_threads(store: Store) -> None:
     store.replace("device", {column: [one[column] for one in devices] for column in wanted})
 
 
-def spans(opened: Iterable[tuple[str, int, bool]]) -> Iterator[tuple[str, int, int]]:
+def spans(opened: Iterable[tuple[str, int, bool]], events: Events) -> Iterator[tuple[str, int, int]]:
     """From begins and ends in order of time, (name, when, whether it begins), to (name, start, end). An end
-    closes the innermost open span of its name; what stays open ends with the last event."""
+    closes the innermost open span of its name, or is counted as odd; what stays open ends with the last
+    event."""
     open_: list[tuple[str, int]] = []
     last = 0
     for name, at, begins in opened:
@@ -224,7 +254,9 @@ def spans(opened: Iterable[tuple[str, int, bool]]) -> Iterator[tuple[str, int, i
             open_.append((name, at))
             continue
         place = next((i for i in range(len(open_) - 1, -1, -1) if open_[i][0] == name), None)
-        if place is not None:
+        if place is None:
+            events.miss()
+        else:
             yield (name, open_.pop(place)[1], at)
     for name, since in reversed(open_):
         yield name, since, last

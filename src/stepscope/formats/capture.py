@@ -8,6 +8,7 @@ damaged costs its own rows and is noted.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +53,7 @@ def build(pieces: Pieces) -> Store:
     """
     text = pieces.read(MOST_PIECE_BYTES)
     try:
-        told = strict_json.parse(text, lenient=True)
+        told = strict_json.parse(text.removeprefix(codecs.BOM_UTF8), lenient=True)
     except strict_json.OddJson as error:
         raise Damaged(f"it is damaged: {error}") from error
     if not isinstance(told, dict):
@@ -223,11 +224,19 @@ class _Capture:
             self._seen += 1
             self._note("damaged-piece", "lost", f"pipeline/datasets.json: {error}")
             return
+        if not isinstance(chains, list):
+            self._seen += 1
+            self._note("damaged-piece", "lost", "pipeline/datasets.json: it is not a list of chains")
+            return
         rows = []
-        for chain in chains if isinstance(chains, list) else []:
+        for chain in chains:
             iterator = whole(chain, "iterator") or 0
             stages = chain.get("chain") if isinstance(chain, dict) else None
-            for place, stage in enumerate(stages if isinstance(stages, list) else []):
+            if not isinstance(stages, list):
+                self._seen += 1
+                self._note("damaged-piece", "lost", "pipeline/datasets.json: a chain has no list of stages")
+                continue
+            for place, stage in enumerate(stages):
                 self._seen += 1
                 if not isinstance(stage, dict):
                     self._note("damaged-piece", "lost", "pipeline/datasets.json: a stage is not an object")
@@ -299,13 +308,24 @@ class _Capture:
         self._add("compilation", read.rows)
 
     def _steps(self) -> None:
+        data = self._data.get(STEPS, b"")
+        steps = step_times(data)
+        lines = sum(1 for line in data.split(b"\n") if line.strip())
+        if odd := lines - len(steps):
+            self._seen += odd
+            tell = units.agree(odd, "tells", "tell")
+            told = f"{odd:,} of {units.count(lines, 'line')} {tell} no step"
+            self._note("damaged-piece", "lost", f"{STEPS}: {told}", odd)
         if self._traced:
             return
         rows = []
-        for number, begin, end, recorded in step_times(self._data.get(STEPS, b"")):
+        for number, begin, end, recorded in steps:
             ts_ps, end_ps = self._time(begin), self._time(end)
             self._seen += 1
             if ts_ps is None or end_ps is None:
+                self._note(
+                    "damaged-piece", "lost", f"{STEPS}: a step is too far from the start of the capture"
+                )
                 continue
             self._stored += 1
             rows.append(

@@ -6,6 +6,7 @@ Format: Brendan Gregg's FlameGraph, <https://github.com/brendangregg/FlameGraph>
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import TYPE_CHECKING
 
@@ -39,9 +40,10 @@ def build(pieces: Pieces) -> Store:
     from stepscope.formats import Damaged
 
     data = pieces.read(MOST_BYTES)
+    lines = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
     counts: dict[tuple[str, ...], int] = {}
     bad = 0
-    for line in data.split(b"\n"):
+    for line in lines:
         if not line.strip():
             continue
         stack, _, count = line.rstrip(b"\r").rpartition(b" ")

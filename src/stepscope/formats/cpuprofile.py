@@ -23,7 +23,7 @@ _NOT_CALLED = ("(root)", "(idle)")
 
 def sniff(head: bytes, name: str) -> bool:
     """An object whose nodes are calls of functions."""
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"{" or b'"traceEvents"' in head:
+    if head.lstrip()[:1] != b"{" or b'"traceEvents"' in head:
         return False
     return _NODES.search(head) is not None and b'"callFrame"' in head
 
@@ -49,6 +49,8 @@ def build(pieces: Pieces) -> Store:
     ends = [times[i] for i in order[1:]]
     ends.append(max(times[order[-1]], int(((end if end is not None else at) - start) * _US)))
     events = Events(origin_ps=0)
+    events.miss(sum(_key(one) not in stacks for one in samples))
+    events.miss(sum(number(one) is None for one in deltas[: len(samples)]))
     events.thread(1, 1, "JavaScript", "main")
     events.stacks(
         ((stacks.get(_key(samples[i]), []), times[i], until) for i, until in zip(order, ends, strict=True)),

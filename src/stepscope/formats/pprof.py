@@ -134,10 +134,8 @@ def _lay_out(events: Events, profile: Profile, place: int) -> None:
             laid.append((stack, at, at + length))
             at += length
         events.stacks(laid, 1, number)
-    if beyond:
-        events.seen += beyond
-        events.lost += beyond
-        events.note("time-out-of-range", "lost", beyond, f"{units.count(beyond, 'stack')} of over 26 days")
+    events.seen += beyond
+    events.far += beyond
     total = sum(len(stacks) for stacks in rows.values())
     detail = f"{units.count(total, 'stack')} without times: shown one after the other, in alphabetical order"
     events.note("samples-without-times", "info", total, detail)

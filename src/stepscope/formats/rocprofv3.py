@@ -24,7 +24,7 @@ _GPU = 2
 
 def sniff(head: bytes, name: str) -> bool:
     """An object that begins with the tool's name."""
-    return _TOP.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()) is not None
+    return _TOP.match(head.lstrip()) is not None
 
 
 def build(pieces: Pieces) -> Store:
@@ -65,8 +65,7 @@ def _spans(process: Any, events: Events) -> Iterator[Span]:
             times = (member(row, "start_timestamp"), member(row, "end_timestamp"))
             if not all(isinstance(one, int) and 0 < one < 2**63 for one in times):
                 if times != (None, None):
-                    events.seen += 1
-                    events.lost += 1
+                    events.miss()
                 continue
             start, end = times[0] * _NS, times[1] * _NS
             correlation = member(member(row, "correlation_id"), "internal")
@@ -76,7 +75,7 @@ def _spans(process: Any, events: Events) -> Iterator[Span]:
             if group == "kernel_dispatch" or info is not None:
                 gpu = gpus.get(_handle(member(info, "agent_id")), 0)
                 queue = _handle(member(info, "queue_id"))
-                name = kernels.get(member(info, "kernel_id"), name or "kernel")
+                name = kernels.get(_handle(member(info, "kernel_id")), name or "kernel")
                 args.update(device=gpu, stream=queue)
                 events.thread(f"GPU {gpu}", queue, f"GPU {gpu}", f"stream {queue}")
                 yield start, end, name, f"GPU {gpu}", queue, "kernel", args

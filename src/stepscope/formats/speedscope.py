@@ -23,7 +23,7 @@ _FRAMES = re.compile(rb'"shared"\s*:\s*\{\s*"frames"\s*:\s*\[')
 
 def sniff(head: bytes, name: str) -> bool:
     """An object that names speedscope's schema, or holds frames that profiles share."""
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"{" or b'"traceEvents"' in head:
+    if head.lstrip()[:1] != b"{" or b'"traceEvents"' in head:
         return False
     return _SCHEMA.search(head) is not None or (_FRAMES.search(head) is not None and b'"profiles"' in head)
 
@@ -48,10 +48,10 @@ def build(pieces: Pieces) -> Store:
             continue
         events.thread(1, row, str(member(whole, "name") or "profile"), title)
         if member(profile, "type") == "evented":
-            for name, start, end in spans(_evented(profile, names, scale)):
+            for name, start, end in spans(_evented(profile, names, scale, events), events):
                 events.slice(name, start, end, 1, row)
         else:
-            events.stacks(_sampled(profile, names, scale), 1, row)
+            events.stacks(_sampled(profile, names, scale, events), 1, row)
     if not events.lines:
         raise Damaged("none of its profiles has spans of time")
     return events.store(pieces, data, "unknown")
@@ -64,21 +64,34 @@ def _name(frame: Any) -> str:
     return f"{member(frame, 'name')}{place}"
 
 
-def _evented(profile: Any, names: Sequence[str], scale: int) -> Iterator[tuple[str, int, bool]]:
+def _evented(
+    profile: Any, names: Sequence[str], scale: int, events: Events
+) -> Iterator[tuple[str, int, bool]]:
     for event in listed(member(profile, "events")):
         at, frame, kind = number(member(event, "at")), member(event, "frame"), member(event, "type")
-        if at is not None and isinstance(frame, int) and 0 <= frame < len(names) and kind in ("O", "C"):
+        if at is not None and _is_place(frame, names) and kind in ("O", "C"):
             yield names[frame], int(at * scale), kind == "O"
+        else:
+            events.miss()
 
 
-def _sampled(profile: Any, names: Sequence[str], scale: int) -> Iterator[tuple[list[str], int, int]]:
+def _sampled(
+    profile: Any, names: Sequence[str], scale: int, events: Events
+) -> Iterator[tuple[list[str], int, int]]:
     at = number(member(profile, "startValue")) or number(0)
-    for stack, told in zip(
-        listed(member(profile, "samples")), listed(member(profile, "weights")), strict=False
-    ):
+    samples, weights = listed(member(profile, "samples")), listed(member(profile, "weights"))
+    events.miss(abs(len(samples) - len(weights)))
+    for stack, told in zip(samples, weights, strict=False):
         weight = number(told)
         if weight is None or weight < 0 or at is None:
+            events.miss()
             continue
-        frames = [names[one] for one in listed(stack) if isinstance(one, int) and 0 <= one < len(names)]
-        yield frames, int(at * scale), int((at + weight) * scale)
+        if isinstance(stack, list) and all(_is_place(one, names) for one in stack):
+            yield [names[one] for one in stack], int(at * scale), int((at + weight) * scale)
+        else:
+            events.miss()
         at += weight
+
+
+def _is_place(one: Any, names: Sequence[str]) -> bool:
+    return isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names)

@@ -23,7 +23,7 @@ CACHED = False
 """A dump is many files."""
 FILLED_BY = "xla.dump_tables"
 """Figures of stages depend on the stages before them."""
-_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\s*HloModule [^\s,]")
+_TEXT = re.compile(rb"\s*HloModule [^\s,]")
 _OPCODE = re.compile(rb"[a-z][a-z0-9-]*")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
+from stepscope import strict_json
 from stepscope.instruments.step_evidence import EVIDENCE, Step
 
 _KINDS = ("train", "eval", "compile", "warm_up", "cut_off", "unknown")
@@ -20,7 +20,7 @@ def exported(meta: Mapping[str, str]) -> list[Step]:
     while (text := meta.get(f"stepscopeSteps{number}")) is not None:
         number += 1
         try:
-            told = json.loads(text)
+            told = strict_json.members(text)
             words = told["words"]
             for name, kind, source, reason, step, ts_ps, dur_ps, averaged in told["rows"]:
                 texts = [words[place] for place in (name, kind, source, reason)]

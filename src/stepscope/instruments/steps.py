@@ -13,12 +13,12 @@ source never overlap.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stepscope import strict_json
 from stepscope.instruments.reaching_steps import LAST, reaching
 from stepscope.instruments.step_evidence import EVIDENCE, Mark, Step, busiest_track
 from stepscope.instruments.step_kinds import COMPILES, classify, compiling, numbered
@@ -168,7 +168,7 @@ def _mark(row: dict[str, Any]) -> Mark:
     text = row["args_json"] or ""
     how = ""
     if "tf_function_call" in text:
-        how = str(json.loads(text).get("tf_function_call", ""))
+        how = str(strict_json.members(text).get("tf_function_call", ""))
     place = (row["track_id"], row["name"], row["ts_ps"], row["dur_ps"])
     return Mark(*place, row["step"], bool(how), how.startswith("traced"))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from stepscope import strict_json
 from stepscope.sources import names
 from stepscope.sources.source import Source
 
@@ -62,11 +62,7 @@ _MOST_RANKS = 2**31
 def ranks_of(source: Source, facts: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """The number of the process in its job and how many there are, as PyTorch's recordings say; else the
     number that the name of the file tells. None where nothing says, or what it says cannot be."""
-    try:
-        told = json.loads(facts.get("meta", {}).get("distributedInfo") or "null")
-    except (ValueError, RecursionError):
-        told = None
-    said = told if isinstance(told, dict) else {}
+    said: dict[str, Any] = strict_json.members(facts.get("meta", {}).get("distributedInfo"))
     rank, ranks = (
         number if type(number := said.get(key)) is int and 0 <= number < _MOST_RANKS else None
         for key in ("rank", "world_size")

@@ -17,7 +17,6 @@ seen twice, which does no harm, and never not at all.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -218,9 +217,9 @@ def _manifest(path: Path, version: int, row: tuple[Any, ...]) -> Manifest:
     if not _ROWS.fullmatch(rows):
         raise _damaged(path, f"source {source.source_id} has rows {rows[:40]!r}")
     try:
-        known = identity_of(None if identity is None else json.loads(identity))
-        files = () if timeline is None else (_timeline(json.loads(timeline), source),)
-    except (ValueError, RecursionError, strict_json.OddJson) as error:
+        known = identity_of(None if identity is None else strict_json.parse(identity.encode()))
+        files = () if timeline is None else (_timeline(strict_json.parse(timeline.encode()), source),)
+    except strict_json.OddJson as error:
         raise _damaged(path, str(error)) from None
     return Manifest(version, source, files, known, member, rows)
 

@@ -61,14 +61,18 @@ def _unpacked_head(taken: bytes, packing: str) -> bytes:
     """What the first bytes unpack to. Streams would give nothing of a short file that is cut or damaged, so
     the bytes go in by small pieces, and what comes out before the damage is kept."""
     head = b""
-    unpacker = _unpacker(packing)
+    unpacker, behind = _unpacker(packing), False
     for at in range(0, len(taken), _PIECE_BYTES):
         piece = taken[at : at + _PIECE_BYTES]
         try:
-            while piece and len(head) < HEAD_BYTES:
+            while len(head) < HEAD_BYTES:
+                # Zeros behind a member are padding.
+                piece = piece.lstrip(b"\0") if behind else piece
+                if not piece:
+                    break
                 head += unpacker.decompress(piece, HEAD_BYTES - len(head))
-                piece = b""
-                if unpacker.eof:
+                piece, behind = b"", unpacker.eof
+                if behind:
                     piece = unpacker.unused_data
                     unpacker = _unpacker(packing)
         except broken():

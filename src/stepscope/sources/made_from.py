@@ -6,11 +6,11 @@ side by side, so a few bytes with both are proof: no other step ran a node of th
 
 from __future__ import annotations
 
-import json
 import mmap
 import re
 from pathlib import Path
 
+from stepscope import strict_json
 from stepscope.sources.source import Source
 
 _HEAD_BYTES = 1 << 16
@@ -40,10 +40,7 @@ def nodes(timeline: Source) -> list[tuple[str, int]]:
     head = text[max(0, first.start() - _HEAD_BYTES) : first.start() + _HEAD_BYTES] if first else b""
     found: list[tuple[str, int]] = []
     for match in _FLAT.finditer(head.decode("utf-8", "replace")):
-        try:
-            event = json.loads(match[0])
-        except ValueError:  # a piece that only looked like an event
-            continue
+        event = strict_json.members(match[0])  # empty for a piece that only looked like one
         args = event.get("args")
         if event.get("ph") != "X" or not isinstance(args, dict) or "op" not in args:
             continue

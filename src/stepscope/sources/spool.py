@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from stepscope.errors import LimitReached, UsageError
 from stepscope.sources import limits
-from stepscope.sources.damage import Damaged, one_error, reported
+from stepscope.sources.damage import Damaged, one_error, reason, reported
 from stepscope.sources.head import Peek, peek, unpacked
 from stepscope.sources.source import Bytes, Codec
 
@@ -109,6 +109,21 @@ class Spool:
         """All bytes of a small file, unpacked. LimitReached when there are more than `most`; OSError,
         KeyError (the member is gone) or Damaged when they cannot be read."""
         data = bytearray()
+        self._read(place, shown, most, data)
+        return bytes(data)
+
+    def read_good(self, place: Bytes, shown: str, most: int) -> tuple[bytes, str | None]:
+        """read() as far as it goes, and why it goes no further; None at the end of the file."""
+        data = bytearray()
+        try:
+            self._read(place, shown, most, data)
+        except LimitReached as error:
+            return bytes(data), error.seen
+        except (OSError, KeyError, Damaged) as error:
+            return bytes(data), reason(error)
+        return bytes(data), None
+
+    def _read(self, place: Bytes, shown: str, most: int, data: bytearray) -> None:
         for chunk in _unpacked(self.reach(place, shown)):
             data += chunk
             if len(data) > most:
@@ -118,7 +133,6 @@ class Spool:
                     todo="record for a shorter time, or less often",
                     path=shown,
                 )
-        return bytes(data)
 
     def unpack(self, place: Bytes, shown: str, target: Path) -> None:
         """Writes the bytes, unpacked, to a file that is not there yet. LimitReached when they expand too far;
@@ -152,24 +166,57 @@ def _unpacked(place: Bytes) -> Iterator[bytes]:
 
 
 def _pieces(place: Bytes) -> Iterator[bytes]:
-    wbits = {"gzip": 31, "deflate": -15}.get(place.codec)
-    unpacker = None if wbits is None else zlib.decompressobj(wbits)
+    unpacker = {"gzip": _Members, "deflate": _Deflated}.get(place.codec)
     left = place.length
     with Path(place.path).open("rb") as file:
         file.seek(place.offset)
-        while stored := file.read(_CHUNK if left is None else min(left, _CHUNK)):
+        chunks = iter(lambda: file.read(_CHUNK if left is None else min(left, _CHUNK)), b"")
+        unpacked = None if unpacker is None else unpacker()
+        for stored in chunks:
             left = None if left is None else left - len(stored)
-            while stored and unpacker is not None:
-                try:
-                    yield unpacker.decompress(stored)
-                except zlib.error as error:
-                    raise Damaged(str(error)) from error
-                stored = unpacker.unused_data
-                if not unpacker.eof or place.codec != "gzip":
-                    break
-                unpacker = zlib.decompressobj(31)  # gzip files may be put one behind the other
-            if unpacker is None:
+            if unpacked is None:
                 yield stored
+            else:
+                yield from unpacked.take(stored)
+        if unpacked is not None:
+            unpacked.end()
+
+
+class _Deflated:
+    """Unpacks deflated bytes, chunk by chunk. Damaged where they make no sense or end early."""
+
+    def __init__(self, wbits: int = -15) -> None:
+        self._unpacker = zlib.decompressobj(wbits)
+
+    def take(self, stored: bytes) -> Iterator[bytes]:
+        try:
+            yield self._unpacker.decompress(stored)
+        except zlib.error as error:
+            raise Damaged(str(error)) from error
+
+    def end(self) -> None:
+        if not self._unpacker.eof:
+            raise Damaged("the packed bytes end early")
+
+
+class _Members(_Deflated):
+    """Unpacks gzip files that were put one behind the other. Zeros behind one of them are padding, as tar and
+    images of disks leave it."""
+
+    def __init__(self) -> None:
+        super().__init__(31)
+
+    def take(self, stored: bytes) -> Iterator[bytes]:
+        while stored:
+            if self._unpacker.eof:
+                stored = stored.lstrip(b"\0")
+                if not stored:
+                    return
+                if not stored.startswith(b"\x1f"):
+                    raise Damaged("bytes after the end of the gzip data")
+                self._unpacker = zlib.decompressobj(31)
+            yield from super().take(stored)
+            stored = self._unpacker.unused_data
 
 
 def from_pipe(stream: BinaryIO, spool: Spool, shown: str) -> Path:

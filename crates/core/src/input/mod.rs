@@ -15,6 +15,7 @@ use crate::error::{Error, Kind, Result};
 pub(crate) use crate::input::packed::lock;
 use crate::input::packed::{Packed, Source, Tally, retry};
 use crate::input::random::Bytes;
+pub(crate) use crate::input::unpack::ends_early;
 use crate::input::unpack::{Checked, Count, Guard, Members};
 use flate2::bufread::DeflateDecoder;
 use std::fs::File;
@@ -134,8 +135,9 @@ impl Input {
         })
     }
 
-    /// The unpacked bytes for reading at any place.
+    /// The unpacked bytes for reading at any place. Where packed bytes end too early, those before; `cut` says so.
     pub fn random(&self) -> Result<RandomAccess> {
+        let mut cut = None;
         let bytes = match (&self.place, self.codec) {
             (Place::Bytes(data), Codec::Plain) => Bytes::Memory(Arc::clone(data)),
             (Place::File { path, offset, len }, Codec::Plain) => {
@@ -148,13 +150,14 @@ impl Input {
                     len: len.map_or(there, |len| len.min(there)),
                 }
             }
-            _ => self.spool()?,
+            _ => self.spool(&mut cut)?,
         };
         let stored = self.codec == Codec::Plain && !matches!(self.place, Place::Reader(_));
         let access = RandomAccess {
             bytes,
             tally: Arc::clone(&self.tally),
             stored,
+            cut,
         };
         self.tally
             .unpacked
@@ -218,8 +221,11 @@ impl Input {
     }
 
     /// Reads everything: up to [`SPOOL_BYTES`] into memory, more into an unnamed temporary file.
-    fn spool(&self) -> Result<Bytes> {
-        let mut read = self.open()?;
+    fn spool(&self, cut: &mut Option<String>) -> Result<Bytes> {
+        let mut read = Whole {
+            read: self.open()?,
+            cut,
+        };
         let mut data = Vec::new();
         read.by_ref().take(SPOOL_BYTES).read_to_end(&mut data)?;
         if (data.len() as u64) < SPOOL_BYTES {
@@ -233,6 +239,27 @@ impl Input {
             file,
             offset: 0,
             len,
+        })
+    }
+}
+
+/// Ends where packed bytes end too early, and keeps why.
+struct Whole<'a> {
+    read: Box<dyn Read + Send>,
+    cut: &'a mut Option<String>,
+}
+
+impl Read for Whole<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.cut.is_some() {
+            return Ok(0);
+        }
+        self.read.read(out).or_else(|error| {
+            if !ends_early(&error) {
+                return Err(error);
+            }
+            *self.cut = Some(error.to_string());
+            Ok(0)
         })
     }
 }

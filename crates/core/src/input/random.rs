@@ -19,6 +19,8 @@ pub struct RandomAccess {
     pub(crate) tally: Arc<Tally>,
     /// These are the bytes as they are stored.
     pub(crate) stored: bool,
+    /// Why packed bytes end before they should.
+    pub(crate) cut: Option<String>,
 }
 
 pub(crate) enum Bytes {

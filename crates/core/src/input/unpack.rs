@@ -4,6 +4,7 @@ use crate::error::{Error, Kind};
 use crate::input::packed::{Packed, Tally};
 use flate2::Crc;
 use flate2::bufread::GzDecoder;
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,10 +49,7 @@ impl Members {
             let zeros = buffer.iter().take_while(|byte| **byte == 0).count();
             if zeros == 0 {
                 if buffer[0] != 0x1f {
-                    return Err(io::Error::new(
-                        io::ErrorKind::InvalidData,
-                        "bytes after the end of the gzip data",
-                    ));
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, Trailing));
                 }
                 self.member = Some(GzDecoder::new(read));
                 return Ok(true);
@@ -59,6 +57,25 @@ impl Members {
             read.consume(zeros);
         }
     }
+}
+
+/// Bytes behind the last member that are neither zeros nor another member.
+#[derive(Debug)]
+struct Trailing;
+
+impl fmt::Display for Trailing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bytes after the end of the gzip data")
+    }
+}
+
+impl std::error::Error for Trailing {}
+
+/// True for an error of packed bytes that comes when all before it is unpacked and good.
+pub(crate) fn ends_early(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    error.kind() == io::ErrorKind::UnexpectedEof
+        || inner.is_some_and(|inner| inner.is::<Trailing>())
 }
 
 impl Read for Members {

@@ -15,6 +15,7 @@ pub mod write;
 
 pub use scan::special;
 use scan::{ONES, is_space};
+use std::borrow::Cow;
 use text::hex4;
 pub use text::{push_quoted, push_utf8, unescape, write_valid};
 
@@ -58,6 +59,20 @@ pub struct Text {
     pub end: usize,
     /// [`ESCAPED`], [`CONTROL`], [`BAD_ESCAPE`], [`SURROGATE`].
     pub odd: u16,
+}
+
+impl Text {
+    /// What it says, without its escapes.
+    #[inline]
+    pub fn plain(self, data: &[u8]) -> Cow<'_, [u8]> {
+        let raw = &data[self.start..self.end];
+        if self.odd & ESCAPED == 0 {
+            return Cow::Borrowed(raw);
+        }
+        let mut out = Vec::new();
+        unescape(raw, &mut out);
+        Cow::Owned(out)
+    }
 }
 
 /// What kind of value was read.

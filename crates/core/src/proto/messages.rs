@@ -61,6 +61,11 @@ impl Message {
         self.fields.iter().find(|field| field.number == number)
     }
 
+    /// True for a number beyond those of all fields: a field of a newer version, if of this message at all.
+    pub fn is_newer(&self, number: u32) -> bool {
+        self.fields.iter().all(|field| field.number < number)
+    }
+
     /// The message type of the field with this number, when it is a container.
     pub fn container_at(&self, number: u32) -> Option<&'static Message> {
         match self.by_number(number)?.kind {

@@ -8,6 +8,9 @@ use std::io::Read;
 /// Bytes that are looked at.
 const HEAD_BYTES: usize = 1 << 16;
 
+/// The mark that some editors put before UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// How a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -42,6 +45,10 @@ impl Head {
             }
         }
         bytes.truncate(filled);
+        if bytes.starts_with(BOM) {
+            // Text may begin with it, nothing else can; white space says nothing and keeps the offsets.
+            bytes[..BOM.len()].fill(b' ');
+        }
         Ok(Head {
             bytes,
             at: 0,
@@ -98,7 +105,7 @@ pub fn choose(head: &Head, roots: &[&'static Message]) -> Result<(&'static Messa
 
 /// The name of the first field, when the bytes begin like text format.
 pub(crate) fn first_name(bytes: &[u8]) -> Option<&[u8]> {
-    let mut rest = bytes.trim_ascii_start();
+    let mut rest = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
     while rest.first() == Some(&b'#') {
         rest = rest[memchr::memchr(b'\n', rest)?..].trim_ascii_start();
     }
@@ -120,6 +127,13 @@ fn contradicted(message: &Message, bytes: &[u8], base: usize, depth: usize) -> O
         let Ok((number, wire_type)) = wire::tag(bytes, &mut at) else {
             return Some(start);
         };
+        if message.is_newer(number) {
+            // Newer versions add fields; a whole one tells nothing.
+            if wire::skip(bytes, &mut at, number, wire_type).is_err() {
+                return Some(start);
+            }
+            continue;
+        }
         let field = message.by_number(number);
         let kind = field.map(|field| &field.kind);
         if wire_type != 2 {

@@ -16,6 +16,8 @@ const MOST_FIELDS: usize = 400;
 const MOST_DEPTH: usize = 8;
 /// What a field costs that the message does not have, or not like this.
 const CONTRADICTION: i32 = -10;
+/// What a field costs whose number is beyond all that the message has: newer versions add such fields.
+const NEWER: i32 = -1;
 
 /// The messages that files of TensorFlow are; of equals the first is taken.
 static ROOTS: [&Message; 5] = [
@@ -120,6 +122,7 @@ fn score_fields(message: &Message, bytes: &[u8], left: &mut usize, depth: usize)
         let number = u32::try_from(tag >> 3).ok();
         let field = number.and_then(|number| message.by_number(number));
         points += match (field.map(|field| &field.kind), wire_type) {
+            (None, _) if number.is_some_and(|number| message.is_newer(number)) => NEWER,
             (Some(Kind::Unread), _) => 0,
             (Some(Kind::Message(inner)), 2) if depth < MOST_DEPTH => {
                 1 + score_fields(inner, body, left, depth + 1)

@@ -3,12 +3,16 @@
 //! An arrow starts at the innermost slice with begin < ts <= end, else at one that begins at ts. It
 //! passes or ends at the innermost with begin <= ts < end, else at one that ends at ts. (An arrow is
 //! written when its cause ends and when its effect begins; so the ends of slices count differently.)
+//!
+//! Where a format says of which slice an arrow is, but the slice has no number yet, it is the first on its track
+//! with the same begin and duration.
 
 use crate::columns::MISSING;
 use crate::error::Result;
 use crate::store::part::{Access, Part};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
+use std::cmp::Reverse;
 
 /// Stations of arrows, and the slices they were tied to.
 #[derive(Default)]
@@ -16,6 +20,23 @@ pub struct Flows {
     /// For each row of the table the slice, or [`MISSING`].
     pub slice_id: Vec<i64>,
     waiting: Vec<Station>,
+    tied: Vec<Tied>,
+}
+
+/// A station of the slice that begins and lasts like this.
+#[derive(Clone, Copy)]
+struct Tied {
+    track: u32,
+    ts_ps: i64,
+    dur_ps: i64,
+    row: usize,
+}
+
+impl Tied {
+    /// As slices nest: those that begin first, then the longest.
+    fn key(&self) -> (i64, Reverse<i64>) {
+        (self.ts_ps, Reverse(self.dur_ps))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -46,12 +67,25 @@ impl Flows {
         self.slice_id.push(slice.unwrap_or(MISSING));
     }
 
+    /// One more row, of the slice on the track that begins then and lasts so long.
+    pub fn push_tied(&mut self, track: u32, ts_ps: i64, dur_ps: i64) {
+        self.tied.push(Tied {
+            track,
+            ts_ps,
+            dur_ps,
+            row: self.slice_id.len(),
+        });
+        self.slice_id.push(MISSING);
+    }
+
     /// Ties the waiting stations to slices that are in nesting order in columns 0 (track), 3 (start)
     /// and 4 (duration) of `slices`.
     pub fn bind(&mut self, slices: &Part) -> Result<()> {
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() && self.tied.is_empty() {
             return Ok(());
         }
+        self.tied
+            .sort_unstable_by_key(|tied| (tied.track, tied.key(), tied.row));
         self.waiting
             .sort_unstable_by_key(|station| (station.track, station.ts_ps));
         let file = slices.open()?;
@@ -74,20 +108,31 @@ impl Flows {
                     sweep.end_track();
                     current = Some(*track);
                     sweep.begin_track(&self.waiting, *track as u32);
+                    sweep.tied = of_track(&self.tied, *track as u32, |tied| tied.track);
                 }
+                sweep.tie(row, *ts_ps, *dur_ps);
                 sweep.slice(row, *ts_ps, ts_ps + dur_ps);
                 row += 1;
             }
         }
         sweep.end_track();
         self.waiting.clear();
+        self.tied.clear();
         Ok(())
     }
+}
+
+/// Those of one track, of stations sorted by track.
+fn of_track<T>(all: &[T], track: u32, of: impl Fn(&T) -> u32) -> &[T] {
+    let from = all.partition_point(|one| of(one) < track);
+    let to = all.partition_point(|one| of(one) <= track);
+    &all[from..to]
 }
 
 /// Slices and stations of one track, by rising time.
 struct Sweep<'a> {
     stations: &'a [Station],
+    tied: &'a [Tied],
     slice_id: &'a mut [i64],
     open: Vec<Open>,
     /// What is known for the time of the first station, once slices up to it have begun.
@@ -109,6 +154,7 @@ impl<'a> Sweep<'a> {
     fn empty() -> Sweep<'a> {
         Sweep {
             stations: &[],
+            tied: &[],
             slice_id: &mut [],
             open: Vec::new(),
             moment: None,
@@ -116,11 +162,22 @@ impl<'a> Sweep<'a> {
     }
 
     fn begin_track(&mut self, all: &'a [Station], track: u32) {
-        let from = all.partition_point(|station| station.track < track);
-        let to = all.partition_point(|station| station.track <= track);
-        self.stations = &all[from..to];
+        self.stations = of_track(all, track, |station| station.track);
         self.open.clear();
         self.moment = None;
+    }
+
+    /// Ties the stations of a slice to it.
+    fn tie(&mut self, row: i64, ts_ps: i64, dur_ps: i64) {
+        let key = (ts_ps, Reverse(dur_ps));
+        while let Some((tied, rest)) = self.tied.split_first()
+            && tied.key() <= key
+        {
+            if tied.key() == key {
+                self.slice_id[tied.row] = row;
+            }
+            self.tied = rest;
+        }
     }
 
     fn slice(&mut self, row: i64, begin_ps: i64, end_ps: i64) {

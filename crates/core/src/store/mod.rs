@@ -13,6 +13,7 @@
 //! in turns), 0.75 of the disk, and the crate `arrow-ipc` with those that it needs took about 17 processor seconds to build.
 //! A little over 400 lines, a quarter of which describes the folder that a store is.
 
+mod account;
 mod arena;
 pub(crate) mod bits;
 mod blocks;

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::facts::{Effect, Facts};
 use crate::options::Options;
 use crate::store::Store;
+use crate::store::account::{self, Claim};
 use crate::store::flows::Flows;
 use crate::store::heap::Heap;
 use crate::store::lazy_text::{self, Lazy, Named};
@@ -40,6 +41,7 @@ pub struct Writer {
     ordered_rows: i64,
     runs: Option<Stage<Runs>>,
     flows: Flows,
+    claims: Vec<Claim>,
     arg_names: Option<lazy_text::Names>,
 }
 
@@ -65,6 +67,7 @@ impl Writer {
             ordered_rows: 0,
             runs: None,
             flows: Flows::default(),
+            claims: Vec::new(),
             arg_names: None,
         })
     }
@@ -102,6 +105,16 @@ impl Writer {
     /// without a slice is tied to the slice at its time on its track in the end. What the options
     /// do not need is counted but not kept.
     pub fn row(&mut self, table: Table, cells: &[Cell<'_>]) -> Result<i64> {
+        self.put(table, cells, None)
+    }
+
+    /// Adds a flow of a slice whose row number is not known yet: `slice` is that of its begin and duration on the
+    /// flow's track.
+    pub fn flow_of(&mut self, cells: &[Cell<'_>], slice: (i64, i64)) -> Result<i64> {
+        self.put(Table::Flow, cells, Some(slice))
+    }
+
+    fn put(&mut self, table: Table, cells: &[Cell<'_>], tied: Option<(i64, i64)>) -> Result<i64> {
         if !self.options.needs.tables && !matches!(table, Table::Device | Table::Track) {
             let place = match self.skipped.iter().position(|(there, _)| *there == table) {
                 Some(place) => place,
@@ -143,8 +156,12 @@ impl Writer {
             } else {
                 None
             };
-            self.flows
-                .push(*track as u32, *ts_ps, *phase == "start", slice_id);
+            match tied {
+                Some((ts_ps, dur_ps)) => self.flows.push_tied(*track as u32, ts_ps, dur_ps),
+                None => self
+                    .flows
+                    .push(*track as u32, *ts_ps, *phase == "start", slice_id),
+            }
             let mut cells: [Cell<'_>; 8] = std::array::from_fn(|i| cells[i]);
             // Kept in a part of its own, which is written when all slices are known.
             cells[FLOW_SLICE] = Cell::Null;
@@ -214,6 +231,16 @@ impl Writer {
     ) {
         self.facts
             .note(slug, effect, events, first_offset, detail.into());
+    }
+
+    /// Says in which table so many of `events_stored` are, and how many rows they gave. A decoder that says so of
+    /// one table does of all: what is in none is then counted as lost, and noted.
+    pub fn claim(&mut self, table: &'static str, events: u64, rows: u64) {
+        self.claims.push(Claim {
+            table,
+            events,
+            rows,
+        });
     }
 
     /// Fails with [`Kind::Interrupted`] when the caller wants to stop; call it once per chunk.
@@ -295,6 +322,15 @@ impl Writer {
             lazy.push(names.lazy);
             let names = Arc::new(names.finish()?);
             tables.push((lazy_text::TABLE.to_owned(), vec![names]));
+        }
+        if self.options.keep && !self.claims.is_empty() {
+            let skipped = std::mem::take(&mut self.skipped);
+            account::settle(&mut self.facts, &self.claims, |name| {
+                let kept = tables.iter().find(|(table, _)| table == name);
+                let kept = kept.map_or(0, |(_, parts)| parts[0].rows());
+                let left = skipped.iter().find(|(table, _)| table.name() == name);
+                kept + left.map_or(0, |(_, rows)| *rows as u64)
+            });
         }
         complete(&mut self.facts)?;
         Store::new(folder, self.facts, tables, &lazy)

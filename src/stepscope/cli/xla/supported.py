@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from stepscope import strict_json
 from stepscope.cli.arguments import Parser, add_paths, add_showing, need_csv
 from stepscope.cli.console import Console
 
@@ -24,7 +25,6 @@ def parser() -> Parser:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Prints the table, or the ops of the graphs that XLA lacks."""
     need_csv(options, options.format == "csv")
-    import json
 
     from stepscope import units
     from stepscope.cli.query import write_rows
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
         with trace.open(*options.paths, cache=False) as opened:
             found = opened.query(statement("ops_held_against")).rows()
-        nodes = [(name, op, json.loads(text) if text else {}) for name, op, text in found]
+        nodes = [(name, op, strict_json.members(text)) for name, op, text in found]
         if not nodes:
             raise NothingFound(
                 "There is no graph in these files", seen="no node", todo="give a GraphDef or a dumped graph"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stepscope import strict_json
 from stepscope.library.statements import Query, statement
 
 SEVERAL = "several"
@@ -233,9 +233,5 @@ def _along(following: Mapping[str, Sequence[str]], source: str, target: str) -> 
 
 def _cluster(args_json: str) -> str:
     """The XLA cluster that attributes name; "" for none."""
-    try:
-        args = json.loads(args_json)
-    except (ValueError, RecursionError):
-        return ""
-    found = args.get("_XlaCluster") if isinstance(args, dict) else None
+    found = strict_json.members(args_json).get("_XlaCluster")
     return found if isinstance(found, str) else ""

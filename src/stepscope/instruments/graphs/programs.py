@@ -7,13 +7,13 @@ another called computation lies in the instruction that calls it. Arguments of t
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stepscope import strict_json
 from stepscope.errors import UnreadableSource
 from stepscope.formats import _hlo
 from stepscope.instruments.graphs.hierarchy import Hierarchy
@@ -65,7 +65,7 @@ def kept(source: Source, program_id: str, times: Mapping[str, int]) -> Hierarchy
 
     seen = "the program is no longer in it"
     with contextlib.closing(Spool()) as spool:
-        for number, proto in _hlo.programs(recorded.bytes_of(source, spool)):
+        for number, proto in _hlo.programs(recorded.bytes_of(source, spool)[0]):
             if number == program_id:
                 try:
                     return of(_core.hlo_module(bytes(proto)), times)
@@ -90,8 +90,8 @@ def stored(rows: Sequence[Row], times: Mapping[str, int]) -> Hierarchy:
             "opcode": row["opcode"],
             "op_name": row["op_name"] or "",
             "computation": place[row["computation"]],
-            "operands": [numbers.get(name) for name in json.loads(row["operands_json"] or "[]")],
-            "called": [place[name] for name in json.loads(row["calls_json"] or "[]") if name in place],
+            "operands": [numbers.get(name) for name in strict_json.elements(row["operands_json"])],
+            "called": [place[name] for name in strict_json.elements(row["calls_json"]) if name in place],
             "number": None,
             "shape_bytes": int(row["shape_bytes"] or 0),
         }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from stepscope import strict_json
 from stepscope.formats._op_log import CodeLine
 from stepscope.instruments.memory import lanes, lifetimes, moves, summaries
 from stepscope.instruments.memory.blocks import Block, Held, pair
@@ -202,7 +203,8 @@ def _label(query: Query, source_id: int, helds: Sequence[Held], lives: Sequence[
             if match is not None and not (is_gone and persistent == block.bytes):
                 mine.remove(match)
                 block.kind, block.slot, block.dtype = "output", match[0], match[1]
-                block.shape = tuple(json.loads(match[2])) if match[2] else None
+                told = strict_json.told(match[2])
+                block.shape = tuple(told) if isinstance(told, list) else None
                 life = by_first.get((block.op_run_id, match[0]))
                 if life is not None:
                     _tell(block, life)

@@ -13,12 +13,12 @@ lets go of inputs then. The graph is that of the partitions, which is what ran. 
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from stepscope import strict_json
 from stepscope.library.statements import Query, statement
 
 HANDS_ON = frozenset(
@@ -192,7 +192,8 @@ def read(query: Query, source_id: int) -> list[Life]:
         statement("op_outputs", source_id=source_id)
     ).rows():
         if number in runs:
-            sizes = tuple(json.loads(shape)) if shape else None
+            told = strict_json.told(shape)
+            sizes = tuple(told) if isinstance(told, list) else None
             runs[number].outputs.append(
                 Tensor(runs[number], slot, size or 0, dtype, sizes, int(address) if address else None)
             )
@@ -204,7 +205,7 @@ def _sent(query: Query, source_id: int) -> dict[str, str]:
     named: dict[str, dict[str, str]] = {"send": {}, "receive": {}}
     asked = statement("partition_nodes", source_id=source_id, types=sorted(SENDS | RECEIVES))
     for name, op_type, text in query(asked).rows():
-        tensor = json.loads(text or "{}").get("tensor_name")
+        tensor = strict_json.members(text).get("tensor_name")
         if isinstance(tensor, str):
             named["send" if op_type in SENDS else "receive"][tensor] = name
     return {

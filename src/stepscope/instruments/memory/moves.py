@@ -8,11 +8,11 @@ microseconds) of StepStats; the XPlane events MemoryAllocation and MemoryDealloc
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from stepscope import strict_json
 from stepscope.formats._op_log import CodeLine, is_framework
 from stepscope.instruments import python_frame
 from stepscope.library.statements import Query, statement
@@ -218,8 +218,7 @@ class _Innermost:
 
 
 def _object(text: str | None) -> dict[str, Any]:
-    found = json.loads(text) if text else {}
-    return found if isinstance(found, dict) else {}
+    return strict_json.members(text)
 
 
 def _whole(value: object) -> int | None:
@@ -235,10 +234,7 @@ def _whole(value: object) -> int | None:
 
 
 def _shape(value: object) -> tuple[int, ...] | None:
-    try:
-        sizes = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
+    sizes = strict_json.told(value) if isinstance(value, str) else value
     if isinstance(sizes, list) and all(isinstance(size, int) for size in sizes):
         return tuple(sizes)
     return None

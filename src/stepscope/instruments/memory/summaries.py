@@ -3,11 +3,11 @@ and what each stack held at one moment (pprof's profiles of memory)."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from stepscope import strict_json
 from stepscope.formats._op_log import CodeLine, innermost
 from stepscope.instruments.memory.blocks import Block, Held
 from stepscope.instruments.memory.moves import MOST_MOVES
@@ -54,7 +54,7 @@ def _by_category(rows: Sequence[Sequence[Any]]) -> Held:
 def _by_stack(texts: Iterable[str | None]) -> list[Held]:
     found: dict[str, Held] = {}
     for text in texts:
-        told = json.loads(text) if text else {}
+        told = strict_json.members(text)
         size, device = told.get("Bytes"), str(told.get("Device") or "")
         if not isinstance(size, int) or size <= 0:
             continue

@@ -8,11 +8,12 @@ call of the function (`InstantiatedCapturedFunction::…`) and the executor's sl
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from stepscope import strict_json
 
 Interval = tuple[int, int]
 """From and to, in picoseconds."""
@@ -136,13 +137,8 @@ def _only_id(text: str | None) -> dict[str, Any]:
 
 
 def _args(text: str | None) -> dict[str, Any]:
-    if not text:
-        return {}
-    try:
-        found = json.loads(text)
-    except ValueError:  # args of other producers may be anything; without them the call has no id
-        return {}
-    return found if isinstance(found, dict) else {}
+    # Args of other producers may be anything; without them the call has no id.
+    return strict_json.members(text)
 
 
 def _id(value: Any) -> str | None:

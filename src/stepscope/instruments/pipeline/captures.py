@@ -3,9 +3,9 @@ not traced."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
+from stepscope import strict_json
 from stepscope.instruments.pipeline.accounting import Node
 from stepscope.instruments.pipeline.host import Machine, Threads
 from stepscope.instruments.pipeline.oddities import Oddity
@@ -129,7 +129,7 @@ def _threads(shares: dict[str, float], owner: str) -> Threads | None:
 
 
 def _numbers(text: str) -> list[int]:
-    return [one for one in json.loads(text) if isinstance(one, int)]
+    return [one for one in strict_json.elements(text) if isinstance(one, int)]
 
 
 _SAMPLE_PS = 10**11

@@ -5,10 +5,10 @@ Bytes of an element are from tf.data's own model, elements of a dataset from the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from stepscope import strict_json
 from stepscope.instruments.pipeline.host import Machine
 from stepscope.instruments.pipeline.places import Place
 from stepscope.instruments.pipeline.rates import Load
@@ -67,6 +67,5 @@ def _element_bytes(load: Load) -> float | None:
 
 
 def _cardinality(place: Place) -> int | None:
-    found = json.loads(place.arguments)
-    count = found.get("cardinality") if isinstance(found, dict) else None
+    count = strict_json.members(place.arguments).get("cardinality")
     return count if isinstance(count, int) and not isinstance(count, bool) else None

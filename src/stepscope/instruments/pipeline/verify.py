@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
+from stepscope import strict_json
 from stepscope.instruments.pipeline.changes import Change
 from stepscope.instruments.pipeline.host import OTHERS
 from stepscope.instruments.pipeline.places import Place
@@ -199,8 +199,7 @@ def _chain(places: Sequence[Place]) -> list[Place]:
 
 
 def _arguments(place: Place) -> dict[str, Any]:
-    found = json.loads(place.arguments)
-    return found if isinstance(found, dict) else {}
+    return strict_json.members(place.arguments)
 
 
 def _by_stages(before: Diagnosis, after: Diagnosis) -> Iterator[str]:

@@ -7,11 +7,12 @@ begin, and who exchanges parts of different sizes, or with one other rank only, 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple
+
+from stepscope import strict_json
 
 END_TOGETHER = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"})
 
@@ -100,11 +101,7 @@ def _elements(shapes: object) -> int | None:
 
 
 def _object(text: str | None) -> Mapping[str, Any]:
-    try:
-        found = json.loads(text) if text else None
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return strict_json.members(text)
 
 
 def _text(value: object) -> str | None:

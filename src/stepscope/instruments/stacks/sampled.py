@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope import strict_json
 from stepscope.instruments.stacks import kernel, tools
 from stepscope.lake.rows import printable
 
@@ -64,9 +65,9 @@ def sample(pid: int, seconds: float, rate: int) -> Sampled | str:
                 complaint = _run(words, seconds + _GRACE_SECONDS)
                 if out.is_file() and 0 < out.stat().st_size <= _MOST_BYTES:
                     try:
-                        told = json.loads(out.read_bytes())
+                        told = strict_json.foreign(out.read_bytes())
                         return read(told, begin, rate, folder, native=native)
-                    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
+                    except (ValueError, TypeError, KeyError, AttributeError, IndexError):
                         complaint = complaint or "its file cannot be read"
                 if not kernel.is_there(pid):
                     break

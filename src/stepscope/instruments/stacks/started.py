@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import re
 import signal
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from stepscope import strict_json
 from stepscope.instruments.stacks import kernel, tools
 from stepscope.lake.rows import printable
 
@@ -123,8 +123,8 @@ def told(text: str, python: str, complaint: str | None) -> Stopped:
             last = [line for line in text.splitlines() if line.strip()]
             why = printable(last[-1][:300]) if last else "gdb said nothing"
     try:
-        spied = tools.spied(json.loads(python)) if python else {}
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        spied = tools.spied(strict_json.told(python)) if python else {}
+    except (ValueError, TypeError, KeyError, AttributeError):
         spied = {}
     return Stopped(at, int(current[1]) if current else None, tools.debugged(text), spied, missing, why)
 

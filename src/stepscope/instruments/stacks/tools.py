@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stepscope import strict_json
 from stepscope.instruments.stacks import kernel
 from stepscope.lake.rows import printable
 
@@ -68,8 +68,8 @@ def ask_py_spy(path: str, pid: int, seconds: float) -> Answer:
     for more in (["--native"], []):
         out, complaint = _run([path, "dump", "--json", *more, "--pid", str(pid)], seconds)
         try:
-            answer = Answer(spied(json.loads(out)), complaint)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            answer = Answer(spied(strict_json.told(out)), complaint)
+        except (ValueError, TypeError, KeyError, AttributeError):
             answer = Answer({}, complaint or "it printed no stacks")
         if answer.stacks:
             return answer

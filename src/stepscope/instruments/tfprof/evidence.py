@@ -17,13 +17,12 @@ nest: the total of an op holds the ops that it calls, once.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stepscope import units
+from stepscope import strict_json, units
 from stepscope.instruments.python_frame import Frame
 from stepscope.instruments.tfprof.nesting import Query, Sample, device_name, walk, whole
 from stepscope.library.statements import statement
@@ -227,7 +226,9 @@ def _compiled(query: Query) -> dict[tuple[int, str, str], tuple[str, tuple[Frame
     found = {}
     for source, program, name, op_name, text in query(statement("hlo_stacks")).rows():
         if text and text not in stacks:
-            stacks[text] = tuple((file, line, function) for file, line, function in json.loads(text))
+            stacks[text] = tuple(
+                (file, line, function) for file, line, function in strict_json.elements(text)
+            )
         found[source, program, name] = ((op_name or "").strip("/"), stacks[text] if text else ())
     return found
 
@@ -236,7 +237,7 @@ def _descriptions(query: Query) -> dict[tuple[int, str, str], _Described]:
     """What XPlanes tell of kinds of events, by source, plane and name of the event."""
     found = {}
     for source, plane, name, text in query(statement("event_kinds")).rows():
-        args = json.loads(text)
+        args = strict_json.members(text)
         op, _, kind = str(args.get("tf_op") or "").partition(":")
         place = _PLACE.fullmatch(str(args.get("source") or ""))
         found[source, plane, name] = _Described(
@@ -258,7 +259,7 @@ def _inputs(query: Query) -> dict[str, tuple[str, ...]]:
     RunMetadata as a list."""
     found = {}
     for name, text in query(statement("op_inputs")).rows():
-        args = json.loads(text)
+        args = strict_json.members(text)
         listed = args.get("inputs")
         if not isinstance(listed, list):
             numbered = [(_INPUT.fullmatch(key), value) for key, value in args.items()]

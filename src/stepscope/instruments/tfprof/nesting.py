@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from stepscope import units
+from stepscope import strict_json, units
 from stepscope.engines import Statement
 from stepscope.errors import LimitReached
 from stepscope.instruments import python_frame
@@ -116,7 +115,7 @@ def _call(name: str) -> Frame:
 
 def _listed(text: str) -> list[Frame]:
     """The frames of Kineto's `Call stack`, whose innermost comes first. text: the slice's args_json."""
-    found = json.loads(text).get("Call stack")
+    found = strict_json.members(text).get("Call stack")
     return [_call(part) for part in reversed(found.split(";")) if part] if isinstance(found, str) else []
 
 

@@ -7,12 +7,13 @@ A log has a block for each graph that the pass looked at. What it tells depends 
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from stepscope import strict_json
 
 COLUMNS = ("kind", "graph", "name", "op", "nodes", "ops", "inputs", "outputs", "why", "evidence")
 """kind: cluster, or node (outside all clusters). why: uncompilable, graph_end, cycle, too_small (inferred),
@@ -118,7 +119,7 @@ def of_graph(name: str, nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence
     graph = Graph(name, size=len(nodes))
     bare: dict[str, str] = {}
     for node, op, _, attributes in nodes:
-        cluster = json.loads(attributes).get("_XlaCluster") if attributes else None
+        cluster = strict_json.members(attributes).get("_XlaCluster")
         prefix = f"{cluster or 'unclustered'}/"
         bare[node] = plain = node[len(prefix) :] if node.startswith(prefix) else node
         graph.seen[plain] = op

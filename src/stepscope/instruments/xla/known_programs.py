@@ -4,12 +4,12 @@ was found."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope import strict_json
 from stepscope.errors import LimitReached
 from stepscope.formats import _hlo
 from stepscope.formats import xplane as xplane_format
@@ -98,7 +98,7 @@ def _of_sources(
     for at, source in enumerate(sources):
         if not isinstance(source, Source) or source.format != xplane_format.NAME:
             continue
-        for number, proto in _hlo.programs(bytes_of(source, spool)):
+        for number, proto in _hlo.programs(bytes_of(source, spool)[0]):
             name = printable(_hlo.module_of(proto))
             if name and modules is not None and name not in modules and number not in ids:
                 continue
@@ -179,7 +179,7 @@ def _of_rows(rows: Sequence[_Row]) -> Program:
     for row in rows:
         called: tuple[int, ...] = ()
         if row.opcode in (*_CALLS, "fusion"):
-            called = tuple(numbers[name] for name in json.loads(row.calls) if name in numbers)
+            called = tuple(numbers[name] for name in strict_json.elements(row.calls) if name in numbers)
         instructions.append(
             Instruction(
                 row.name,

@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import units
 from stepscope.errors import LimitReached
 from stepscope.formats import _dump_names, _hlo
 from stepscope.instruments.xla import dump_tables, dumps
 from stepscope.lake.rows import printable
+from stepscope.sources.damage import reason
 from stepscope.sources.source import Source
 from stepscope.sources.spool import Spool
 
@@ -34,9 +36,10 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
     from stepscope import _core
 
     known: list[tuple[str, str]] = []
+    data, unread = bytes_of(source, spool)
 
     def given() -> Iterator[tuple[Input, int, None, str, str, None]]:
-        for number, proto in _hlo.programs(bytes_of(source, spool)):
+        for number, proto in _hlo.programs(data):
             known.append((number, printable(_hlo.module_of(proto))))
             yield _core.Input.bytes(bytes(proto)), len(known) - 1, None, *known[-1], None
 
@@ -67,18 +70,32 @@ def fill(store: Store, source: Source, spool: Spool) -> None:
             }
         )
     dump_tables.put(store, "hlo_module", rows)
-    if note := dump_tables.note("damaged-module", "missing", damaged, "could not be read", "program"):
-        store.update_facts({"notes": [*store.facts.get("notes", ()), note]})
+    notes = [dump_tables.note("damaged-module", "missing", damaged, "could not be read", "program")]
+    if unread is not None:
+        notes.append(_unread(unread, len(rows)))
+    if told := [note for note in notes if note is not None]:
+        store.update_facts({"notes": [*store.facts.get("notes", ()), *told]})
 
 
-def bytes_of(source: Source, spool: Spool) -> memoryview:
-    """The bytes of a source; none when they are gone or too many, which leaves its programs untold."""
+def _unread(why: str, found: int) -> dict[str, Any]:
+    """The note of a file whose bytes were not all had a second time."""
+    read = units.count(found, "program") if found else "none"
+    detail = printable(f"programs that XLA compiled were read as far as the file goes, {read}: {why}")
+    told = {"slug": "programs-unread", "effect": "missing", "events": 0, "first_offset": None}
+    return {**told, "detail": detail}
+
+
+def bytes_of(source: Source, spool: Spool) -> tuple[memoryview, str | None]:
+    """The bytes of a source as far as they can be read, and why they go no further; None at their end."""
     try:
         place = source.spooled or spool.reach(source.bytes, source.path)
         if place.codec != "plain":
-            return memoryview(spool.read(place, source.path, _MOST_PACKED_BYTES))
+            data, why = spool.read_good(place, source.path, _MOST_PACKED_BYTES)
+            return memoryview(data), why
         with Path(place.path).open("rb") as file:
             mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        return mapped[place.offset : None if place.length is None else place.offset + place.length]
-    except (OSError, KeyError, ValueError, LimitReached):
-        return memoryview(b"")
+        return mapped[place.offset : None if place.length is None else place.offset + place.length], None
+    except LimitReached as error:
+        return memoryview(b""), error.seen
+    except (OSError, KeyError, ValueError) as error:
+        return memoryview(b""), reason(error)

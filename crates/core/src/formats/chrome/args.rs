@@ -119,7 +119,7 @@ impl Args {
                     return Err(Fault::Bad);
                 }
                 let text = cursor.key(minified)?;
-                arg = Arg::of(&data[text.start..text.end]);
+                arg = Arg::of(&text.plain(data));
                 first = cursor.peek()?;
                 if text.odd == 0 {
                     let range = (from, cursor.pos + usize::from(first == b'"'));
@@ -140,12 +140,13 @@ impl Args {
                 Slot::Correlation | Slot::Step | Slot::Device if first != b'{' && first != b'[' => {
                     let mut value = ABSENT;
                     field(cursor, first, &mut value)?;
+                    let number = whole(&value.plain(data)).unwrap_or(MISSING);
                     if arg.slot == Slot::Step {
-                        self.step = whole(value.of(data)).unwrap_or(MISSING);
+                        self.step = number;
                     } else if arg.slot == Slot::Device {
-                        self.device = whole(value.of(data)).unwrap_or(MISSING);
+                        self.device = number;
                     } else if rules.ops {
-                        self.correlation = whole(value.of(data)).unwrap_or(MISSING);
+                        self.correlation = number;
                     }
                     continue;
                 }

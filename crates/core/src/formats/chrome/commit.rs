@@ -6,10 +6,11 @@ use super::event::{Rules, Scanner};
 use super::merge::merge;
 use super::notes;
 use super::origin;
-use super::piece::{Delta, Flaws, Piece};
+use super::piece::{Delta, Flaw, Flaws, Piece};
 use super::rows::{Rows, Told, step_number};
 use crate::columns::{Cell, MISSING, NONE, SliceColumns, Table};
 use crate::error::Result;
+use crate::facts::Effect;
 use crate::formats::markers::marks_step;
 use crate::options::Needs;
 use crate::store::Writer;
@@ -35,6 +36,8 @@ pub struct Committer<'w> {
     pub seen: u64,
     /// Elements that gave nothing.
     pub lost: u64,
+    /// Complete slices.
+    slices: u64,
     /// Commas between elements.
     pub commas: u64,
     /// The origin of times in microseconds, once known.
@@ -64,6 +67,7 @@ impl<'w> Committer<'w> {
             flaws: Flaws::default(),
             seen: 0,
             lost: 0,
+            slices: 0,
             commas: 0,
             origin_us: None,
             rules,
@@ -172,6 +176,7 @@ impl<'w> Committer<'w> {
             sum.1 = sum.1.min(first.saturating_add(at));
         }
         let mut slices = std::mem::take(&mut piece.slices);
+        self.slices += slices.len() as u64;
         let mut steps = std::mem::take(&mut piece.steps);
         let (mut args_start, mut mapped) = (0, 0);
         // How many slices of the piece come before each slice that two ends told.
@@ -297,6 +302,34 @@ impl<'w> Committer<'w> {
         self.writer.row(Table::Marker, &cells).map(drop)
     }
 
+    /// Says in which tables the events are; gives the number of those that only name what has no event.
+    fn claim(&mut self) -> u64 {
+        let (rows, writer) = (&self.rows, &mut *self.writer);
+        let (ends, slices) = rows.spans.stored;
+        writer.claim("slice", self.slices + ends, self.slices + slices);
+        let mut events = self.slices + ends;
+        for (table, sum) in [
+            ("instant", rows.instants),
+            ("counter", rows.counters),
+            ("flow", rows.arrows),
+        ] {
+            writer.claim(table, sum.events, sum.rows);
+            events += sum.events;
+        }
+        let names = rows.names + self.flaws.0[Flaw::EmptyEvent as usize].0;
+        if events > 0 {
+            writer.claim("track", names, 0);
+            return 0;
+        }
+        if names > 0 {
+            let one = "event only names rows or says nothing, and no event lies on any row";
+            let several = "events only name rows or say nothing, and no event lies on any row";
+            let detail = format!("{names} {}", if names == 1 { one } else { several });
+            writer.note("names-alone", Effect::Lost, names, None, detail);
+        }
+        names
+    }
+
     /// Closes what is open, writes tracks, facts and notes.
     pub fn finish(mut self) -> Result<()> {
         self.release()?;
@@ -309,7 +342,8 @@ impl<'w> Committer<'w> {
                 break;
             }
         }
-        let lost = self.lost + self.rows.lost + self.rows.spans.lost;
+        let mut lost = self.lost + self.rows.lost + self.rows.spans.lost;
+        lost += self.claim();
         self.rows.tracks.finish(self.writer)?;
         notes::write(&self.flaws, self.writer);
         let producer = super::producer::guess(self.writer, self.rows.tracks.process_names());

@@ -345,6 +345,10 @@ impl Scanner {
                 } = event.phase_text;
                 event.phase = match (shape, end - start) {
                     (Shape::String, 1) => cursor.data[start as usize],
+                    (Shape::String, _) => match *event.phase_text.plain(cursor.data) {
+                        [phase] => phase,
+                        _ => 0,
+                    },
                     _ => 0,
                 };
                 Ok(())
@@ -439,7 +443,7 @@ impl Scanner {
                 let first = cursor.peek()?;
                 let mut value = ABSENT;
                 field(cursor, first, &mut value)?;
-                match &data[key.start..key.end] {
+                match &*key.plain(data) {
                     b"local" => (event.id, event.id_scope) = (value, b'l'),
                     b"global" => (event.id, event.id_scope) = (value, b'g'),
                     _ => {}

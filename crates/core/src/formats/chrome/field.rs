@@ -1,7 +1,8 @@
 //! A value of an event as it lies in the file.
 
 use super::habit::Known;
-use crate::json::{Cursor, Fault, Minified, Shape};
+use crate::json::{Cursor, Fault, Minified, Shape, Text};
+use std::borrow::Cow;
 
 /// A value of an event beside its arguments.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,18 @@ impl Field {
     #[inline]
     pub fn of(self, data: &[u8]) -> &[u8] {
         &data[self.start as usize..self.end as usize]
+    }
+
+    /// What it says: a string without its escapes, any other value as it stands.
+    #[inline]
+    pub fn plain(self, data: &[u8]) -> Cow<'_, [u8]> {
+        let (start, end) = (self.start as usize, self.end as usize);
+        let odd = if self.shape == Shape::String {
+            self.odd
+        } else {
+            0
+        };
+        Text { start, end, odd }.plain(data)
     }
 
     #[inline]

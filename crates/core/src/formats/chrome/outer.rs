@@ -224,7 +224,7 @@ impl<'w> Outer<'w> {
     }
 
     /// The end of the file.
-    pub fn finish(mut self, input_cut: bool) -> Result<()> {
+    pub fn finish(mut self, input_cut: Option<String>) -> Result<()> {
         self.work_carry(true)?;
         if matches!(self.state, State::Start) {
             return Err(Error::at(
@@ -270,8 +270,8 @@ impl<'w> Outer<'w> {
             let detail = "bytes behind the trace were ignored";
             writer.note("trailing-bytes", Effect::Info, 0, Some(offset), detail);
         }
-        if input_cut {
-            let detail = "the compressed file is cut off; what lay behind is missing";
+        if let Some(why) = input_cut {
+            let detail = format!("the compressed file is cut off or damaged at its end: {why}");
             writer.note("truncated-input", Effect::Missing, 0, Some(end), detail);
         }
         if self.skipped > 0 {

@@ -11,6 +11,7 @@ use super::time::Time;
 use super::tracks::{CLASSED, THREAD_HEAD, thread_head};
 use crate::columns::{MISSING, NONE};
 use crate::json::{DEEP, ESCAPED, REPAIR, Shape};
+use std::borrow::Cow;
 
 impl Scanner {
     /// Local track of an event.
@@ -175,7 +176,7 @@ impl Scanner {
         let Some(ps) = event.dur.since(0) else {
             return false;
         };
-        if ps < 0 || !found.text(event.name).starts_with(b"Total ") {
+        if ps < 0 || !found.plain(event.name).starts_with(b"Total ") {
             return false;
         }
         let us = format!("{{\"total us\":{}.{:06}", ps / 1_000_000, ps % 1_000_000);
@@ -284,20 +285,18 @@ impl Scanner {
             let (op_name, op_type) = self.own_op;
             return (self.word(op_name, found), self.word(op_type, found));
         }
+        let category = found.plain(event.category);
         let op_name = if args.hlo_op.present() {
             self.word(args.hlo_op, found)
-        } else if args.name.present() && (args.op.present() || found.text(event.category) == b"Op")
-        {
+        } else if args.name.present() && (args.op.present() || *category == *b"Op") {
             self.word(args.name, found)
         } else {
             NONE
         };
         let op_type = if args.op.present() {
             self.word(args.op, found)
-        } else if matches!(
-            found.text(event.category),
-            b"cpu_op" | b"kernel" | b"Operator" | b"Kernel"
-        ) && !is_mark(found.text(event.name))
+        } else if matches!(&*category, b"cpu_op" | b"kernel" | b"Operator" | b"Kernel")
+            && !is_mark(&found.plain(event.name))
         {
             name
         } else {
@@ -325,7 +324,7 @@ impl Scanner {
                 .extras
                 .iter()
                 .rev()
-                .find(|(text, _)| &found.data[text.start..text.end] == key);
+                .find(|(text, _)| *text.plain(found.data) == *key);
             hit.map(|(_, value)| *value)
         };
         let truth = |field: Option<Field>| {
@@ -454,8 +453,15 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// A field as it stands in the file.
     pub fn text(&self, field: Field) -> &'a [u8] {
         field.of(self.data)
+    }
+
+    /// What a field says, however it is written.
+    #[inline]
+    fn plain(&self, field: Field) -> Cow<'a, [u8]> {
+        field.plain(self.data)
     }
 
     /// Appends the text of a field: strings without escapes, other values as they stand.

@@ -20,6 +20,14 @@ pub struct Rows {
     pub spans: Spans,
     /// Records that gave nothing.
     pub lost: u64,
+    /// Metadata events.
+    pub names: u64,
+    /// Events that became instants, counters and arrows, with the rows written.
+    pub instants: Sum,
+    /// See there.
+    pub counters: Sum,
+    /// See there.
+    pub arrows: Sum,
     flows: Interner,
     /// Number of each flow, and whether its start was seen.
     flow_numbers: Vec<(i64, bool)>,
@@ -27,6 +35,15 @@ pub struct Rows {
     /// The sequence that was begun last under an id that holds in all processes.
     begun: FxHashMap<Vec<u8>, u32>,
     key: Vec<u8>,
+}
+
+/// Events, and the rows that were written of them.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Sum {
+    /// The events.
+    pub events: u64,
+    /// Their rows.
+    pub rows: u64,
 }
 
 /// A record with its texts.
@@ -58,6 +75,7 @@ impl Rows {
         }
         match phase {
             b'M' => {
+                self.names += 1;
                 let name = told.codes.word(told.record.name).unwrap_or(b"");
                 self.tracks
                     .metadata(told.codes.track(told.record.track), name, told.args)
@@ -167,9 +185,12 @@ impl Rows {
         let record = told.record;
         let track = told.codes.map_track(record.track, &mut self.tracks)?;
         self.tracks.reach(track, told.ts_ps);
+        // An arrow that a slice declares is no event of its own.
+        self.arrows.events += u64::from(record.id_scope != b'b');
         if !tables {
             return Ok(());
         }
+        self.arrows.rows += 1;
         self.id_key(told, if record.id_scope == b'b' { b'b' } else { b'f' });
         if record.id_scope == b'l' {
             self.key
@@ -252,6 +273,9 @@ impl Rows {
         if rows == 0 {
             self.lost += 1;
             flaws.add(Flaw::CounterWithoutValue, told.offset);
+        } else {
+            self.counters.events += 1;
+            self.counters.rows += if tables { rows } else { 0 };
         }
         result
     }
@@ -285,9 +309,11 @@ impl Rows {
             _ => told.codes.map_track(record.track, &mut self.tracks)?,
         };
         self.tracks.reach(track, told.ts_ps);
+        self.instants.events += 1;
         if !tables {
             return Ok(());
         }
+        self.instants.rows += 1;
         let has_id = matches!(record.phase, b'N' | b'O' | b'D' | b'n' | b'T' | b'p');
         let id = told.codes.id(record.id).filter(|_| has_id);
         let cells = [

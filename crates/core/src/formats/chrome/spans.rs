@@ -71,6 +71,8 @@ pub struct Spans {
     pub lost: u64,
     /// Slices that were closed for want of an end.
     pub repaired: u64,
+    /// Ends that became slices, and the slices.
+    pub stored: (u64, u64),
     joined: Vec<u8>,
 }
 
@@ -135,6 +137,8 @@ impl Spans {
             flaws.add(Flaw::TimeOutOfRange, open.end.offset);
             return None;
         };
+        self.stored.0 += 2;
+        self.stored.1 += 1;
         if !end.args.is_empty() {
             join(&open.end.args, &end.args, &mut self.joined);
             open.end.args.clone_from(&self.joined);
@@ -210,6 +214,8 @@ impl Spans {
                 match last_ps.max(open.end.ts_ps).checked_sub(open.end.ts_ps) {
                     Some(dur_ps) => {
                         self.repaired += 1;
+                        self.stored.0 += 1;
+                        self.stored.1 += 1;
                         family.push((open.end, dur_ps));
                         family.append(&mut open.held);
                     }

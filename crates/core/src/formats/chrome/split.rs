@@ -9,6 +9,7 @@ use super::outer::{Ahead, Outer};
 use super::piece::Piece;
 use crate::columns::SliceColumns;
 use crate::error::{Error, Kind, Result};
+use crate::input::ends_early;
 use crate::json::Fault;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
@@ -35,7 +36,8 @@ struct Feed<'a> {
     index: u64,
     at: u64,
     ended: bool,
-    cut: bool,
+    /// Why packed bytes end before they should.
+    cut: Option<String>,
     scanner: Scanner,
     rules: Rules,
 }
@@ -58,8 +60,8 @@ impl Feed<'_> {
                 Ok(0) => self.ended = true,
                 Ok(more) => length += more,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                    (self.ended, self.cut) = (true, true);
+                Err(error) if ends_early(&error) => {
+                    (self.ended, self.cut) = (true, Some(error.to_string()));
                 }
                 Err(error) => {
                     self.ended = true;
@@ -170,7 +172,7 @@ pub fn run(
         index: 0,
         at: 0,
         ended: false,
-        cut: false,
+        cut: None,
         scanner: Scanner::new(usize::MAX - 1),
         rules,
     };
@@ -206,7 +208,7 @@ pub fn run(
             result
         })?;
     }
-    let cut = lock(&crew.feed).cut;
+    let cut = lock(&crew.feed).cut.take();
     outer.finish(cut)
 }
 

@@ -57,7 +57,7 @@ impl Time {
         if first == b'"' {
             cursor.pos += 1;
             let text = cursor.string()?;
-            let inside = &cursor.data[text.start..text.end];
+            let inside = text.plain(cursor.data);
             return Ok(Time::parse(inside.trim_ascii()));
         }
         let mut none = Vec::new();

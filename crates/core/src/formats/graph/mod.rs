@@ -55,6 +55,7 @@ pub fn decode(input: &Input, _options: &Options, writer: &mut Writer) -> Result<
     }
     writer.facts.events_seen = graphs.nodes + graphs.broken;
     writer.facts.events_stored = graphs.nodes;
+    writer.claim("node", graphs.nodes, graphs.nodes);
     writer.facts.events_lost = graphs.broken;
     writer.facts.events_repaired = graphs.repaired;
     report_walk(writer, &walked);

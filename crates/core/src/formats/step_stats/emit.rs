@@ -38,6 +38,8 @@ pub fn emit(writer: &mut Writer, options: &Options, found: &Collected, plan: &Pl
         }
     }
     emitter.flush()?;
+    let placed = plan.placed.len() as u64;
+    emitter.writer.claim("slice", placed, placed);
     match arrows {
         Some(arrows) => arrows.finish(writer),
         None => Ok(()),

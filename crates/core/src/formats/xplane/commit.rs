@@ -289,8 +289,6 @@ impl Commit {
     ) -> Result<()> {
         for (link, &(track, ts_ps, dur_ps)) in piece.links.iter().zip(times) {
             let flow = self.links.flow(link);
-            // Without its number a slice is found by time: a start belongs to what began before it.
-            let inside = i64::from(first.is_none() && link.produces && dur_ps > 0);
             let cells = [
                 Cell::I64(flow),
                 Cell::Text(if link.produces { "start" } else { "end" }),
@@ -298,10 +296,13 @@ impl Commit {
                 first.map_or(Cell::Null, |first| Cell::I64(first + i64::from(link.row))),
                 Cell::Text(links::name(link.kind)),
                 Cell::Null,
-                Cell::I64(ts_ps + inside),
+                Cell::I64(ts_ps),
                 Cell::Null,
             ];
-            writer.row(Table::Flow, &cells)?;
+            match first {
+                Some(_) => writer.row(Table::Flow, &cells)?,
+                None => writer.flow_of(&cells, (ts_ps, dur_ps))?,
+            };
         }
         Ok(())
     }

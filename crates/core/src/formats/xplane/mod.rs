@@ -93,13 +93,24 @@ impl From<Trouble> for Error {
 
 /// Decodes an XSpace.
 pub fn decode(input: &Input, options: &Options, writer: &mut Writer) -> Result<()> {
-    let commit = decode_from(&input.random()?, options, writer)?;
+    let source = input.random()?;
+    let commit = decode_from(&source, options, writer)?;
     let damage = commit.tally.damage();
     commit.finish(writer);
+    if let Some(why) = &source.cut {
+        let detail = format!("the compressed file is cut off or damaged at its end: {why}");
+        writer.note(
+            "truncated-input",
+            Effect::Missing,
+            0,
+            Some(source.len()),
+            detail,
+        );
+    }
+    let stored = writer.facts.events_stored;
+    writer.claim("slice", stored, stored);
     match damage {
-        Some(offset) if writer.facts.events_stored == 0 => {
-            Err(nothing_whole(&input.random()?, offset)?)
-        }
+        Some(offset) if writer.facts.events_stored == 0 => Err(nothing_whole(&source, offset)?),
         _ => Ok(()),
     }
 }

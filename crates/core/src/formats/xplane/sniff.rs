@@ -1,9 +1,13 @@
 //! Recognises an XSpace, which has neither magic nor version: by the beginning of its first plane, which is an
-//! id, a name that people can read, then lines, metadata and stats with the insides that those have.
+//! id, a name that people can read, then lines, metadata and stats with the insides that those have. Fields that
+//! newer versions may have added are passed over.
 
 use crate::proto::wire::varint;
 
 const NAME_LIMIT_BYTES: u64 = 4096;
+/// The highest numbers of fields of XSpace and XPlane.
+const SPACE_FIELDS: u64 = 4;
+const PLANE_FIELDS: u64 = 6;
 /// Nothing else is called so: what follows may be damaged.
 const KNOWN_PLANES: [&[u8]; 3] = [b"/host:", b"/device:", b"Task Environment"];
 
@@ -11,10 +15,19 @@ const KNOWN_PLANES: [&[u8]; 3] = [b"/host:", b"/device:", b"Task Environment"];
 pub fn sniff(head: &[u8], name: &str) -> bool {
     let mut at = 0;
     while at < head.len() {
-        let (Some(tag), Some(length)) = (varint(head, &mut at), varint(head, &mut at)) else {
+        let Some(tag) = varint(head, &mut at) else {
             return false;
         };
-        if tag & 7 != 2 || !(1..=4).contains(&(tag >> 3)) {
+        if tag >> 3 > SPACE_FIELDS {
+            if !pass(head, &mut at, tag & 7) {
+                return false;
+            }
+            continue;
+        }
+        let Some(length) = varint(head, &mut at) else {
+            return false;
+        };
+        if tag & 7 != 2 || tag >> 3 == 0 {
             return false;
         }
         let body = stretch(head, at, length);
@@ -30,6 +43,20 @@ pub fn sniff(head: &[u8], name: &str) -> bool {
     !head.is_empty() && name.ends_with(".xplane.pb")
 }
 
+/// Passes over the value of a field that is not known; it may be cut. False when it is none.
+fn pass(bytes: &[u8], at: &mut usize, wire_type: u64) -> bool {
+    let length = match wire_type {
+        0 => varint(bytes, at).map(|_| 0),
+        1 => Some(8),
+        2 => varint(bytes, at),
+        5 => Some(4),
+        _ => return false,
+    };
+    let length = usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX);
+    *at = at.saturating_add(length);
+    true
+}
+
 /// As much of `length` bytes as is there.
 fn stretch(bytes: &[u8], at: usize, length: u64) -> &[u8] {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -42,14 +69,23 @@ fn stretch(bytes: &[u8], at: usize, length: u64) -> &[u8] {
 fn is_plane(plane: &[u8]) -> bool {
     let (mut at, mut named, mut inside) = (0, false, false);
     while at < plane.len() {
-        let (Some(tag), Some(value)) = (varint(plane, &mut at), varint(plane, &mut at)) else {
+        let Some(tag) = varint(plane, &mut at) else {
+            break;
+        };
+        if tag >> 3 > PLANE_FIELDS {
+            if !pass(plane, &mut at, tag & 7) {
+                return false;
+            }
+            continue;
+        }
+        let Some(value) = varint(plane, &mut at) else {
             break;
         };
         let (number, wire_type) = (tag >> 3, tag & 7);
         if (number, wire_type) == (1, 0) {
             continue;
         }
-        if wire_type != 2 || !(2..=6).contains(&number) {
+        if wire_type != 2 || number < 2 {
             return false;
         }
         let body = stretch(plane, at, value);

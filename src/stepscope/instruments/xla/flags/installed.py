@@ -6,13 +6,13 @@ environment, no accelerator and no core file.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from stepscope import strict_json
 from stepscope.errors import StepscopeError, UsageError
 
 LIBRARIES = ("jaxlib", "tensorflow")
@@ -85,8 +85,8 @@ def installed(python: str | None = None) -> list[Library]:
     Python."""
     said = _run(python, _WHERE, {})
     try:
-        found = json.loads(said.out.decode("utf-8", "replace").strip().rpartition("\n")[2])
-    except ValueError as error:
+        found = strict_json.parse(said.out.strip().rpartition(b"\n")[2], lenient=True)
+    except strict_json.OddJson as error:
         raise UsageError(
             "This program is not a Python that works",
             seen=(said.text.strip().splitlines() or [f"exit code {said.code}"])[-1][:300],

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope import strict_json
 from stepscope.errors import StepscopeError, UsageError
 from stepscope.instruments.xla.replay import cut, shapes
 from stepscope.instruments.xla.replay.inputs import Argument
@@ -163,9 +164,8 @@ class Runner:
                 path=program,
             ) from error
         errors = done.stderr.decode("utf-8", "replace")
-        try:
-            told = json.loads(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
-        except ValueError:
+        told = strict_json.members(done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        if not told:
             return Failed("process", _last_words(done.returncode, errors))
         if "missing" in told:
             raise StepscopeError(

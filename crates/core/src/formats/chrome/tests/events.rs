@@ -252,6 +252,74 @@ fn metadata_after_and_before() {
 }
 
 #[test]
+fn names_alone_are_lost() {
+    for (events, count) in [
+        (
+            r#"{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}}"#,
+            1,
+        ),
+        (r#"{"ph":"M","name":"other","pid":1},{}"#, 2),
+        ("{}", 1),
+    ] {
+        let store = read(format!("[{events}]"));
+        assert_eq!(counts(&store), (count, 0, count, 0));
+        assert!(notes(&store).contains(&format!("names-alone lost {count}")));
+        let event = r#"{"ph":"C","name":"n","ts":1,"args":{"a":1,"b":2}}"#;
+        let store = read(format!("[{events},{event}]"));
+        assert_eq!(counts(&store), (count + 1, count + 1, 0, 0));
+    }
+}
+
+#[test]
+fn escapes_say_the_same() {
+    let event = |escape: fn(&str) -> String| {
+        let [ph, x, cat, kernel, args, device, correlation, bind, flow] = [
+            "ph",
+            "X",
+            "cat",
+            "kernel",
+            "args",
+            "device",
+            "correlation",
+            "bind_id",
+            "flow_out",
+        ]
+        .map(escape);
+        read(format!(
+            "[{{{ph}:{x},\"name\":\"k\",{cat}:{kernel},\"ts\":1,\"dur\":2,\"pid\":0,\"tid\":7,{bind}:7,{flow}:true,\
+             {args}:{{{device}:3,{correlation}:9}}}}]"
+        ))
+    };
+    let plain = event(|text| format!("\"{text}\""));
+    let escaped = event(|text| {
+        let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+        format!("\"{}\"", units.collect::<String>())
+    });
+    let columns = [
+        "name",
+        "category",
+        "op_type",
+        "correlation_id",
+        "ts_ps",
+        "dur_ps",
+    ];
+    assert_eq!(
+        lines(&plain, "slice", &columns),
+        ["k | kernel | k | 9 | 1000000 | 2000000"]
+    );
+    assert_eq!(
+        lines(&escaped, "slice", &columns),
+        lines(&plain, "slice", &columns)
+    );
+    assert_eq!(
+        lines(&escaped, "flow", &["ts_ps", "phase"]),
+        ["3000000 | start"]
+    );
+    let classes = "classes of rows";
+    assert_eq!(escaped.facts.meta[classes], plain.facts.meta[classes]);
+}
+
+#[test]
 fn lost_events_are_counted_with_their_reason() {
     let store = read(
         r#"[{},{ },1,"x",null,[{"ph":"X"}],{"name":"a"},{"ph":"X","dur":1},{"ph":"X","ts":"no","dur":1},
