@@ -61,7 +61,12 @@ def test_two_builds_equal_what_is_kept(vite: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("vite")
 @pytest.mark.parametrize(
-    "program", [("typescript/bin/tsc", "--noEmit"), ("vitest/vitest.mjs", "run", "--testTimeout=60000")]
+    "program",
+    [
+        ("@biomejs/biome/bin/biome", "check", "--error-on-warnings"),
+        ("typescript/bin/tsc", "--noEmit"),
+        ("vitest/vitest.mjs", "run", "--testTimeout=60000"),
+    ],
 )
 def test_sources_pass_their_own_checks(program: tuple[str, ...]) -> None:
     command = ["node", str(WEB / "node_modules" / program[0]), *program[1:]]

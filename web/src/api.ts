@@ -4,16 +4,21 @@ import { carried } from "./carrier";
 
 /** An error of the server: what happened, what was seen, what to do. */
 export class Refused extends Error {
-  constructor(readonly what: string, readonly seen: string, readonly toDo: string, readonly status = 0) {
+  constructor(
+    readonly what: string,
+    readonly seen: string,
+    readonly toDo: string,
+    readonly status = 0,
+  ) {
     super(what);
   }
 }
 
 const OWN = { "X-Stepscope": "1" };
 
-/** How many times the server had opened the recordings when this page asked what there is: tracks have other numbers each time. */
+/** How many times the server had opened the recordings when this page asked what there is: tracks have
+ * other numbers each time. */
 let opened: number | null = null;
-
 
 async function answered(reply: Response): Promise<Response> {
   if (reply.ok) return reply;
@@ -25,11 +30,18 @@ async function ask(path: string, request: RequestInit): Promise<Response> {
   if (framed) return answered(await carried(path, request));
   let reply: Response;
   try {
-    const headers = { ...request.headers, ...(opened !== null && { "X-Stepscope-Opened": String(opened) }) } as Record<string, string>;
+    const headers = {
+      ...request.headers,
+      ...(opened !== null && { "X-Stepscope-Opened": String(opened) }),
+    } as Record<string, string>;
     reply = await fetch(path, { ...request, headers, credentials: "same-origin" });
   } catch (failure) {
     if (failure instanceof DOMException && failure.name === "AbortError") throw failure;
-    throw new Refused("The server does not answer.", String(failure), "Start `stepscope serve` again and open the URL that it prints.");
+    throw new Refused(
+      "The server does not answer.",
+      String(failure),
+      "Start `stepscope serve` again and open the URL that it prints.",
+    );
   }
   return answered(reply);
 }
@@ -43,7 +55,11 @@ export async function getBytes(path: string, signal?: AbortSignal): Promise<Arra
 }
 
 export async function post(path: string, body: unknown): Promise<Response> {
-  return ask(path, { method: "POST", headers: { ...OWN, "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  return ask(path, {
+    method: "POST",
+    headers: { ...OWN, "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
 }
 
 /** A table of a file has the names of its columns once; here each row has them again. */
@@ -51,12 +67,19 @@ function inflated(_: string, value: unknown): unknown {
   const table = value as { columns?: { name: string }[]; rows?: unknown[] } | null;
   if (typeof table !== "object" || !Array.isArray(table?.columns) || !Array.isArray(table.rows)) return value;
   const names = table.columns.map((column) => column.name);
-  return { ...table, rows: table.rows.map((row) => (Array.isArray(row) ? Object.fromEntries(names.map((name, i) => [name, row[i] as unknown])) : row)) };
+  return {
+    ...table,
+    rows: table.rows.map((row) =>
+      Array.isArray(row) ? Object.fromEntries(names.map((name, i) => [name, row[i] as unknown])) : row,
+    ),
+  };
 }
 
 const own = typeof document === "undefined" ? null : document.getElementById("stepscope-data");
-/** Answers that came with the page, by route: a report is a file without a server. null when a server sent the page. */
-export const embedded: ReadonlyMap<string, unknown> | null = own && new Map(Object.entries(JSON.parse(own.textContent ?? "{}", inflated) as object));
+/** Answers that came with the page, by route: a report is a file without a server. null when a server sent
+ * the page. */
+export const embedded: ReadonlyMap<string, unknown> | null =
+  own && new Map(Object.entries(JSON.parse(own.textContent ?? "{}", inflated) as object));
 
 const kept = new Map<string, Promise<unknown>>();
 
@@ -66,14 +89,19 @@ export function once<T>(path: string): Promise<T> {
   let answer = kept.get(path) as Promise<T> | undefined;
   if (!answer) {
     answer = get<T>(path);
-    if (path === "/api/catalog") answer = answer.then((told) => { opened = (told as { opened?: number }).opened ?? null; return told; });
+    if (path === "/api/catalog")
+      answer = answer.then((told) => {
+        opened = (told as { opened?: number }).opened ?? null;
+        return told;
+      });
     kept.set(path, answer);
     answer.catch(() => kept.delete(path));
   }
   return answer;
 }
 
-/** Exchanges the token of the address for a cookie, and removes it from the address and the history at once. */
+/** Exchanges the token of the address for a cookie, and removes it from the address and the history at
+ * once. */
 export async function handOver(): Promise<void> {
   const token = /^#t=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1];
   if (!token) return;

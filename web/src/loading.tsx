@@ -6,15 +6,34 @@ type State<T> = { value: T } | { error: unknown } | null;
 
 /** The three parts of an error. */
 export function Problem({ error }: { error: unknown }): JSX.Element {
-  const [what, seen, toDo] = error instanceof Refused
-    ? [error.what, error.seen, error.toDo]
-    : ["The page met an error of its own.", String(error), "Reload the page; if it comes back, report it with the text above."];
-  return <div class="problem" role="alert"><strong>{what}</strong><p>{seen}</p><p class="todo">{toDo}</p></div>;
+  const [what, seen, toDo] =
+    error instanceof Refused
+      ? [error.what, error.seen, error.toDo]
+      : [
+          "The page met an error of its own.",
+          String(error),
+          "Reload the page; if it comes back, report it with the text above.",
+        ];
+  return (
+    <div class="problem" role="alert">
+      <strong>{what}</strong>
+      <p>{seen}</p>
+      <p class="todo">{toDo}</p>
+    </div>
+  );
 }
 
-/** Asks once, and shows what came of it: waiting, an error in three parts, or the children made from the answer.
- * refused: what to show of a refusal, where that says that there is nothing to see. */
-export function Loaded<T>({ from, children, refused }: { from: string; children: (answer: T) => ComponentChildren; refused?: (error: Refused) => ComponentChildren }): JSX.Element {
+/** Asks once, and shows what came of it: waiting, an error in three parts, or the children made from the
+ * answer. refused: what to show of a refusal, where that says that there is nothing to see. */
+export function Loaded<T>({
+  from,
+  children,
+  refused,
+}: {
+  from: string;
+  children: (answer: T) => ComponentChildren;
+  refused?: (error: Refused) => ComponentChildren;
+}): JSX.Element {
   const [state, setState] = useState<State<T>>(null);
   useEffect(() => {
     let current = true;
@@ -22,9 +41,16 @@ export function Loaded<T>({ from, children, refused }: { from: string; children:
       (value) => current && setState({ value }),
       (error: unknown) => current && setState({ error }),
     );
-    return () => { current = false; };
+    return () => {
+      current = false;
+    };
   }, [from]);
-  if (state === null) return <p class="quiet" role="status">Reading …</p>;
+  if (state === null)
+    return (
+      <p class="quiet" role="status">
+        Reading …
+      </p>
+    );
   if ("error" in state && refused && state.error instanceof Refused) return <>{refused(state.error)}</>;
   if ("error" in state) return <Problem error={state.error} />;
   return <>{children(state.value)}</>;
