@@ -46,8 +46,9 @@ function alone(name: string, script: string, plugins: Plugin[] = []): Plugin {
   };
 }
 
-// Built files are committed, so that users need no Node. Their names carry a hash of their content: the
-// server lets browsers keep them for ever. modulepreload's polyfill would be an inline script.
+// Built files are committed, so that users need no Node. Their names stay, so that a change of one is a change
+// and no new file; the server tells browsers which content they have. With them come the notices of what is
+// bundled. modulepreload's polyfill would be an inline script.
 export default defineConfig({
   base: "./",
   oxc,
@@ -58,11 +59,12 @@ export default defineConfig({
     assetsDir: "",
     target,
     modulePreload: { polyfill: false },
+    license: { fileName: "THIRD-PARTY-NOTICES.md" },
     rollupOptions: {
       output: {
-        entryFileNames: "app-[hash].js",
-        chunkFileNames: "part-[hash].js",
-        assetFileNames: "app-[hash][extname]",
+        entryFileNames: "app.js",
+        chunkFileNames: "[name].js",
+        assetFileNames: "[name][extname]",
       },
     },
   },

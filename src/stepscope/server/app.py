@@ -29,7 +29,7 @@ from stepscope.server import (
     whatif,
 )
 from stepscope.server.access import SESSION, Access, Guarded
-from stepscope.server.assets import Asset
+from stepscope.server.assets import CACHING, Asset
 from stepscope.server.console import Console
 from stepscope.server.headers import Headers
 from stepscope.server.news import News
@@ -387,7 +387,7 @@ def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
     routes = [
         Route(path, partial(answered, page, endpoint), methods=[method]) for method, path, endpoint in API
     ]
-    routes += [Route(path, partial(_asset, one), methods=["GET"]) for path, one in assets.items()]
+    routes += [Route(path, partial(_asset, one, one.tag), methods=["GET"]) for path, one in assets.items()]
 
     @contextlib.asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -399,8 +399,12 @@ def build(page: Page, assets: Mapping[str, Asset]) -> ASGIApp:
     return Headers(Errors(Guarded(router, page.access, {SESSION, *assets})))
 
 
-async def _asset(asset: Asset, request: Request) -> Response:
-    return Response(asset.content, media_type=asset.media_type, headers={"cache-control": asset.caching})
+async def _asset(asset: Asset, tag: str, request: Request) -> Response:
+    headers = {"cache-control": CACHING, "etag": tag}
+    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers=headers)
+    return Response(asset.content, media_type=asset.media_type, headers=headers)
 
 
 async def answered(page: Page, endpoint: Endpoint, request: Request) -> Response:
