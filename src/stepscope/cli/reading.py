@@ -34,10 +34,10 @@ def opened(options: argparse.Namespace, console: Console) -> Iterator[tuple[Trac
             *options.paths,
             cache=not options.no_cache,
             lake=options.lake,
-            progress=shown.update,
             engine=engine,
             only=only,
         )
+        found.watch(shown.update, shown.asking)
         try:
             tell_skipped(found.skipped, console)
             yield found, shown

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.lake.schema import Schema
     from stepscope.session.compacting import Compacted
     from stepscope.session.plan import Plan
-    from stepscope.session.schedule import Progress
+    from stepscope.session.schedule import Asking, Progress
     from stepscope.session.tables import Tables
     from stepscope.sources.find import Found
     from stepscope.sources.source import Skipped, Source
@@ -102,8 +102,13 @@ class Trace(Protocol):
         OutputError when the file cannot be written.
         """
 
+    def watch(self, reading: Progress | None, asking: Asking | None) -> None:
+        """Says from now on what is being read and asked, and how far that is, in whichever thread reads or
+        asks; what they raise stops it."""
+
     def interrupt(self) -> None:
-        """Stops the query that runs, from another thread."""
+        """Stops what runs, from another thread: a query ends with QueryError, decoding with
+        KeyboardInterrupt. The next query begins anew."""
 
     def close(self) -> None:
         """Releases files, memory and the engine."""
