@@ -14,6 +14,9 @@ export class Refused extends Error {
   }
 }
 
+/** The reader stopped the answer. */
+export class Stopped extends Error {}
+
 const OWN = { "X-Stepscope": "1" };
 
 /** How many times the server had opened the recordings when this page asked what there is: tracks have
@@ -54,8 +57,9 @@ export async function getBytes(path: string, signal?: AbortSignal): Promise<Arra
   return (await ask(path, { headers: OWN, ...(signal && { signal }) })).arrayBuffer();
 }
 
-export async function post(path: string, body: unknown): Promise<Response> {
+export async function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   return ask(path, {
+    ...(signal && { signal }),
     method: "POST",
     headers: { ...OWN, "Content-Type": "application/json" },
     body: JSON.stringify(body),
@@ -82,13 +86,26 @@ export const embedded: ReadonlyMap<string, unknown> | null =
   own && new Map(Object.entries(JSON.parse(own.textContent ?? "{}", inflated) as object));
 
 const kept = new Map<string, Promise<unknown>>();
+const coming = new Map<string, AbortController>();
+
+/** Stops an answer of once() that has not come yet: the server stops its work when nobody waits for it. Who
+ * waits for it here gets Stopped. */
+export function stop(path: string): void {
+  coming.get(path)?.abort();
+}
 
 /** A GET whose answer does not change while the page is open. A failure is not kept. */
 export function once<T>(path: string): Promise<T> {
   if (embedded?.has(path)) return Promise.resolve(embedded.get(path) as T);
   let answer = kept.get(path) as Promise<T> | undefined;
   if (!answer) {
-    answer = get<T>(path);
+    const leave = new AbortController();
+    coming.set(path, leave);
+    answer = get<T>(path, leave.signal)
+      .catch((failure: unknown) => {
+        throw leave.signal.aborted ? new Stopped() : failure;
+      })
+      .finally(() => coming.delete(path));
     if (path === "/api/catalog")
       answer = answer.then((told) => {
         opened = (told as { opened?: number }).opened ?? null;

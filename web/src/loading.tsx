@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { once, Refused } from "./api";
+import { once, Refused, Stopped } from "./api";
+import { Waiting } from "./waiting";
 
 type State<T> = { value: T } | { error: unknown } | null;
 
@@ -35,6 +36,7 @@ export function Loaded<T>({
   refused?: (error: Refused) => ComponentChildren;
 }): JSX.Element {
   const [state, setState] = useState<State<T>>(null);
+  const [tries, setTries] = useState(0);
   useEffect(() => {
     let current = true;
     once<T>(from).then(
@@ -44,11 +46,21 @@ export function Loaded<T>({
     return () => {
       current = false;
     };
-  }, [from]);
-  if (state === null)
+  }, [from, tries]);
+  if (state === null) return <Waiting of={from} />;
+  if ("error" in state && state.error instanceof Stopped)
     return (
-      <p class="quiet" role="status">
-        Reading …
+      <p class="quiet">
+        You stopped this.{" "}
+        <button
+          type="button"
+          onClick={() => {
+            setState(null);
+            setTries(tries + 1);
+          }}
+        >
+          Ask again
+        </button>
       </p>
     );
   if ("error" in state && refused && state.error instanceof Refused) return <>{refused(state.error)}</>;

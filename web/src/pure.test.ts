@@ -14,6 +14,7 @@ import { columnsOf, timelineLink } from "./stepchart";
 import { filtered, sorted, telling } from "./table";
 import { boxes, branches } from "./tree";
 import type { Row, Section, Step, Tree } from "./types";
+import { told } from "./waiting";
 
 test("a value is shown in the unit of its column", () => {
   expect(duration(16355894300)).toBe("16.4 ms");
@@ -312,4 +313,20 @@ test("stages that feed each other in a circle are drawn once at most", () => {
     { number: 2, consumer: null, fed_by: null },
   ] as Stage[];
   expect(ordered(stages).map(({ stage }) => stage.number)).toEqual([2]);
+});
+
+test("a page that waits says what is read or asked, and how far that is", () => {
+  const now = {
+    doing: "reading",
+    what: "runs/1/\u202ehost.xplane.pb",
+    done: 12_000_000,
+    total: 40_000_000,
+  } as const;
+  expect(told(now)).toBe("Reading \\u{202e}host.xplane.pb (11.4 MiB of 38.1 MiB)");
+  expect(told({ ...now, total: 0 })).toBe("Reading \\u{202e}host.xplane.pb");
+  expect(told({ doing: "asking", what: "_step_part_rows", done: 3, total: 40 })).toBe(
+    "Asking step part rows (3 of 40)",
+  );
+  expect(told({ doing: "asking", what: "", done: 0, total: 0 })).toBe("Asking");
+  expect(told({ doing: "waiting", what: "", done: 0, total: 0 })).toBe("Other answers come first");
 });

@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { once } from "../api";
+import { once, Stopped } from "../api";
 import { counted } from "../format";
 import { Loaded, Problem } from "../loading";
 import { Summary } from "../overview";
 import type { Catalog, Report, View } from "../types";
+import { Waiting } from "../waiting";
 
 // Slices above which what reads each of them, some seconds for ten million, is asked for by a click.
 const MANY = 12_000_000;
@@ -36,7 +37,11 @@ function Growing({ catalog, first }: { catalog: Catalog; first: Report }): JSX.E
     if (wanted)
       once<Report>(WHOLE).then(
         (report) => current && setWhole(report),
-        (failure: unknown) => current && setError(failure),
+        (failure: unknown) => {
+          if (!current) return;
+          if (failure instanceof Stopped) setWanted(false);
+          else setError(failure);
+        },
       );
     return () => {
       current = false;
@@ -45,9 +50,7 @@ function Growing({ catalog, first }: { catalog: Catalog; first: Report }): JSX.E
   const more = whole ? null : error !== null ? (
     <Problem error={error} />
   ) : wanted ? (
-    <p class="quiet" role="status">
-      Asking the other questions …
-    </p>
+    <Waiting of={WHOLE} words="Asking the other questions …" />
   ) : (
     <p class="quiet">
       The other questions read all {counted(slices, "slice")}, which takes a while.{" "}

@@ -74,8 +74,9 @@ function sliceLinks(table: Table): { beside?: (row: Row) => JSX.Element | null }
   };
 }
 
-async function download(sql: string, form: string): Promise<void> {
-  const url = URL.createObjectURL(await (await post("/api/sql/download", { sql, form })).blob());
+async function download(sql: string, form: string, signal: AbortSignal): Promise<void> {
+  const reply = await post("/api/sql/download", { sql, form }, signal);
+  const url = URL.createObjectURL(await reply.blob());
   Object.assign(document.createElement("a"), { href: url, download: `stepscope.${form}` }).click();
   URL.revokeObjectURL(url);
 }
@@ -185,22 +186,25 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
   const [picture, setPicture] = useState(false);
   const running = useRef<() => void>(() => undefined);
   const waiting = useRef<string | null>(null); // a query that was chosen before the editor was there
-  const attempt = async (work: (sql: string) => Promise<void>) => {
+  const leave = useRef(new AbortController());
+  const attempt = async (work: (sql: string, signal: AbortSignal) => Promise<void>) => {
     const sql = editor.current?.text() ?? "";
+    leave.current = new AbortController();
+    const { signal } = leave.current;
     setBusy(true);
     setError(null);
     try {
-      await work(sql);
+      await work(sql, signal);
     } catch (failure) {
-      setError(failure);
+      if (!signal.aborted) setError(failure);
     } finally {
       setBusy(false);
     }
   };
   running.current = () =>
-    void attempt(async (sql) => {
+    void attempt(async (sql, signal) => {
       if (!sql.trim()) return;
-      const found = (await (await post("/api/sql", { sql })).json()) as Answer;
+      const found = (await (await post("/api/sql", { sql }, signal)).json()) as Answer;
       setAnswer({ ...asTable(found), ms: found.ms, cut: found.cut });
       const all = [sql, ...latest().filter((one) => one !== sql)].slice(0, MOST_KEPT);
       keep(KEPT, JSON.stringify(all));
@@ -263,13 +267,18 @@ function Console({ schema }: { schema: Schema }): JSX.Element {
           <button type="button" class="main" disabled={busy || !ready} onClick={() => running.current()}>
             Run <kbd>Ctrl Enter</kbd>
           </button>
+          {busy && (
+            <button type="button" onClick={() => leave.current.abort()}>
+              Stop
+            </button>
+          )}
           <span>
             Download{" "}
             {FORMS.map((form) => (
               <button
                 type="button"
                 disabled={busy || !ready}
-                onClick={() => void attempt((sql) => download(sql, form))}
+                onClick={() => void attempt((sql, signal) => download(sql, form, signal))}
               >
                 {form === "csv" || form === "json" ? form.toUpperCase() : "Parquet"}
               </button>
