@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import threading
+from pathlib import Path
 
 import pytest
 from rich.progress import Progress
 
+from stepscope import cli
 from stepscope.cli import progress
 from stepscope.cli.console import Console
 
@@ -102,3 +105,15 @@ def test_reading_gives_way_to_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "MiB" in written(where)
     assert "op types" in written(where)
     assert "1/2" in written(where)
+
+
+def test_every_verb_that_opens_a_trace_has_a_bar() -> None:
+    """They open it with reading.py; the page shows its own progress."""
+    folder = Path(cli.__file__).parent
+    opens = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "trace.open"
+    }
+    assert opens == {"reading.py", "serve.py"}

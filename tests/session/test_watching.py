@@ -67,3 +67,16 @@ def test_who_watches_hears_of_every_statement_and_may_stop_them() -> None:
             opened.answers(entries)
         opened.watch(None, None)
         assert opened.answers(entries) == expected
+
+
+def test_verify_says_how_far_it_is(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    trace.ingest([SAMPLES / "chrome" / "kineto_cuda.json"], lake)
+    heard: list[tuple[str, int, int]] = []
+    files, size = trace.verify(lake, progress=lambda *said: heard.append(said))
+    assert len({path for path, *_ in heard}) == len(heard) == files
+    assert {total for *_, total in heard} == {size}
+    assert [done for _, done, _ in heard] == sorted(done for _, done, _ in heard)
+    assert heard[0][1] == 0
+    last, begun, _ = heard[-1]
+    assert begun + (lake / last).stat().st_size == size

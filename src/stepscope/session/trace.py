@@ -266,9 +266,9 @@ def compact(
     return compacting.compact(lake, runs, told)
 
 
-def verify(lake: str | PathLike[str]) -> tuple[int, int]:
+def verify(lake: str | PathLike[str], *, progress: Progress | None = None) -> tuple[int, int]:
     """Compares every file of a lake with its hash: how many files and bytes were read. LakeError for the
-    first that is missing or differs."""
+    first that is missing or differs. progress: called as files are compared."""
     from stepscope.lake import reader
     from stepscope.session import lakes
 
@@ -277,7 +277,7 @@ def verify(lake: str | PathLike[str]) -> tuple[int, int]:
         folder = Path(fspath(lake))
         reader.check_mark(folder)
     there = reader.contents(folder) if mirror is None else mirror.lake()
-    there.verify(contents=True)
+    there.verify(contents=True, told=progress)
     files = there.files_of()
     return len(files), sum(file.bytes for file in files)
 
